@@ -1,0 +1,1 @@
+"""The database: tables, migrations, what is written and what is asked. Imports nothing else of the project."""

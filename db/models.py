@@ -1,0 +1,224 @@
+"""The tables. Pure data: no table knows where its rows come from.
+
+Episode rows carry the totals that leaderboards need, so no page aggregates over steps.
+Step rows are appended and never rewritten.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, Column, DateTime, Index, Text, UniqueConstraint, text
+from sqlmodel import Field, SQLModel
+
+
+class RunStatus(StrEnum):
+    """Where a run is in its life."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class EpisodeStatus(StrEnum):
+    """Where an episode is in its life; only `done` ones have a verdict."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+
+
+def now() -> datetime:
+    """The current time in UTC, with its time zone."""
+    return datetime.now(UTC)
+
+
+def _when(*, nullable: bool = True) -> Any:
+    return Field(default=None, sa_column=Column(DateTime(timezone=True), nullable=nullable))
+
+
+def _json(kind: type = dict) -> Any:
+    return Field(default_factory=kind, sa_column=Column(JSON, nullable=False))
+
+
+def _text() -> Any:
+    return Field(default="", sa_column=Column(Text, nullable=False))
+
+
+class Benchmark(SQLModel, table=True):
+    """One version of a benchmark: a set of tasks with one digest."""
+
+    __table_args__ = (UniqueConstraint("name", "digest"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(index=True)
+    digest: str
+    license: str = ""
+    source: str = ""
+    tasks_total: int = 0
+    created_at: datetime | None = _when()
+    # The result of the last `stackrank validate`.
+    validated_at: datetime | None = _when()
+    tasks_valid: int | None = None
+
+
+class Task(SQLModel, table=True):
+    """One version of a task. What it needs to run stays in the benchmark; this is what is asked about it."""
+
+    __table_args__ = (UniqueConstraint("benchmark_id", "name"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    benchmark_id: int = Field(foreign_key="benchmark.id", index=True)
+    name: str = Field(index=True)
+    title: str = ""
+    statement: str = _text()
+    category: str = ""
+    difficulty: str = ""
+    digest: str = ""
+    tags: list[str] = _json(list)
+    # [{"file": str, "functions": [str], "lines": [int]}], 1-based lines of the file as given.
+    faults: list[dict[str, Any]] = _json(list)
+    fix: str = _text()
+    valid: bool | None = None
+    invalid_reason: str = ""
+
+
+class Entrant(SQLModel, table=True):
+    """An agent, its model and its tool set: what a leaderboard ranks."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(unique=True)
+    name: str = Field(index=True)
+    agent: str
+    agent_version: str = ""
+    model: str = ""
+    tools: str = ""
+    tool_list: list[str] = _json(list)
+    config: dict[str, Any] = _json()
+    created_at: datetime | None = _when()
+
+
+class Run(SQLModel, table=True):
+    """A matrix of tasks x entrants x attempts."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(index=True)
+    benchmark_id: int = Field(foreign_key="benchmark.id", index=True)
+    status: RunStatus = Field(default=RunStatus.PENDING, sa_column=Column(Text, nullable=False, index=True))
+    reason: str = _text()
+    leaderboard: str = Field(default="", index=True)
+    owner: str = ""
+    project: str = ""
+    tags: list[str] = _json(list)
+    spec: dict[str, Any] = _json()
+    versions: dict[str, Any] = _json()
+    seed: int = 0
+    episodes_total: int = 0
+    prefect_flow_run_id: str = ""
+    host: str = ""
+    created_at: datetime | None = _when()
+    started_at: datetime | None = _when()
+    ended_at: datetime | None = _when()
+    # Written every few seconds by the living owner of the run; an old one means the owner is gone.
+    heartbeat_at: datetime | None = _when()
+
+
+class Episode(SQLModel, table=True):
+    """One entrant, one task, one attempt, one verdict.
+
+    A try that ended in `error` or could not be continued stays, with `counted` false; the partial unique index
+    below is what makes "one counted verdict per (run, task, entrant, attempt)" true.
+    """
+
+    __table_args__ = (
+        UniqueConstraint("run_id", "task_id", "entrant_id", "attempt", "try_number"),
+        Index(
+            "ix_episode_counted",
+            "run_id",
+            "task_id",
+            "entrant_id",
+            "attempt",
+            unique=True,
+            sqlite_where=text("counted"),
+            postgresql_where=text("counted"),
+        ),
+        # Covers the leaderboard's query, so that it never reads the rows themselves.
+        Index(
+            "ix_episode_totals",
+            "run_id",
+            "counted",
+            "entrant_id",
+            "task_id",
+            "verdict",
+            "steps",
+            "tokens_in",
+            "tokens_out",
+            "cost_usd",
+            "wall_s",
+        ),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id", index=True)
+    task_id: int = Field(foreign_key="task.id", index=True)
+    entrant_id: int = Field(foreign_key="entrant.id", index=True)
+    attempt: int = 1
+    try_number: int = 1
+    counted: bool = True
+    status: EpisodeStatus = Field(default=EpisodeStatus.PENDING, sa_column=Column(Text, nullable=False))
+    # resolved, unresolved, error; empty until the episode is done.
+    verdict: str = Field(default="", index=True)
+    stop_reason: str = Field(default="", index=True)
+    failure_point: str = Field(default="", index=True)
+    failure_step: int | None = None
+    tampered: bool = False
+    steps: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    # None: the model's price is unknown, which is not the same as free.
+    cost_usd: float | None = None
+    env_ms: float = 0.0
+    model_ms: float = 0.0
+    score_ms: float = 0.0
+    wall_s: float = 0.0
+    tests_passed: int = 0
+    tests_failed: int = 0
+    # One sentence for `error` verdicts.
+    error: str = _text()
+    # The agent's work as a unified diff, limited to what it may edit.
+    diff: str = _text()
+    # What the scorer saw: {"tests": {id: outcome}, "notes": [str], ...}
+    score: dict[str, Any] = _json()
+    # First step index at which each milestone was reached, e.g. {"reproduced": 0, "localized": 4}.
+    milestones: dict[str, Any] = _json()
+    sandbox: str = ""
+    created_at: datetime | None = _when()
+    started_at: datetime | None = _when()
+    ended_at: datetime | None = _when()
+
+
+class Step(SQLModel, table=True):
+    """One action and its observation. Index 0 is the reset: no tool, the observation an agent starts from."""
+
+    __table_args__ = (UniqueConstraint("episode_id", "index"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    episode_id: int = Field(foreign_key="episode.id")
+    index: int
+    tool: str = ""
+    arguments: dict[str, Any] = _json()
+    thought: str = _text()
+    observation: str = _text()
+    ok: bool = True
+    # Where the program and the episode stand: file, line, function, depth, exception, tests, edited, ...
+    state: dict[str, Any] = _json()
+    env_ms: float = 0.0
+    model_ms: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    created_at: datetime | None = _when()

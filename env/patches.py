@@ -1,0 +1,114 @@
+"""Unified diffs: applying them, making them, and what they say about where a bug is."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from unidiff import PatchSet
+
+from env.sandbox.guest.source import functions
+from env.task import Fault
+
+
+class PatchError(Exception):
+    """The diff cannot be read or does not apply."""
+
+
+def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
+    """The files after a unified diff (`git apply` decides what that means). Raises PatchError."""
+    touched = touched_files(diff)
+    with tempfile.TemporaryDirectory(prefix="stackrank-patch-") as name:
+        folder = Path(name)
+        for path in touched:
+            if path in files:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(files[path])
+        done = subprocess.run(
+            ["git", "apply", "--whitespace=nowarn", "-"], cwd=folder, input=diff.encode(), capture_output=True, check=False
+        )
+        if done.returncode:
+            raise PatchError(f"the patch does not apply: {done.stderr.decode(errors='replace').strip()[:300]}")
+        result = {path: content for path, content in files.items() if path not in touched}
+        for path in touched:
+            if (folder / path).is_file():
+                result[path] = (folder / path).read_bytes()
+    return result
+
+
+def touched_files(diff: str) -> set[str]:
+    """Every path that a diff names, on either side. Raises PatchError."""
+    try:
+        patch = PatchSet(diff)
+    except Exception as error:  # unidiff raises its own and plain ones
+        raise PatchError(f"the patch cannot be read: {error}") from None
+    names = set()
+    for file in patch:
+        for side in (file.source_file, file.target_file):
+            if side and side != "/dev/null":
+                names.add(side.removeprefix("a/").removeprefix("b/"))
+    return names
+
+
+def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:
+    """Where the known fix touches the files: for pure insertions, the lines on both sides of them."""
+    faults = []
+    for file in PatchSet(diff):
+        path = file.path
+        lines: set[int] = set()
+        for hunk in file:
+            removed = [line.source_line_no for line in hunk if line.is_removed and line.source_line_no]
+            lines.update(removed)
+            last = hunk.source_start - 1
+            for line in hunk:
+                if line.is_added and not removed:
+                    lines.update({last, last + 1} if last else {last + 1})
+                elif line.source_line_no:
+                    last = line.source_line_no
+        total = files.get(path, b"").count(b"\n") + 1
+        kept = tuple(sorted(line for line in lines if 1 <= line <= total))
+        faults.append(Fault(file=path, functions=enclosing(files.get(path, b""), kept), lines=kept))
+    return tuple(faults)
+
+
+def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
+    """Qualified names of the innermost functions that hold the lines. Empty where the source does not parse."""
+    try:
+        spans = [(name, node.lineno, node.end_lineno) for name, node in functions(ast.parse(source))]  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError):
+        return ()
+    found: dict[str, None] = {}
+    for line in lines:
+        inner = [(last - first, name) for name, first, last in spans if first <= line <= last]
+        if inner:
+            found[min(inner)[1]] = None
+    return tuple(found)
+
+
+def make_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    """A unified diff with git's headers; binary files are named, not shown."""
+    parts = []
+    for path in sorted(set(before) | set(after)):
+        old, new = before.get(path), after.get(path)
+        if old == new:
+            continue
+        parts.append(f"diff --git a/{path} b/{path}\n")
+        if old is None:
+            parts.append("new file mode 100644\n")
+        if new is None:
+            parts.append("deleted file mode 100644\n")
+        try:
+            old_lines = (old or b"").decode().splitlines(keepends=True)
+            new_lines = (new or b"").decode().splitlines(keepends=True)
+        except UnicodeDecodeError:
+            parts.append(f"Binary files a/{path} and b/{path} differ\n")
+            continue
+        source = f"a/{path}" if old is not None else "/dev/null"
+        target = f"b/{path}" if new is not None else "/dev/null"
+        for line in difflib.unified_diff(old_lines, new_lines, source, target):
+            parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(parts)

@@ -1,0 +1,55 @@
+"""How the guest gets into a sandbox: a short program given on the command line reads the rest from the channel.
+
+So any image with a Python serves, no engine needs a mount, and no file of ours lies where an agent can list it.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import zipfile
+from importlib import resources
+
+# Reads "<size>\n" and a zip of that size from standard input, keeps it in an anonymous file and runs it from there.
+LOADER = """
+import os,sys
+def exactly(n):
+    parts=[]
+    while n:
+        part=os.read(0,n)
+        if not part: os._exit(0)
+        parts.append(part); n-=len(part)
+    return b"".join(parts)
+size=b""
+while not size.endswith(b"\\n"): size+=exactly(1)
+fd=os.memfd_create("guest",os.MFD_CLOEXEC)
+data=exactly(int(size))
+while data: data=data[os.write(fd,data):]
+sys.path.insert(0,"/proc/self/fd/%d"%fd)
+from guest.main import main
+main(fd)
+"""
+
+_CHILD_MAIN = """
+import sys
+from guest.main import child
+sys.exit(child(sys.argv[1:]))
+"""
+
+
+def loader_command(python: str) -> list[str]:
+    """The command that waits for the guest's code on its standard input."""
+    return [python, "-I", "-S", "-B", "-c", LOADER]
+
+
+@functools.cache
+def guest_code() -> bytes:
+    """What the loader expects: size line and zip of the guest package."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("__main__.py", _CHILD_MAIN)
+        for entry in sorted(resources.files("env.sandbox.guest").iterdir(), key=lambda each: each.name):
+            if entry.name.endswith(".py"):
+                archive.writestr(f"guest/{entry.name}", entry.read_bytes())
+    data = buffer.getvalue()
+    return b"%d\n" % len(data) + data

@@ -1,0 +1,101 @@
+"""Sandboxes by bubblewrap: namespaces of their own, no engine, no image, no root needed."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from env.sandbox import strays
+from env.sandbox.base import SandboxError, SandboxSpec, owner
+from env.sandbox.bootstrap import loader_command
+from env.sandbox.process import OWNER_VARIABLE, ProcessChannel
+from env.sandbox.python_env import SetupError, ensure_sandbox_python
+
+ROOT = "/workspace"
+_MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get install bubblewrap)"
+
+
+class BubblewrapBackend:
+    """One bwrap process per sandbox; the guest is process 1 of its own process namespace."""
+
+    name = "bubblewrap"
+
+    @functools.cached_property
+    def _program(self) -> str | None:
+        return shutil.which("bwrap")
+
+    def problem(self) -> str | None:
+        """Whether bwrap is there and may make namespaces."""
+        if self._program is None:
+            return _MISSING
+        probe = subprocess.run(
+            [self._program, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True, check=False
+        )
+        if probe.returncode:
+            return f"bubblewrap cannot make a sandbox here ({probe.stderr.strip()}): allow user namespaces"
+        return None
+
+    def start(self, spec: SandboxSpec) -> ProcessChannel:
+        """A new sandbox. Raises SandboxError."""
+        if spec.image is not None:
+            raise SandboxError(f"bubblewrap has no images (wanted {spec.image}): use --sandbox docker")
+        if self._program is None:
+            raise SandboxError(_MISSING)
+        try:
+            python = ensure_sandbox_python()
+        except SetupError as error:
+            raise SandboxError(str(error)) from None
+        limits = spec.limits
+        argv = [self._program, *isolation(limits.disk_mb), *system_mounts(python)]
+        environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin"}
+        for name, value in environment.items():
+            argv += ["--setenv", name, value]
+        guest_limits = {"max_memory": limits.memory_mb << 20, "max_files": 1024}
+        return ProcessChannel(
+            [*argv, "--", *loader_command(str(python))],
+            root=ROOT,
+            env={**environment, OWNER_VARIABLE: owner()},
+            guest_limits=guest_limits,
+        )
+
+    def reap(self) -> list[str]:
+        """End sandboxes whose owner is gone."""
+        return strays.end_orphans()
+
+
+def isolation(disk_mb: int) -> list[str]:
+    """Arguments that cut a sandbox off: namespaces, no capabilities, an environment and folders of its own."""
+    size = str(disk_mb << 20)
+    return [
+        "--unshare-all", "--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL",
+        "--hostname", "sandbox", "--uid", "1000", "--gid", "1000",
+        "--proc", "/proc", "--dev", "/dev",
+        "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", ROOT, "--chdir", ROOT,
+    ]  # fmt: skip
+
+
+def system_mounts(python: Path) -> list[str]:
+    """Read-only mounts of the system's programs and of the sandbox's Python, and of nothing else."""
+    arguments: list[str] = []
+    for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
+        path = Path(folder)
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), folder]
+        elif path.is_dir():
+            arguments += ["--ro-bind", folder, folder]
+    for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
+        arguments += ["--ro-bind-try", file, file]
+    environment = python.parent.parent
+    arguments += ["--ro-bind", str(environment), str(environment)]
+    # A Python outside /usr (pyenv, uv, conda) is not on the system's paths.
+    base = Path(os.path.realpath(python)).parent.parent
+    if not base.is_relative_to("/usr") and base != environment:
+        arguments += ["--ro-bind", str(base), str(base)]
+    prefix = Path(sys.base_prefix)
+    if not prefix.is_relative_to("/usr") and prefix != base:
+        arguments += ["--ro-bind-try", str(prefix), str(prefix)]
+    return arguments

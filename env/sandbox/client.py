@@ -1,0 +1,208 @@
+"""The host's end of a sandbox: typed requests to the resident guest."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from env.sandbox.base import Backend, Channel, Refused, SandboxError, SandboxSpec
+from env.sandbox.bootstrap import guest_code
+from env.sandbox.guest import framing
+
+GRACE_S = 15.0
+"""How much longer than its own time limit a request may take before the sandbox counts as dead."""
+
+OUTPUT_CAP = 32 << 10
+"""Bytes of a command's output that are kept, head and tail."""
+
+# Everything that a program can see of its surroundings is the same in every sandbox.
+FIXED_ENVIRONMENT = {
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "USER": "agent",
+    "LOGNAME": "agent",
+    "TERM": "dumb",
+    "COLUMNS": "100",
+    "NO_COLOR": "1",
+    "PYTHONHASHSEED": "0",
+    # Also because a .pyc is told from its source by size and second, and edits are faster than that.
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PIP_NO_INPUT": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a command ended."""
+
+    exit: int
+    """Exit status; negative: the number of the signal that killed it."""
+    output: str
+    """Standard output and error, interleaved, capped."""
+    timed_out: bool
+    dropped: int
+    """Bytes of output that were not kept."""
+    wall_ms: float
+    report: str | None = None
+    """Raw report lines where the command was pytest; see `env.scoring`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What differs from the baseline."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    """New and changed files with their whole content."""
+    deleted: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """Changed, but not carried over: links, special files, too large."""
+
+
+class Sandbox:
+    """One sandbox with its guest. Not thread-safe: one episode, one thread."""
+
+    def __init__(self, backend: Backend, spec: SandboxSpec) -> None:
+        self._channel: Channel = backend.start(spec)
+        self._id = 0
+        self._closed = False
+        self.root = self._channel.root
+        self.backend = backend.name
+        try:
+            self._channel.send(guest_code())
+            limits = self._channel.guest_limits
+            hello = self._ask("hello", timeout_s=60, root=self.root, env=FIXED_ENVIRONMENT, **limits)[0]
+        except BaseException:
+            self.close()
+            raise
+        self.root = hello["root"]
+        self.python_version: tuple[int, ...] = tuple(hello["version"])
+
+    @property
+    def name(self) -> str:
+        """What the sandbox is called where it runs."""
+        return self._channel.name
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox. Returns at once; may be called twice."""
+        if not self._closed:
+            self._closed = True
+            self._channel.close()
+
+    # ---- requests
+
+    def _ask(
+        self, op: str, *, body: bytes = b"", timeout_s: float = 10.0, grace_s: float = GRACE_S, **header: Any
+    ) -> tuple[dict[str, Any], bytes]:
+        self._id += 1
+        deadline = time.monotonic() + timeout_s + grace_s
+        self._channel.send(framing.pack({"op": op, "id": self._id, "timeout_s": timeout_s, **header}, body))
+
+        def read_exactly(size: int) -> bytes:
+            chunks = []
+            while size:
+                chunk = self._channel.receive(size, deadline)
+                chunks.append(chunk)
+                size -= len(chunk)
+            return b"".join(chunks)
+
+        try:
+            reply, out = framing.unpack(read_exactly)
+        except ValueError as error:
+            raise SandboxError(f"sandbox {self.name} sent an answer that cannot be read: {error}") from None
+        if reply.get("id") != self._id:
+            raise SandboxError(f"sandbox {self.name} answered another question than the one asked")
+        if reply["ok"]:
+            return reply, out
+        if "refused" in reply:
+            raise Refused(reply["refused"])
+        raise SandboxError(f"the guest of sandbox {self.name} failed: {reply['failed'].strip().splitlines()[-1]}")
+
+    def ping(self) -> None:
+        """Raises SandboxError when the sandbox does not answer."""
+        self._ask("ping", timeout_s=5)
+
+    def put(self, files: Mapping[str, bytes]) -> None:
+        """Fill the workspace; what is there then is the baseline of `changes`."""
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as tar:
+            for path in sorted(files):
+                info = tarfile.TarInfo(path)
+                info.size = len(files[path])
+                info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
+                tar.addfile(info, io.BytesIO(files[path]))
+        self._ask("put", body=buffer.getvalue(), timeout_s=60)
+
+    def read(self, path: str) -> bytes:
+        """A file's content. Raises Refused."""
+        return self._ask("read", path=path)[1]
+
+    def edit(self, path: str, text: str, start: int | None = None, end: int | None = None) -> dict[str, Any]:
+        """Replace lines `start` to `end` (1-based, inclusive), or the whole file; see the guest's `Workspace.edit`."""
+        body = text.encode("utf-8", "replace")
+        return self._ask("edit", body=body, path=path, start=start, end=end, check=True)[0]
+
+    def listing(self, path: str = ".", depth: int = 1, limit: int = 500) -> dict[str, Any]:
+        """{"entries": [[path, size or None for a directory]], "more": how many were left out}. Raises Refused."""
+        return self._ask("list", path=path, depth=depth, limit=limit)[0]
+
+    def search(
+        self, pattern: str, path: str = ".", glob: str = "", limit: int = 100, ignore_case: bool = False
+    ) -> dict[str, Any]:
+        """{"matches": [[path, line number, line]], "more": how many were left out}. Raises Refused."""
+        header = {"pattern": pattern, "path": path, "glob": glob, "limit": limit, "ignore_case": ignore_case}
+        return self._ask("search", timeout_s=15, **header)[0]
+
+    def changes(self) -> Changes:
+        """What differs from the baseline."""
+        reply, archive = self._ask("changes", timeout_s=60)
+        files = {}
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            for member in tar:
+                source = tar.extractfile(member)
+                if source is not None:
+                    files[member.name] = source.read()
+        return Changes(files=files, deleted=tuple(reply["deleted"]), skipped=tuple(reply["skipped"]))
+
+    def run(self, command: str, timeout_s: float, cap: int = OUTPUT_CAP) -> CommandResult:
+        """Run a shell command in the workspace; everything it started ends with it. Raises Refused."""
+        return self._result(*self._ask("run", timeout_s=timeout_s, command=command, cap=cap))
+
+    def test(self, command: str, timeout_s: float, key: bytes, score: bool, cap: int = OUTPUT_CAP) -> CommandResult:
+        """Run a test command; where it is pytest, with a report of each test, authenticated by `key`.
+
+        `score`: for a verdict; adds the canaries that `env.scoring` looks for.
+        """
+        reply = self._ask("test", body=key, timeout_s=timeout_s, command=command, cap=cap, score=score)
+        return self._result(*reply)
+
+    def debug(self, commands: str, entry: str, explicit: bool, timeout_s: float) -> dict[str, Any]:
+        """Carry out pdb commands, one a line; see the guest's `Debugger.act`. Raises Refused."""
+        body = commands.encode("utf-8", "replace")
+        # A start of the debugger may come before the commands' own time.
+        grace_s = GRACE_S + 60
+        return self._ask("debug", body=body, timeout_s=timeout_s, grace_s=grace_s, entry=entry, explicit=explicit)[0]
+
+    @staticmethod
+    def _result(reply: dict[str, Any], output: bytes) -> CommandResult:
+        return CommandResult(
+            exit=reply["exit"],
+            output=output.decode("utf-8", "replace").replace("\0", "\ufffd"),
+            timed_out=reply["timed_out"],
+            dropped=reply["dropped"],
+            wall_ms=reply["wall_ms"],
+            report=reply.get("report"),
+        )
+

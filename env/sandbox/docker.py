@@ -1,0 +1,235 @@
+"""Sandboxes as hardened containers of a Docker engine."""
+
+from __future__ import annotations
+
+import functools
+import os
+import select
+import struct
+import threading
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from env.sandbox.base import SandboxError, SandboxSpec, owner, owner_is_gone
+from env.sandbox.bootstrap import loader_command
+
+if TYPE_CHECKING:
+    import docker
+
+ROOT = "/workspace"
+OWNER_LABEL = "stackrank.owner"
+DEFAULT_IMAGE = "stackrank-sandbox:latest"
+_USER = "1000:1000"
+
+
+@functools.cache
+def client() -> docker.DockerClient:
+    """One connection pool for the process. Raises SandboxError when no engine answers."""
+    import docker
+    from docker.errors import DockerException
+
+    try:
+        return docker.from_env(timeout=30, max_pool_size=64)
+    except DockerException as error:
+        raise SandboxError(_no_engine(error)) from None
+
+
+def _no_engine(error: Exception) -> str:
+    return (
+        "no Docker engine answers: start it (`sudo systemctl start docker`, or `dockerd`), "
+        f"or use --sandbox bubblewrap ({str(error).splitlines()[0][:160]})"
+    )
+
+
+class DockerChannel:
+    """The channel of a guest that is process 1 of a container, over the engine's attach connection."""
+
+    def __init__(self, container_id: str, name: str, spec: SandboxSpec) -> None:
+        self.root = ROOT
+        self.name = name
+        self.guest_limits: dict[str, int] = {"max_files": 1024}
+        self._id = container_id
+        self._api = client().api
+        self._pending = bytearray()
+        self._errors = b""
+        self._left = 0
+        self._stream = 0
+        self._closing = threading.Lock()
+        self._closed = False
+        # Attached before it starts, so that nothing is missed.
+        wrapped = self._api.attach_socket(
+            container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
+        )
+        self._keep = wrapped
+        self._socket = getattr(wrapped, "_sock", wrapped)
+        self._socket.settimeout(None)
+
+    def send(self, data: bytes) -> None:
+        """Write all of `data`."""
+        try:
+            self._socket.sendall(data)
+        except OSError:
+            raise self._gone() from None
+
+    def receive(self, size: int, deadline: float) -> bytes:
+        """At least one byte of what the guest sent, at most `size`; its complaints are kept aside."""
+        while True:
+            while self._left == 0:
+                # The engine's multiplexed stream: 1 byte stream, 3 bytes nothing, 4 bytes length.
+                # https://docs.docker.com/reference/api/engine/ (ContainerAttach, 'Stream format')
+                self._stream, self._left = struct.unpack("!BxxxI", self._exactly(8, deadline))
+            chunk = self._some(min(size if self._stream == 1 else self._left, self._left), deadline)
+            self._left -= len(chunk)
+            if self._stream == 1:
+                return chunk
+            self._errors = (self._errors + chunk)[-2000:]
+
+    def _exactly(self, size: int, deadline: float) -> bytes:
+        data = b""
+        while len(data) < size:
+            data += self._some(size - len(data), deadline)
+        return data
+
+    def _some(self, size: int, deadline: float) -> bytes:
+        if not self._pending:
+            ready, _, _ = select.select([self._socket], [], [], max(deadline - time.monotonic(), 0))
+            if not ready:
+                raise SandboxError(f"sandbox {self.name} does not answer")
+            try:
+                data = self._socket.recv(1 << 18)
+            except OSError:
+                data = b""
+            if not data:
+                raise self._gone()
+            self._pending += data
+        chunk = bytes(self._pending[:size])
+        del self._pending[:size]
+        return chunk
+
+    def _gone(self) -> SandboxError:
+        said = self._errors.decode("utf-8", "replace").strip().replace("\n", " | ")
+        return SandboxError(f"sandbox {self.name} is gone{': ' + said if said else ''}")
+
+    def close(self) -> None:
+        """Hang up and remove the container in the background."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        threading.Thread(target=self._remove, name="sandbox-close", daemon=True).start()
+
+    def _remove(self) -> None:
+        from docker.errors import APIError
+
+        self._keep.close()
+        self._socket.close()
+        try:
+            self._api.remove_container(self._id, force=True, v=True)
+        except (APIError, OSError):
+            pass  # gone already, or the engine is: `gc` finds it by its label
+
+
+class DockerBackend:
+    """One container per sandbox."""
+
+    name = "docker"
+
+    def __init__(self, runtime: str | None = None) -> None:
+        """`runtime`: an OCI runtime that the engine knows, such as gVisor's `runsc`; None for the engine's own."""
+        self._runtime = runtime or os.environ.get("STACKRANK_SANDBOX_RUNTIME") or None
+
+    def problem(self) -> str | None:
+        """Whether an engine answers and the sandbox image is there."""
+        from docker.errors import DockerException, ImageNotFound
+        from requests.exceptions import RequestException
+
+        image = os.environ.get("STACKRANK_SANDBOX_IMAGE", DEFAULT_IMAGE)
+        try:
+            client().ping()
+            client().images.get(image)
+        except SandboxError as error:
+            return str(error)
+        except ImageNotFound:
+            return f"the sandbox image {image} is missing: run `make setup-docker` or deploy/sandbox/build.sh"
+        except (DockerException, RequestException) as error:
+            client.cache_clear()
+            return _no_engine(error)
+        return None
+
+    def start(self, spec: SandboxSpec) -> DockerChannel:
+        """A new container. Raises SandboxError."""
+        from docker.errors import APIError, DockerException, ImageNotFound
+        from requests.exceptions import RequestException
+
+        image = spec.image or os.environ.get("STACKRANK_SANDBOX_IMAGE", DEFAULT_IMAGE)
+        name = f"stackrank-{uuid.uuid4().hex[:12]}"
+        try:
+            api = client().api
+            created = api.create_container(
+                image,
+                entrypoint=loader_command("python3"),
+                command=[],
+                name=name,
+                hostname="sandbox",
+                user=_USER,
+                working_dir=ROOT,
+                stdin_open=True,  # once: the guest's input ends when we do, and so does the guest
+                network_disabled=True,
+                labels={OWNER_LABEL: owner()},
+                host_config=api.create_host_config(**hardening(spec, self._runtime)),
+            )
+            channel = DockerChannel(created["Id"], name, spec)
+            try:
+                api.start(created["Id"])
+            except BaseException:
+                channel.close()
+                raise
+        except ImageNotFound:
+            raise SandboxError(
+                f"the engine has no image {image}: run deploy/sandbox/build.sh, or pull it"
+            ) from None
+        except APIError as error:
+            raise SandboxError(f"the Docker engine refused a sandbox: {error.explanation}") from None
+        except (DockerException, RequestException, OSError) as error:
+            client.cache_clear()
+            raise SandboxError(_no_engine(error)) from None
+        return channel
+
+    def reap(self) -> list[str]:
+        """Remove containers whose owner is gone."""
+        from docker.errors import APIError
+
+        removed = []
+        for container in client().containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True):
+            if owner_is_gone(container.labels[OWNER_LABEL]):
+                try:
+                    container.remove(force=True, v=True)
+                    removed.append(str(container.name))
+                except APIError:
+                    continue  # it is going by itself
+        return removed
+
+
+def hardening(spec: SandboxSpec, runtime: str | None) -> dict[str, Any]:
+    """The engine's host configuration for a sandbox: what it may do and use."""
+    limits = spec.limits
+    tmpfs = f"rw,exec,nosuid,nodev,size={limits.disk_mb}m,uid=1000,gid=1000"
+    # What lies in a tmpfs counts as memory: the disk limit comes on top, or a full disk would end every process.
+    memory = f"{limits.memory_mb + 2 * limits.disk_mb}m"
+    return {
+        "network_mode": "none",
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges"],
+        "read_only": True,
+        "tmpfs": {ROOT: tmpfs + ",mode=0755", "/tmp": tmpfs + ",mode=1777"},
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "pids_limit": limits.pids,
+        "nano_cpus": int(limits.cpus * 1e9),
+        "ipc_mode": "private",
+        "ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}, {"Name": "nofile", "Soft": 1024, "Hard": 1024}],
+        "log_config": {"Type": "none"},
+        "auto_remove": True,
+        "runtime": runtime,
+    }

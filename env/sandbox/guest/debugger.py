@@ -1,0 +1,269 @@
+"""The guest's side of the debugger: one session at a time, its breakpoints, its restarts, its end."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from .files import Refused, Workspace
+from .output import HeadTail
+from .processes import descendants, kill_tree, spawn
+from .pdb_child import INTERRUPT
+
+PROGRAM_CAP = 32 << 10
+INTERRUPT_PATIENCE_S = 0.7
+START_PATIENCE_S = 30.0
+_REPORT_LIMIT = 8 << 20
+
+
+class Debugger:
+    """Owns at most one process that debugs the program, and what must outlive it: the breakpoints."""
+
+    def __init__(self, workspace: Workspace, launch: Callable[..., "subprocess.Popen[bytes]"]) -> None:
+        self._workspace = workspace
+        self._launch = launch
+        self._child: Optional["subprocess.Popen[bytes]"] = None
+        self._socket: Optional[socket.socket] = None
+        self._output_fd = -1
+        self._received = b""
+        self._entry: List[str] = []
+        self._stamp: Dict[str, Any] = {}
+        self._sources: Dict[str, List[str]] = {}
+        self.breakpoints: List[Dict[str, Any]] = []
+
+    # ---- life
+
+    @property
+    def pids(self) -> List[int]:
+        """The processes that belong to the session; commands leave them alone."""
+        return [self._child.pid] if self._child is not None else []
+
+    def close(self) -> None:
+        """End the session and every process of it."""
+        if self._child is None:
+            return
+        own = descendants(self._child.pid) | {self._child.pid}
+        if self._socket is not None:
+            self._socket.close()
+        kill_tree(own)
+        self._child.wait()
+        os.close(self._output_fd)
+        self._child = self._socket = None
+        self._received = b""
+
+    def _start(self, entry: List[str], notes: List[str]) -> Dict[str, Any]:
+        self.close()
+        self._stamp = self._workspace.fingerprint()
+        self._move_breakpoints(notes)
+        ours, theirs = socket.socketpair()
+        read_fd, write_fd = os.pipe()
+        try:
+            self._child = self._launch(theirs.fileno(), write_fd)
+        except BaseException:
+            ours.close()
+            os.close(read_fd)
+            raise
+        finally:
+            theirs.close()
+            os.close(write_fd)
+        self._socket, self._output_fd, self._entry = ours, read_fd, entry
+        os.set_blocking(read_fd, False)
+        setup = json.dumps({"entry": entry, "breakpoints": self.breakpoints})
+        return self._ask(setup, time.monotonic() + START_PATIENCE_S, HeadTail(PROGRAM_CAP))
+
+    def _move_breakpoints(self, notes: List[str]) -> None:
+        """Let each breakpoint follow its line through the edits since it was set."""
+        kept = []
+        for point in self.breakpoints:
+            old = self._sources.get(point["file"])
+            try:
+                new = self._read(point["file"])
+            except Refused:
+                notes.append("breakpoint %d is gone: %s does not exist any more" % (point["number"], point["file"]))
+                continue
+            if old is not None and old != new:
+                point["line"] = follow_line(old, new, point["line"])
+            kept.append(point)
+        self.breakpoints = kept
+        self._sources = {point["file"]: self._read(point["file"]) for point in kept}
+
+    def _read(self, path: str) -> List[str]:
+        if os.path.isabs(path):  # a library's file: it does not change
+            return []
+        return self._workspace.read(path).decode("utf-8", "replace").split("\n")
+
+    # ---- one action
+
+    def act(self, commands: str, entry: List[str], explicit: bool, timeout_s: float) -> Dict[str, Any]:
+        """Carry out pdb commands, one a line.
+
+        Starts the program when none is being debugged, when files were edited since it started, or when another
+        entry point was named (`explicit`). Returns text (what pdb said), program (what the program printed),
+        state (where it stands), notes, alive, timed_out.
+        """
+        notes: List[str] = []
+        program = HeadTail(PROGRAM_CAP)
+        text: List[str] = []
+        report: Dict[str, Any] = {}
+        restarted = self._needs_restart(entry, explicit, notes)
+        before = list(self.breakpoints)
+        if restarted or self._child is None:
+            report = self._start(entry if explicit or not self._entry else self._entry, notes)
+            notes += report.get("notes", [])
+            text.append(report.get("text", ""))
+        deadline = time.monotonic() + timeout_s
+        timed_out = False
+        lines = [line for line in commands.split("\n") if line.strip()] or [""]
+        for position, line in enumerate(lines):
+            if self._child is None:
+                notes.append("not carried out, because the program had ended: %s" % "; ".join(lines[position:]))
+                break
+            if line.strip() in ("restart", "run"):
+                report = self._start(self._entry, notes)
+                text.append("the program was started again\n")
+                continue
+            report = self._ask(json.dumps({"command": line.strip()}), deadline, program)
+            text.append(report.get("text", ""))
+            notes += report.get("notes", [])
+            if report.get("restart"):
+                report = self._start(self._entry, notes)
+            if report.get("timed_out"):
+                timed_out = True
+                if position + 1 < len(lines):
+                    notes.append("not carried out, because the time was up: %s" % "; ".join(lines[position + 1 :]))
+                break
+        while self._child is not None and report.get("stop", {}).get("defining"):
+            report = self._ask(json.dumps({"command": "end"}), deadline, program)
+            text.append(report.get("text", ""))
+        state = dict(report.get("stop") or {})
+        state.pop("defining", None)
+        for key in ("ended", "exit", "tests", "died"):
+            if key in report:
+                state[key] = report[key]
+        state["breakpoints"] = self.breakpoints
+        output, dropped = program.take()
+        return {
+            "text": "".join(text),
+            "program": output.decode("utf-8", "replace"),
+            "dropped": dropped,
+            "notes": notes,
+            "state": state,
+            "alive": self._child is not None,
+            "timed_out": timed_out,
+            "restarted": restarted,
+            "breakpoints_changed": _shape(before) != _shape(self.breakpoints),
+        }
+
+    def _needs_restart(self, entry: List[str], explicit: bool, notes: List[str]) -> bool:
+        if self._child is None:
+            return False
+        if explicit and entry != self._entry:
+            return True
+        now = self._workspace.fingerprint()
+        if now == self._stamp:
+            return False
+        edited = sorted(path for path in set(now) | set(self._stamp) if now.get(path) != self._stamp.get(path))
+        notes.append("the program was started again, because %s changed" % ", ".join(edited[:5]))
+        return True
+
+    def _ask(self, line: str, deadline: float, program: HeadTail) -> Dict[str, Any]:
+        """Send one line and wait for the report; interrupts the program at the deadline."""
+        assert self._socket is not None and self._child is not None
+        try:
+            self._socket.sendall(line.encode("utf-8", "replace") + b"\n")
+        except OSError:
+            return self._dead(program, timed_out=False)
+        timed_out = False
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN | select.POLLHUP)
+        poller.register(self._output_fd, select.POLLIN | select.POLLHUP)
+        while b"\n" not in self._received:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                if timed_out:
+                    return self._dead(program, timed_out=True)
+                timed_out = True
+                deadline = time.monotonic() + INTERRUPT_PATIENCE_S
+                os.kill(self._child.pid, INTERRUPT)
+                continue
+            for fd, _ in poller.poll(left * 1000):
+                if fd == self._output_fd:
+                    if not self._pump(program):
+                        poller.unregister(fd)
+                    continue
+                try:
+                    data = self._socket.recv(1 << 18)
+                except OSError:
+                    data = b""
+                if not data or len(self._received) > _REPORT_LIMIT:
+                    return self._dead(program, timed_out)
+                self._received += data
+        raw, self._received = self._received.split(b"\n", 1)
+        while self._pump(program, once=True):
+            pass
+        report: Dict[str, Any] = json.loads(raw)
+        table = report.get("stop", report).get("breakpoints")
+        if table is not None:
+            self.breakpoints = table
+            for point in table:
+                if point["file"] not in self._sources:
+                    self._sources[point["file"]] = self._read(point["file"])
+        report["timed_out"] = timed_out
+        if "ended" in report or report.get("restart"):
+            self.close()
+        return report
+
+    def _pump(self, program: HeadTail, once: bool = False) -> bool:
+        """Take what the program printed. With `once`: whether there may be more; else: whether it may print again."""
+        try:
+            data = os.read(self._output_fd, 1 << 18)
+        except BlockingIOError:
+            return not once
+        program.write(data)
+        return bool(data)
+
+    def _dead(self, program: HeadTail, timed_out: bool) -> Dict[str, Any]:
+        """The debugged process is gone, or has to go: say how."""
+        assert self._child is not None
+        if timed_out:
+            why = "the program could not be interrupted and was killed; it will be started again"
+        else:
+            try:
+                code = self._child.wait(timeout=0.5)
+                why = "killed by signal %s" % _signal_name(-code) if code < 0 else "exit status %d" % code
+                why = "the debugged process ended without the debugger (%s)" % why
+            except subprocess.TimeoutExpired:
+                why = "the debugged process closed its connection to the debugger and was killed"
+        while self._pump(program, once=True):
+            pass
+        self.close()
+        return {"died": why, "notes": [why], "timed_out": timed_out, "text": ""}
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _shape(table: List[Dict[str, Any]]) -> List[Any]:
+    return [{key: value for key, value in row.items() if key != "hits"} for row in table]
+
+
+def follow_line(old: List[str], new: List[str], line: int) -> int:
+    """Where line number `line` (1-based) of `old` is in `new`; for a replaced line, the nearest place."""
+    index = line - 1
+    for tag, first, last, new_first, new_last in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+        if first <= index < last:
+            if tag == "equal":
+                return new_first + (index - first) + 1
+            return max(min(new_first + (index - first), new_last - 1), 0) + 1
+    return min(line, len(new))

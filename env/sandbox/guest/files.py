@@ -1,0 +1,309 @@
+"""The workspace: paths, reading, editing, listing, searching, and what changed since the baseline."""
+
+from __future__ import annotations
+
+import fnmatch
+import io
+import json
+import os
+import re
+import stat
+import tarfile
+import tokenize
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from .processes import in_child
+
+# Not str.splitlines: form feeds and Unicode separators do not end a line of source.
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+
+# Made by tools that look at the program, not by anyone who changes it.
+_NOISE = {"__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
+
+
+class Refused(Exception):
+    """The request cannot be carried out; the message is for the agent, and nothing was changed."""
+
+
+class Workspace:
+    """The folder of files that the agent works on."""
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.realpath(root)
+        self._baseline: Dict[str, Tuple[int, ...]] = {}
+
+    # ---- paths
+
+    def relative(self, path: str) -> Optional[str]:
+        """A real path as the agent names it, or None when it lies outside the workspace."""
+        if path == self.root:
+            return "."
+        prefix = self.root + os.sep
+        return path[len(prefix) :] if path.startswith(prefix) else None
+
+    def resolve(self, path: str) -> str:
+        """The real path of what the agent named, inside the workspace. Raises Refused."""
+        if not isinstance(path, str) or not path or "\0" in path:
+            raise Refused("the path %r is empty or contains a NUL character" % (path,))
+        real = os.path.realpath(os.path.join(self.root, path))
+        if self.relative(real) is None:
+            raise Refused("%s is outside the workspace (%s)" % (path, self.root))
+        return real
+
+    def _existing_file(self, path: str) -> str:
+        real = self.resolve(path)
+        if os.path.isdir(real):
+            raise Refused("%s is a directory, not a file" % path)
+        if not os.path.exists(real):
+            near = self._similar(path)
+            raise Refused("%s does not exist%s" % (path, "; did you mean %s?" % near if near else ""))
+        if not os.path.isfile(real):
+            raise Refused("%s is not a regular file" % path)
+        return real
+
+    def _similar(self, path: str) -> str:
+        name = os.path.basename(path)
+        return ", ".join(found for found, _ in self._walk() if os.path.basename(found) == name)
+
+    def _walk(self, top: str = "") -> Iterator[Tuple[str, str]]:
+        """(relative path, real path) of every file, in a fixed order; links are not followed."""
+        for folder, folders, names in os.walk(os.path.join(self.root, top) if top else self.root):
+            folders[:] = sorted(name for name in folders if name not in _NOISE)
+            for name in sorted(names):
+                real = os.path.join(folder, name)
+                yield real[len(self.root) + 1 :], real
+
+    # ---- reading and editing
+
+    def read(self, path: str, limit: int = 8 << 20) -> bytes:
+        """The whole file."""
+        real = self._existing_file(path)
+        size = os.path.getsize(real)
+        if size > limit:
+            raise Refused("%s has %d bytes; at most %d can be shown: search it instead" % (path, size, limit))
+        with open(real, "rb") as file:
+            return file.read()
+
+    def edit(self, path: str, text: str, start: Optional[int], end: Optional[int], check: bool) -> Dict[str, Any]:
+        """Replace lines `start` to `end` (1-based, inclusive) or the whole file, atomically.
+
+        The file keeps its encoding, its byte-order mark and its line ends. `end` = `start` - 1 inserts before
+        `start`. Returns what was done; with `check`, also the syntax error that a Python file now has, if any.
+        """
+        real = self.resolve(path)
+        if os.path.isdir(real):
+            raise Refused("%s is a directory, not a file" % path)
+        new = not os.path.exists(real)
+        if new and start is not None:
+            raise Refused("%s does not exist; give no line numbers to create it" % path)
+        old = b"" if new else self.read(path)
+        encoding = _encoding(old) if path.endswith(".py") else _plain_encoding(old)
+        crlf = old.count(b"\r\n") * 2 > old.count(b"\n")
+        try:
+            insert = _newlines(text, crlf).encode("utf-8" if encoding == "utf-8-sig" else encoding)
+        except UnicodeEncodeError as error:
+            raise Refused("%s is encoded in %s, which cannot hold %r" % (path, encoding, text[error.start])) from None
+        bom = b"\xef\xbb\xbf" if old.startswith(b"\xef\xbb\xbf") else b""
+        newline = b"\r\n" if crlf else b"\n"
+        if start is None:
+            if end is not None:
+                raise Refused("an end line needs a start line")
+            first, replaced = 1, old.count(b"\n") + bool(old and not old.endswith(b"\n"))
+            content = bom + (insert[len(bom) :] if bom and insert.startswith(bom) else insert)
+        else:
+            lines = _LINES.findall(old[len(bom) :])
+            total = len(lines)
+            last = start if end is None else end
+            if not 1 <= start <= total + 1 or not start - 1 <= last <= max(total, start - 1):
+                raise Refused("lines %d to %d are not in %s, which has %d lines" % (start, last, path, total))
+            if insert and not insert.endswith(b"\n") and (last < total or not lines or lines[-1].endswith(b"\n")):
+                insert += newline
+            before = b"".join(lines[: start - 1])
+            if insert and before and not before.endswith(b"\n"):
+                before += newline
+            content = bom + before + insert + b"".join(lines[last:])
+            first, replaced = start, last - start + 1
+        self._write(real, content)
+        added = insert.count(b"\n") + bool(insert and not insert.endswith(b"\n"))
+        result: Dict[str, Any] = {
+            "created": new,
+            "first": first,
+            "replaced": replaced,
+            "added": added,
+            "changed": content != old,
+        }
+        if check and path.endswith(".py"):
+            result["syntax_error"] = syntax_error(real)
+        return result
+
+    def _write(self, real: str, content: bytes) -> None:
+        folder = os.path.dirname(real)
+        temporary = os.path.join(folder, ".%s.%d.part" % (os.path.basename(real)[:100], os.getpid()))
+        try:
+            os.makedirs(folder, exist_ok=True)
+            mode = stat.S_IMODE(os.stat(real).st_mode) if os.path.exists(real) else 0o644
+            with open(temporary, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, mode)
+            os.replace(temporary, real)
+        except OSError as error:
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass
+            raise Refused("%s cannot be written: %s" % (self.relative(real), error.strerror)) from None
+
+    # ---- listing and searching
+
+    def listing(self, path: str, depth: int, limit: int) -> Dict[str, Any]:
+        """Entries below a directory as [relative path, size in bytes or None for a directory]."""
+        real = self.resolve(path)
+        if not os.path.isdir(real):
+            raise Refused("%s is not a directory" % path if os.path.exists(real) else "%s does not exist" % path)
+        entries: List[Tuple[str, Optional[int]]] = []
+        more = 0
+        for folder, folders, names in os.walk(real):
+            folders[:] = sorted(name for name in folders if name not in _NOISE)
+            below = os.path.relpath(folder, real)
+            level = 0 if below == "." else below.count(os.sep) + 1
+            for name in sorted(folders + names):
+                if len(entries) >= limit:
+                    more += 1
+                    continue
+                full = os.path.join(folder, name)
+                relative = self.relative(full) or full
+                is_folder = name in folders
+                entries.append((relative, None if is_folder else os.lstat(full).st_size))
+            if level + 1 >= depth:
+                folders[:] = []
+        return {"entries": sorted(entries), "more": more}
+
+    def search(self, pattern: str, path: str, glob: str, limit: int, ignore_case: bool) -> Dict[str, Any]:
+        """Lines that match a regular expression, as [relative path, line number, line]."""
+        try:
+            expression = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise Refused("%r is not a regular expression: %s" % (pattern, error)) from None
+        real = self.resolve(path)
+        if not os.path.exists(real):
+            raise Refused("%s does not exist" % path)
+
+        def work() -> bytes:
+            top = self.relative(real) or "."
+            files = [(top, real)] if os.path.isfile(real) else list(self._walk("" if top == "." else top))
+            matches: List[Tuple[str, int, str]] = []
+            more = 0
+            for relative, full in files:
+                if glob and not (fnmatch.fnmatch(relative, glob) or fnmatch.fnmatch(os.path.basename(full), glob)):
+                    continue
+                if os.path.islink(full) or not os.path.isfile(full):
+                    continue
+                with open(full, "rb") as file:
+                    data = file.read(4 << 20)
+                if b"\0" in data:
+                    continue
+                for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+                    if expression.search(line):
+                        if len(matches) < limit:
+                            matches.append((relative, number, line.rstrip("\r")[:400]))
+                        else:
+                            more += 1
+            return json.dumps({"matches": matches, "more": more}).encode("ascii")
+
+        # A hostile expression can take for ever; it must not take the guest along.
+        found = in_child(work, 10.0)
+        if found is None:
+            raise Refused("the search did not end within 10 s: use a simpler regular expression or a narrower path")
+        result: Dict[str, Any] = json.loads(found)
+        return result
+
+    # ---- snapshot and difference
+
+    def put(self, archive: bytes) -> None:
+        """Unpack a tar archive into the workspace; what is there then is the baseline."""
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            for member in tar:
+                if not member.isfile():
+                    raise Refused("%s is not a regular file" % member.name)
+                real = self.resolve(member.name)
+                os.makedirs(os.path.dirname(real), exist_ok=True)
+                source = tar.extractfile(member)
+                assert source is not None
+                with open(real, "wb") as file:
+                    file.write(source.read())
+                os.chmod(real, member.mode & 0o755 | 0o600)
+        self.set_baseline()
+
+    def set_baseline(self) -> None:
+        """What is in the workspace now counts as unchanged."""
+        self._baseline = {relative: _stamp(real) for relative, real in self._walk()}
+
+    def fingerprint(self) -> Dict[str, Tuple[int, ...]]:
+        """A stamp for every Python file, to tell whether anything was edited by whatever means."""
+        return {relative: _stamp(real) for relative, real in self._walk() if relative.endswith(".py")}
+
+    def changes(self, limit: int = 32 << 20) -> Tuple[Dict[str, Any], bytes]:
+        """What differs from the baseline: a tar archive of new and changed files, and the names of the rest."""
+        buffer = io.BytesIO()
+        seen = set()
+        skipped: List[str] = []
+        with tarfile.open(fileobj=buffer, mode="w") as tar:
+            for relative, real in self._walk():
+                seen.add(relative)
+                if self._baseline.get(relative) == _stamp(real):
+                    continue
+                if os.path.islink(real) or not os.path.isfile(real):
+                    skipped.append(relative)
+                    continue
+                if buffer.tell() + os.path.getsize(real) > limit or len(seen) > 200000:
+                    skipped.append(relative)
+                    continue
+                tar.add(real, arcname=relative, recursive=False)
+        deleted = sorted(set(self._baseline) - seen)
+        return {"deleted": deleted, "skipped": skipped[:100], "skipped_count": len(skipped)}, buffer.getvalue()
+
+
+def _stamp(real: str) -> Tuple[int, ...]:
+    # The change time cannot be set back by a program, so equal stamps mean an untouched file.
+    info = os.lstat(real)
+    return (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_mode)
+
+
+def _newlines(text: str, crlf: bool) -> str:
+    text = text.replace("\r\n", "\n") if crlf else text
+    return text.replace("\n", "\r\n") if crlf else text
+
+
+def _encoding(content: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
+    except SyntaxError:
+        return _plain_encoding(content)
+
+
+def _plain_encoding(content: bytes) -> str:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def syntax_error(real: str) -> Optional[str]:
+    """The syntax error that a Python file has, in one line, or None. Read in a child: a parser can be crashed."""
+
+    def work() -> bytes:
+        with open(real, "rb") as file:
+            source = file.read()
+        try:
+            compile(source, os.path.basename(real), "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None)
+            message = getattr(error, "msg", str(error))
+            return ("%s: %s (line %s)" % (type(error).__name__, message, line)).encode("utf-8", "replace")
+        return b""
+
+    answer = in_child(work, 5.0)
+    if answer is None:
+        return "the file could not be parsed"
+    return answer.decode("utf-8") or None

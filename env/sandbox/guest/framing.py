@@ -1,0 +1,60 @@
+"""Frames: 4-byte header length, 4-byte body length (both big-endian), a JSON header, a body of raw bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from typing import Any, Callable, Dict, Tuple
+
+_LENGTHS = struct.Struct("!II")
+
+Header = Dict[str, Any]
+
+
+class ChannelClosed(Exception):
+    """The other side is gone."""
+
+
+def pack(header: Header, body: bytes = b"") -> bytes:
+    """One frame as bytes."""
+    encoded = json.dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _LENGTHS.pack(len(encoded), len(body)) + encoded + body
+
+
+def unpack(read_exactly: Callable[[int], bytes]) -> Tuple[Header, bytes]:
+    """Read one frame by a function that returns exactly the number of bytes asked for, or raises ChannelClosed."""
+    header_length, body_length = _LENGTHS.unpack(read_exactly(_LENGTHS.size))
+    header = json.loads(read_exactly(header_length))
+    return header, read_exactly(body_length) if body_length else b""
+
+
+class FdChannel:
+    """Frames over a pair of file descriptors."""
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+
+    def _read_exactly(self, size: int) -> bytes:
+        chunks = []
+        while size:
+            chunk = os.read(self._read_fd, min(size, 1 << 20))
+            if not chunk:
+                raise ChannelClosed
+            chunks.append(chunk)
+            size -= len(chunk)
+        return b"".join(chunks)
+
+    def receive(self) -> Tuple[Header, bytes]:
+        """The next frame. Raises ChannelClosed when the other side is gone."""
+        return unpack(self._read_exactly)
+
+    def send(self, header: Header, body: bytes = b"") -> None:
+        """Write one frame whole. Raises ChannelClosed when the other side is gone."""
+        data = memoryview(pack(header, body))
+        try:
+            while data:
+                data = data[os.write(self._write_fd, data) :]
+        except BrokenPipeError:
+            raise ChannelClosed from None

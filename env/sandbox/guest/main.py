@@ -1,0 +1,247 @@
+"""Takes requests, one at a time, until the channel closes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import traceback
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .debugger import Debugger
+from .files import Refused, Workspace
+from .framing import ChannelClosed, FdChannel
+from .processes import CannotStart, child_setup, descendants, kill_tree, protect_self, reap, run, spawn
+
+Reply = Tuple[Dict[str, Any], bytes]
+
+
+class Guest:
+    """The resident program: one method `do_NAME` for each request."""
+
+    def __init__(self, zip_fd: int, lifeline: int = -1) -> None:
+        self._zip_fd = zip_fd
+        self._lifeline = lifeline
+        self._env: Dict[str, str] = {}
+        self._workspace = Workspace("/")
+        self._setup: Callable[[], None] = lambda: None
+        self._python = sys.executable
+        self._debugger = Debugger(self._workspace, self._launch_debugger)
+
+    def do_hello(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Set the workspace, the environment and the limits of every command to come."""
+        os.makedirs(request["root"], exist_ok=True)
+        self._workspace = Workspace(request["root"])
+        os.chdir(self._workspace.root)
+        # The image's own variables (its PATH) below ours.
+        self._env = {**os.environ, **request["env"]}
+        self._setup = child_setup(request.get("max_memory"), request.get("max_files", 1024))
+        self._python = shutil.which("python", path=self._env["PATH"]) or sys.executable
+        self._debugger = Debugger(self._workspace, self._launch_debugger)
+        return {"root": self._workspace.root, "python": self._python, "version": list(sys.version_info[:3])}, b""
+
+    def do_ping(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Answer."""
+        return {}, b""
+
+    # ---- files
+
+    def do_put(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Fill the workspace; what is there then is the baseline."""
+        self._workspace.put(body)
+        return {}, b""
+
+    def do_read(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """A file's content."""
+        return {}, self._workspace.read(request["path"])
+
+    def do_edit(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Replace lines of a file."""
+        text = body.decode("utf-8")
+        return self._workspace.edit(request["path"], text, request["start"], request["end"], request["check"]), b""
+
+    def do_list(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Entries below a directory."""
+        return self._workspace.listing(request["path"], request["depth"], request["limit"]), b""
+
+    def do_search(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Lines that match."""
+        found = self._workspace.search(
+            request["pattern"], request["path"], request["glob"], request["limit"], request["ignore_case"]
+        )
+        return found, b""
+
+    def do_changes(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """What differs from the baseline."""
+        return self._workspace.changes()
+
+    # ---- programs
+
+    def do_run(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Run a shell command."""
+        return self._run(["/bin/sh", "-c", request["command"]], request)
+
+    def do_test(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Run the test command. Where it is pytest, `report` has its raw, authenticated lines."""
+        arguments = pytest_arguments(request["command"])
+        if arguments is None:
+            return self._run(["/bin/sh", "-c", request["command"]], request)
+        report_read, report_write = os.pipe()
+        key_read, key_write = os.pipe()
+        os.write(key_write, body)
+        os.close(key_write)
+        chunks: List[bytes] = []
+        argv = self._child_argv("pytest", str(report_write), "score" if request["score"] else "show", *arguments)
+        try:
+            reply, output = self._run(
+                argv, request, pass_fds=(report_write,), watch={report_read: chunks.append}, stdin=key_read
+            )
+        finally:
+            os.close(key_read)
+        reply["report"] = b"".join(chunks).decode("ascii", "replace")
+        return reply, output
+
+    def _child_argv(self, *arguments: str) -> List[str]:
+        return [self._python, "/proc/self/fd/%d" % self._zip_fd, *arguments]
+
+    def _run(self, argv: List[str], request: Dict[str, Any], **options: Any) -> Reply:
+        pass_fds = tuple(options.pop("pass_fds", ()))
+        # The package's own descriptor goes along only where the child needs it.
+        own = (self._dup_zip(argv),) if any("/proc/self/fd/" in part for part in argv) else ()
+        try:
+            result = run(
+                argv,
+                cwd=self._workspace.root,
+                env=self._env,
+                timeout_s=request["timeout_s"],
+                cap=request["cap"],
+                setup=self._setup,
+                keep=self._debugger.pids,
+                pass_fds=pass_fds + own,
+                lifeline=self._lifeline,
+                **options,
+            )
+        except CannotStart as error:
+            raise Refused(str(error)) from None
+        output = result.pop("output")
+        return result, output
+
+    def _dup_zip(self, argv: List[str]) -> int:
+        fd = os.dup(self._zip_fd)
+        argv[1] = "/proc/self/fd/%d" % fd
+        return fd
+
+    # ---- the debugger
+
+    def _launch_debugger(self, socket_fd: int, output_fd: int) -> "subprocess.Popen[bytes]":
+        argv = self._child_argv("pdb", str(socket_fd), self._workspace.root)
+        zip_fd = self._dup_zip(argv)
+        try:
+            return spawn(
+                argv, cwd=self._workspace.root, env=self._env, stdin=subprocess.DEVNULL, stdout=output_fd,
+                stderr=output_fd, pass_fds=(socket_fd, zip_fd), preexec_fn=self._setup,
+            )
+        finally:
+            os.close(zip_fd)
+
+    def do_debug(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Carry out pdb commands."""
+        entry = entry_point(request["entry"])
+        try:
+            return self._debugger.act(body.decode("utf-8"), entry, request["explicit"], request["timeout_s"]), b""
+        except CannotStart as error:
+            raise Refused(str(error)) from None
+
+    # ---- life
+
+    def serve(self, channel: FdChannel) -> None:
+        """Answer requests until the channel closes."""
+        while True:
+            request, body = channel.receive()
+            reply: Dict[str, Any]
+            try:
+                handler: Optional[Callable[[Dict[str, Any], bytes], Reply]] = getattr(self, "do_" + request["op"], None)
+                if handler is None:
+                    raise ValueError("unknown request %r" % request["op"])
+                reply, out = handler(request, body)
+                reply["ok"] = True
+            except Refused as error:
+                reply, out = {"ok": False, "refused": str(error)}, b""
+            except Exception:
+                # A fault of ours or of the sandbox, never of the agent: the host makes an exception of it.
+                reply, out = {"ok": False, "failed": traceback.format_exc()}, b""
+            reply["id"] = request.get("id")
+            channel.send(reply, out)
+            reap(self._debugger.pids)
+
+
+def _words(command: str) -> Optional[List[str]]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if not words or any(mark in command for mark in ("|", "&", ";", ">", "<", "$", "`", "\n")):
+        return None
+    return words
+
+
+def pytest_arguments(command: str) -> Optional[List[str]]:
+    """The arguments of a plain pytest command, or None where it is something else."""
+    words = _words(command)
+    if words and words[0] in ("pytest", "py.test"):
+        return words[1:]
+    if words and words[0] in ("python", "python3") and words[1:3] == ["-m", "pytest"]:
+        return words[3:]
+    return None
+
+
+def entry_point(command: str) -> List[str]:
+    """What to debug, from a command line: pytest, `python -m module ...` or `python script.py ...`. Raises Refused."""
+    arguments = pytest_arguments(command)
+    if arguments is not None:
+        return ["pytest", *arguments]
+    words = _words(command)
+    if words and words[0] in ("python", "python3") and len(words) > 1:
+        words = words[1:]
+    if words and (words[0] == "-m" and len(words) > 1 or words[0].endswith(".py")):
+        return words
+    raise Refused(
+        "%r cannot be debugged: name a Python program, as in `python -m pytest tests/test_x.py`, "
+        "`python script.py arguments` or `python -m module arguments`" % command
+    )
+
+
+def main(zip_fd: int) -> None:
+    """Be the resident program: frames on descriptors 0 and 1."""
+    protect_self()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, replies = _private(0), _private(1)
+    channel = FdChannel(requests, replies)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1):
+        os.dup2(null, fd)
+    try:
+        Guest(zip_fd, requests).serve(channel)
+    except ChannelClosed:
+        pass
+    finally:
+        kill_tree(descendants(os.getpid()))
+
+
+def _private(fd: int) -> int:
+    # High numbers, closed on exec: no child inherits the channel.
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100)
+
+
+def child(argv: List[str]) -> int:
+    """Be one of the programs that the guest starts: `argv` is [name, *arguments]."""
+    if argv[0] == "pdb":
+        from .pdb_child import main as run_child
+    else:
+        from .pytest_child import main as run_child
+    return run_child(argv[1:])

@@ -1,0 +1,261 @@
+"""Commands with a deadline, whose whole process tree ends with them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set
+
+from .output import HeadTail
+
+_PR_SET_DUMPABLE = 4
+_PR_SET_CHILD_SUBREAPER = 36
+
+INTERRUPT_GRACE_S = 0.4
+"""How long a command may take to say where it was interrupted before it is killed."""
+
+
+def protect_self() -> None:
+    """Close this process to its children: no ptrace, no /proc/PID/mem or fd; orphans become our children."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def child_setup(max_memory: Optional[int], max_files: int) -> Callable[[], None]:
+    """A `preexec_fn` that puts a child under its limits; `max_memory` in bytes of address space, None for no limit."""
+
+    def setup() -> None:
+        # The guest ignores it, and what is ignored stays so over an exec.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limit = max_files if hard == resource.RLIM_INFINITY else min(max_files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+        if max_memory:
+            resource.setrlimit(resource.RLIMIT_AS, (max_memory, max_memory))
+        try:
+            # When memory runs out the kernel shall take the child, not the guest.
+            with open("/proc/self/oom_score_adj", "w") as file:
+                file.write("800")
+        except OSError:
+            pass
+
+    return setup
+
+
+def _children(pid: int) -> List[int]:
+    found: List[int] = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as file:
+                found += map(int, file.read().split())
+    except (OSError, ValueError):
+        pass
+    return found
+
+
+def descendants(pid: int, skip: Iterable[int] = ()) -> Set[int]:
+    """All living descendants of a process, without those in `skip` and theirs."""
+    skipped = set(skip)
+    found: Set[int] = set()
+    pending = [pid]
+    while pending:
+        for child in _children(pending.pop()):
+            if child not in found and child not in skipped:
+                found.add(child)
+                pending.append(child)
+    return found
+
+
+def reap(keep: Iterable[int] = ()) -> None:
+    """Collect dead orphans. Processes that somebody else waits for are named in `keep`."""
+    kept = set(keep)
+    for pid in _children(os.getpid()):
+        if pid not in kept:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+def kill_tree(pids: Set[int], keep: Iterable[int] = (), patience_s: float = 1.0) -> None:
+    """Kill `pids` and every other descendant of this process that is not below one in `keep`, forks in flight too."""
+    kept = list(keep)
+    deadline = time.monotonic() + patience_s
+    targets = set(pids)
+    while targets:
+        for pid in targets:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if time.monotonic() > deadline:
+            if os.getpid() == 1:
+                # A fork bomb outruns one kill at a time; this one takes the whole namespace but us at once.
+                os.kill(-1, signal.SIGKILL)
+            break
+        reap(kept)
+        targets = descendants(os.getpid(), kept)
+        if targets:
+            time.sleep(0.002)
+    reap(kept)
+
+
+class CannotStart(Exception):
+    """The command could not be started: no such program, or no process left."""
+
+
+def spawn(argv: List[str], **options: Any) -> "subprocess.Popen[bytes]":
+    """Popen in a session of its own. When no process is left, strays are killed and it is tried once more."""
+    for last in (False, True):
+        try:
+            return subprocess.Popen(argv, start_new_session=True, **options)
+        except (BlockingIOError, MemoryError) as error:
+            if last:
+                raise CannotStart("no process can be started in the sandbox: %s" % error) from None
+            kill_tree(descendants(os.getpid()))
+        except OSError as error:
+            raise CannotStart("%s: %s" % (argv[0], error.strerror)) from None
+    raise AssertionError
+
+
+def run(
+    argv: List[str],
+    *,
+    cwd: str,
+    env: Dict[str, str],
+    timeout_s: float,
+    cap: int,
+    setup: Callable[[], None],
+    keep: Iterable[int] = (),
+    pass_fds: Iterable[int] = (),
+    watch: Optional[Dict[int, Callable[[bytes], None]]] = None,
+    stdin: int = subprocess.DEVNULL,
+    lifeline: int = -1,
+) -> Dict[str, Any]:
+    """Run a command to its end or its deadline, then end everything it started.
+
+    `keep`: process ids (the debugger's) that are none of its business. `watch`: further descriptors to read while
+    it runs, each with the function that takes what came. `lifeline`: the host's channel;
+    when it hangs up, nobody waits for the command any more. Returns `exit` (negative: the signal), `timed_out`,
+    `output` (bytes), `dropped`, `wall_ms`. Raises CannotStart.
+    """
+    started = time.monotonic()
+    read_fd, write_fd = os.pipe()
+    try:
+        child = spawn(
+            argv, cwd=cwd, env=env, stdin=stdin, stdout=write_fd, stderr=write_fd,
+            pass_fds=tuple(pass_fds), preexec_fn=setup,
+        )
+    except CannotStart:
+        os.close(read_fd)
+        raise
+    finally:
+        os.close(write_fd)
+        for fd in pass_fds:
+            os.close(fd)
+    collected = HeadTail(cap)
+    takers: Dict[int, Callable[[bytes], None]] = {read_fd: collected.write, **(watch or {})}
+    for fd in takers:
+        os.set_blocking(fd, False)
+    poller = select.poll()
+    for fd in takers:
+        poller.register(fd, select.POLLIN | select.POLLHUP)
+    if lifeline >= 0:
+        poller.register(lifeline, 0)
+
+    def pump(seconds: float) -> None:
+        for fd, _ in poller.poll(max(seconds, 0) * 1000):
+            if fd == lifeline:
+                kill_tree(descendants(os.getpid()))
+                os._exit(0)
+            try:
+                data = os.read(fd, 1 << 18)
+            except BlockingIOError:
+                continue
+            if data:
+                takers[fd](data)
+            else:
+                poller.unregister(fd)
+                open_fds.discard(fd)
+
+    open_fds = set(takers)
+    deadline = started + timeout_s
+    timed_out = False
+    while child.poll() is None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            if timed_out:
+                break
+            # Asked first: an interrupted Python says where it was.
+            timed_out = True
+            deadline = time.monotonic() + INTERRUPT_GRACE_S
+            try:
+                os.killpg(child.pid, signal.SIGINT)
+            except ProcessLookupError:
+                pass
+            continue
+        # Bounded, because a child that closed its output wakes nobody when it ends.
+        pump(min(left, 0.05) if open_fds else 0)
+        if not open_fds:
+            time.sleep(min(max(left, 0), 0.005))
+    kill_tree({child.pid} if child.returncode is None else set(), keep)
+    kill_tree(descendants(os.getpid(), keep), keep)
+    if child.returncode is None:
+        child.wait()
+    drain_until = time.monotonic() + 1.0
+    while open_fds and time.monotonic() < drain_until:
+        pump(0.02)
+    for fd in takers:
+        os.close(fd)
+    output, dropped = collected.take()
+    return {
+        "exit": child.returncode,
+        "timed_out": timed_out,
+        "output": output,
+        "dropped": dropped,
+        "wall_ms": (time.monotonic() - started) * 1000,
+    }
+
+
+def in_child(work: Callable[[], bytes], timeout_s: float) -> Optional[bytes]:
+    """What `work` returns, worked out in a forked child, so that nothing it does can hang or break this process.
+
+    None when it did not come back in time or failed.
+    """
+    read_fd, write_fd = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            os.close(read_fd)
+            data = memoryview(work())
+            while data:
+                data = data[os.write(write_fd, data) :]
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(write_fd)
+    deadline = time.monotonic() + timeout_s
+    chunks: List[bytes] = []
+    finished = False
+    while True:
+        ready, _, _ = select.select([read_fd], [], [], max(deadline - time.monotonic(), 0))
+        if not ready:
+            break
+        chunk = os.read(read_fd, 1 << 16)
+        if not chunk:
+            finished = True
+            break
+        chunks.append(chunk)
+    os.close(read_fd)
+    if not finished:
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    return b"".join(chunks) if finished and status == 0 else None

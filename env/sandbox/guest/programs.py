@@ -1,0 +1,89 @@
+"""What can be debugged: pytest, a script, a module."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import runpy
+import sys
+import types
+from typing import TYPE_CHECKING, Any, Generator, List
+
+if TYPE_CHECKING:
+    from .pdb_child import Debugger
+
+
+def run(debugger: "Debugger", entry: List[str]) -> int:
+    """Run an entry point under the debugger: ["pytest", *arguments], ["-m", module, ...] or [script, ...].
+
+    Returns its exit status.
+    """
+    sys.path[0] = os.getcwd()
+    if entry[0] == "pytest" or entry[:2] == ["-m", "pytest"]:
+        return _run_pytest(debugger, entry[2:] if entry[0] == "-m" else entry[1:])
+    debugger.wait_at_start()
+    try:
+        if entry[0] == "-m":
+            sys.argv = list(entry[1:])
+            _, spec, code = runpy._get_module_details(entry[1])  # type: ignore[attr-defined]
+            sys.argv[0] = code.co_filename
+            module = _main_module(code.co_filename, spec.parent, spec)
+        else:
+            sys.argv = list(entry)
+            sys.path[0] = os.path.dirname(os.path.abspath(entry[0]))
+            with open(entry[0], "rb") as file:
+                code = compile(file.read(), os.path.abspath(entry[0]), "exec")
+            module = _main_module(code.co_filename, None, None)
+        debugger.begin(pause=debugger.pauses_first)
+        exec(code, module.__dict__)
+    except SystemExit as error:
+        sys.settrace(None)
+        return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+    except Exception as error:
+        sys.settrace(None)
+        if not debugger.post_mortem(error):
+            raise
+        return 1
+    return 0
+
+
+def _main_module(filename: str, package: Any, spec: Any) -> types.ModuleType:
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=filename, __builtins__=builtins, __package__=package, __spec__=spec)
+    sys.modules["__main__"] = module
+    return module
+
+
+def _run_pytest(debugger: "Debugger", arguments: List[str]) -> int:
+    import pytest
+
+    class UnderDebugger:
+        @pytest.hookimpl(trylast=True)
+        def pytest_configure(self, config: Any) -> None:
+            # The outcome is told by the report; pytest's own page would drown what the program prints.
+            terminal = config.pluginmanager.getplugin("terminalreporter")
+            if terminal is not None:
+                terminal._tw._file = open(os.devnull, "w")
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
+            debugger.begin(pause=False)
+            yield
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
+            debugger.pause()
+            yield
+
+        def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
+            error = call.excinfo.value
+            while error.__cause__ is not None and type(error).__name__ == "CollectError":
+                error = error.__cause__
+            debugger.failed(node.nodeid, error)
+
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            if report.when == "call" or report.outcome != "passed":
+                debugger.outcome(report.nodeid, report.outcome)
+
+    debugger.wait_at_start()
+    return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[UnderDebugger()]))

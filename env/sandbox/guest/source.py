@@ -1,0 +1,44 @@
+"""Where functions are defined, from the source alone."""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import Iterator, List, Tuple
+
+
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST]]:
+    """Qualified name and node of every function below a syntax tree, outer ones first."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield prefix + node.name, node
+            yield from functions(node, prefix + node.name + ".")
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node, prefix + node.name + ".")
+        else:
+            yield from functions(node, prefix)
+
+
+def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]:
+    """(relative path, line of the first statement) of every function called `name` or `Class.name` below `root`."""
+    found: List[Tuple[str, int]] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(each for each in folders if not each.startswith(".") and each != "__pycache__")
+        for each in sorted(names):
+            path = os.path.join(folder, each)
+            relative = os.path.relpath(path, root)
+            if not each.endswith(".py") or (file and relative != os.path.normpath(file)):
+                continue
+            try:
+                with open(path, "rb") as handle:
+                    tree = ast.parse(handle.read())
+            except (SyntaxError, ValueError, OSError, RecursionError):
+                continue
+            for qualified, node in functions(tree):
+                if qualified == name or qualified.endswith("." + name):
+                    body = node.body  # type: ignore[attr-defined]
+                    first = body[0]
+                    docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                    target = body[1] if docstring and len(body) > 1 else first
+                    found.append((relative, target.lineno))
+    return found

@@ -1,0 +1,55 @@
+"""Local variables as short text, without running any code of the program."""
+
+from __future__ import annotations
+
+import reprlib
+import types
+from typing import Any, Dict
+
+_PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range)
+
+
+class _Safe(reprlib.Repr):
+    """As reprlib, but an instance of a class of the program's is shown by its attributes, never by its __repr__."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 80
+        self.maxlist = self.maxtuple = self.maxset = self.maxdict = 6
+        self.maxlevel = 3
+
+    def repr1(self, x: Any, level: int) -> str:
+        kind = type(x)
+        if kind in _PLAIN or kind in (list, tuple, dict, set, frozenset):
+            return super().repr1(x, level)
+        if isinstance(x, (types.FunctionType, types.ModuleType, type)):
+            return "<%s %s>" % (kind.__name__, types.ModuleType.__getattribute__(x, "__name__")) if isinstance(
+                x, types.ModuleType
+            ) else "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
+        name = type.__getattribute__(kind, "__qualname__")
+        try:
+            attributes = object.__getattribute__(x, "__dict__")
+        except AttributeError:
+            return "<%s>" % name
+        if level <= 0 or type(attributes) is not dict:
+            return "<%s ...>" % name
+        shown = ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in list(attributes.items())[:6]]
+        return "<%s %s%s>" % (name, ", ".join(shown), ", ..." if len(attributes) > 6 else "")
+
+
+_SAFE = _Safe()
+
+
+def safe_locals(frame: types.FrameType, limit: int = 24) -> Dict[str, str]:
+    """The frame's local variables, name -> short text; at module level only what is neither code nor dunder."""
+    shown: Dict[str, str] = {}
+    for name, value in list(frame.f_locals.items()):
+        if name.startswith(("__", "@")) or isinstance(value, (types.ModuleType, types.FunctionType, type)):
+            continue
+        if len(shown) >= limit:
+            break
+        try:
+            shown[name] = _SAFE.repr(value)[:200]
+        except Exception:
+            shown[name] = "<%s>" % type(value).__name__
+    return shown

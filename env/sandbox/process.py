@@ -1,0 +1,104 @@
+"""A sandbox that is a child process of this one, reached over its standard input and output."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from env.sandbox.base import SandboxError
+
+OWNER_VARIABLE = "STACKRANK_SANDBOX_OWNER"
+"""Set in the environment of every such process; how `gc` finds those whose owner is gone."""
+
+
+class ProcessChannel:
+    """The channel of a guest that runs as a child process. See `env.sandbox.base.Channel`."""
+
+    def __init__(
+        self,
+        argv: list[str],
+        *,
+        root: str,
+        env: dict[str, str],
+        guest_limits: dict[str, int],
+        folder: Path | None = None,
+        pass_fds: tuple[int, ...] = (),
+    ) -> None:
+        """Start it. `folder`: a directory on this machine that goes when the sandbox goes."""
+        self.root = root
+        self.guest_limits = guest_limits
+        self._folder = folder
+        self._errors = tempfile.TemporaryFile()
+        try:
+            self._child = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=env,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=pass_fds,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise SandboxError(f"{argv[0]} cannot be started: {error.strerror}") from None
+        assert self._child.stdin is not None and self._child.stdout is not None
+        self._in, self._out = self._child.stdin, self._child.stdout
+        self.name = f"{Path(argv[0]).name}-{self._child.pid}"
+        self._closing = threading.Lock()
+        self._closed = False
+
+    def send(self, data: bytes) -> None:
+        """Write all of `data`."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._in.write(view) or 0 :]
+        except (OSError, ValueError):
+            raise self._gone() from None
+
+    def receive(self, size: int, deadline: float) -> bytes:
+        """At least one byte, at most `size`."""
+        ready, _, _ = select.select([self._out], [], [], max(deadline - time.monotonic(), 0))
+        if not ready:
+            raise SandboxError(f"sandbox {self.name} does not answer")
+        data = os.read(self._out.fileno(), size)
+        if not data:
+            raise self._gone()
+        return data
+
+    def _gone(self) -> SandboxError:
+        try:
+            status = self._child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return SandboxError(f"sandbox {self.name} closed its channel")
+        self._errors.seek(0)
+        said = self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
+        return SandboxError(f"sandbox {self.name} ended with status {status}{': ' + said if said else ''}")
+
+    def close(self) -> None:
+        """Hang up: the guest ends and takes all with it. The rest is done in the background."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        self._in.close()
+        threading.Thread(target=self._bury, name="sandbox-close", daemon=True).start()
+
+    def _bury(self) -> None:
+        try:
+            self._child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._out.close()
+        self._errors.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,155 @@
+"""The Python that bubblewrap and local sandboxes run: pytest and coverage, and nothing of the project.
+
+The interpreter of stackrank itself will not do: hidden tests and known fixes are importable from it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+_STAMP = ".stackrank-digest"
+_INSTALL_TIMEOUT_S = 600.0
+
+
+class SetupError(Exception):
+    """Something this machine needs is missing; the message is one sentence that says what to do."""
+
+
+def stackrank_home() -> Path:
+    """The folder where stackrank keeps what outlives a command: `$STACKRANK_HOME`, or the user's data folder."""
+    home = os.environ.get("STACKRANK_HOME")
+    return Path(home).expanduser().absolute() if home else user_data_path("stackrank")
+
+
+def sandbox_python() -> Path:
+    """Path of the sandbox interpreter, whether or not it is there yet."""
+    return stackrank_home() / "sandbox-python" / "bin" / "python"
+
+
+def is_current() -> bool:
+    """Whether the sandbox interpreter is there and holds what this version of stackrank asks for."""
+    python = sandbox_python()
+    try:
+        stamp = (python.parent.parent / _STAMP).read_text(encoding="utf-8")
+    except OSError:
+        return False
+    # `exists` follows the link: it is False when the Python that the environment was made from has been removed.
+    return stamp == _digest() and python.exists()
+
+
+def ensure_sandbox_python(*, say: Callable[[str], None] = lambda message: None) -> Path:
+    """Make the sandbox interpreter if it is missing or out of date, and return its path.
+
+    Takes about ten seconds and the network the first time, a millisecond and no network after that. `say` gets one
+    line when there is something to wait for. Safe to call from several processes at once.
+
+    Raises:
+        SetupError: it could not be made.
+    """
+    if is_current():
+        return sandbox_python()
+    target = sandbox_python().parent.parent
+    with _lock(target.with_name("sandbox-python.lock")):
+        if not is_current():  # another process may have made it while this one waited
+            say("making the sandbox's Python environment, about 10 s")
+            _make(target)
+    return sandbox_python()
+
+
+def _digest() -> str:
+    digest = hashlib.sha256(REQUIREMENTS.read_bytes())
+    digest.update(f"\0{sys.base_prefix}\0{sys.version_info[:2]}".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        raise SetupError(f"Cannot write to {path.parent}: set STACKRANK_HOME to a folder you own.") from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _make(target: Path) -> None:
+    """Build beside `target` and rename, so that nobody ever sees half an environment. Called under the lock."""
+    for leftover in target.parent.glob(".sandbox-python-*"):  # of a process that was killed here
+        shutil.rmtree(leftover, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".sandbox-python-", dir=target.parent))
+    try:
+        made = scratch / "made"
+        _run(
+            [sys.executable, "-m", "venv", str(made)],
+            remedy="install Python's venv module (on Debian and Ubuntu: apt-get install python3-venv)",
+        )
+        _run(
+            [
+                *(str(made / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+                *("--require-hashes", "--no-deps", "--only-binary=:all:", "-r", str(REQUIREMENTS)),
+            ],
+            remedy="check that pip reaches a package index",
+        )
+        _rewrite_scripts(made / "bin", old=str(made), new=str(target))
+        (made / _STAMP).write_text(_digest(), encoding="utf-8")
+        if target.exists():
+            target.rename(scratch / "replaced")
+        made.rename(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _run(command: list[str], *, remedy: str) -> None:
+    # A PYTHONPATH or a pip target of the caller's would put other packages in, or these elsewhere.
+    dropped = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
+    environment = {name: value for name, value in os.environ.items() if name not in dropped}
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=_INSTALL_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        message = f"The sandbox's Python environment was not ready after {_INSTALL_TIMEOUT_S:.0f} s: {remedy}."
+        raise SetupError(message) from error
+    if done.returncode != 0:
+        lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+        # pip's errors start so; its warnings about the configuration around them only distract.
+        reason = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
+        raise SetupError(f"The sandbox's Python environment could not be made: {remedy} ({reason[:300]}).")
+
+
+def _rewrite_scripts(folder: Path, *, old: str, new: str) -> None:
+    """Point the first lines of `bin/pytest` and the like at where the environment will lie."""
+    for script in folder.iterdir():
+        if script.is_symlink() or not script.is_file():
+            continue
+        content = script.read_bytes()
+        if old.encode() in content:
+            script.write_bytes(content.replace(old.encode(), new.encode()))
+
+
+if __name__ == "__main__":  # what the set-up scripts call
+    try:
+        print(ensure_sandbox_python(say=lambda message: print(message, file=sys.stderr)))
+    except SetupError as failure:
+        sys.exit(str(failure))

@@ -1,0 +1,96 @@
+"""What a bug is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pathspec import GitIgnoreSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one sandbox may use. A limit always holds; there is no value that means 'none'."""
+
+    timeout_s: float = 60.0
+    """Seconds one command may take, the test command included."""
+    memory_mb: int = 1024
+    pids: int = 256
+    cpus: float = 1.0
+    disk_mb: int = 256
+    """Megabytes the workspace and the temporary folder may hold together. They live in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Where the known fix touches one file."""
+
+    file: str
+    functions: tuple[str, ...]
+    """Qualified names (`Class.method`) of the functions whose lines change; empty for module level."""
+    lines: tuple[int, ...]
+    """1-based lines of the file as the agent first sees it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One bug: what the agent sees, and what the scorer knows."""
+
+    id: str
+    benchmark: str
+    statement: str
+    files: Mapping[str, bytes]
+    """The workspace as the agent first sees it: relative POSIX path -> content."""
+    test_command: str = "python -m pytest -q"
+    """The command that fails because of the bug, run by `sh -c` in the workspace; the agent sees it."""
+    score_command: str | None = None
+    """The command the verdict comes from; `test_command` where None."""
+    title: str = ""
+    category: str = ""
+    difficulty: str = ""
+    tags: tuple[str, ...] = ()
+    fail_to_pass: tuple[str, ...] = ()
+    """Test ids that must pass after the episode. Empty: every test of the scoring run must."""
+    pass_to_pass: tuple[str, ...] = ()
+    hidden_files: Mapping[str, bytes] = field(default_factory=dict)
+    """Laid over the workspace for scoring; never in the agent's sandbox."""
+    fix: str = ""
+    """The known fix, a unified diff against `files`. Empty: no fix is known."""
+    faults: tuple[Fault, ...] = ()
+    readonly: tuple[str, ...] = ()
+    """Gitignore patterns of files that are visible and must not be edited."""
+    editable: tuple[str, ...] = ()
+    """Gitignore patterns of files that may be edited. Empty: everything that is not read-only."""
+    image: str | None = None
+    limits: Limits = Limits()
+
+    @cached_property
+    def _readonly_spec(self) -> GitIgnoreSpec:
+        return GitIgnoreSpec.from_lines(self.readonly)
+
+    @cached_property
+    def _editable_spec(self) -> GitIgnoreSpec | None:
+        return GitIgnoreSpec.from_lines(self.editable) if self.editable else None
+
+    def may_edit(self, path: str) -> bool:
+        """Whether an agent's change to `path` (relative, POSIX) counts."""
+        if self._readonly_spec.match_file(path):
+            return False
+        return self._editable_spec is None or self._editable_spec.match_file(path)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of everything that could change a verdict; two tasks with one digest are the same task."""
+        digest = hashlib.sha256()
+        parts = [self.id, self.statement, self.test_command, self.score_command or "", self.fix, repr(self.limits)]
+        parts += [repr(part) for part in (self.fail_to_pass, self.pass_to_pass, self.readonly, self.editable)]
+        parts.append(self.image or "")
+        for part in parts:
+            digest.update(part.encode() + b"\0")
+        for files in (self.files, self.hidden_files):
+            for path in sorted(files):
+                digest.update(path.encode() + b"\0" + hashlib.sha256(files[path]).digest())
+            digest.update(b"\1")
+        return digest.hexdigest()[:16]

@@ -1,0 +1,60 @@
+"""What a tool is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from env.actions import Observation
+from env.sandbox.client import Sandbox
+from env.task import Task
+
+
+class ToolError(Exception):
+    """The agent asked for something that cannot be done; the message becomes the observation."""
+
+
+class Arguments(BaseModel):
+    """Base of every tool's arguments. Fields carry descriptions: they become the schema that models read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(slots=True)
+class Bench:
+    """What a tool works with: one episode's sandbox and task."""
+
+    sandbox: Sandbox
+    task: Task
+    counts: dict[str, int] = field(default_factory=dict)
+    """How often each tool succeeded so far."""
+
+
+class Tool(Protocol):
+    """One thing an agent can do. Stateless: what has to be remembered lives in the sandbox or on the bench."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    """What a model reads: when to use it and what comes back."""
+    arguments: ClassVar[type[Arguments]]
+
+    def __call__(self, bench: Bench, arguments: Any) -> Observation:
+        """Carry it out. Raises ToolError or Refused for what the agent can mend, SandboxError for what it cannot."""
+        ...
+
+
+def schema(tool: Tool) -> dict[str, Any]:
+    """The tool's arguments as JSON schema: the one source of function-calling schemas, help texts and tables."""
+    full = tool.arguments.model_json_schema()
+    properties = {
+        name: {key: value for key, value in entry.items() if key != "title"}
+        for name, entry in full.get("properties", {}).items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": full.get("required", []),
+        "additionalProperties": False,
+    }

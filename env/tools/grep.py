@@ -1,0 +1,35 @@
+"""Searching the files."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from env.actions import Observation
+from env.tools.base import Arguments, Bench
+
+
+class GrepArguments(Arguments):
+    """What to search for, and where."""
+
+    pattern: str = Field(description="Regular expression (Python's syntax), matched within a line.")
+    path: str = Field(".", description="File or directory, relative to the workspace.")
+    glob: str = Field("", description="Only files whose path or name matches, for instance `*.py`.")
+    ignore_case: bool = Field(False, description="Ignore case.")
+
+
+class Grep:
+    """Finds lines by a regular expression."""
+
+    name = "grep"
+    description = "Search the files for a regular expression; shows file:line: text."
+    arguments = GrepArguments
+
+    def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:
+        """Matching lines, at most 100."""
+        found = bench.sandbox.search(
+            arguments.pattern, arguments.path, arguments.glob, ignore_case=arguments.ignore_case
+        )
+        lines = [f"{path}:{number}: {line}" for path, number, line in found["matches"]]
+        if found["more"]:
+            lines.append(f"... and {found['more']} more matches: use a narrower pattern or path")
+        return Observation("\n".join(lines) or "No line matches.", state={"path": arguments.path})

@@ -1,0 +1,100 @@
+"""The debugger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from env.actions import Observation
+from env.tools.base import Arguments, Bench
+
+OUTPUT_LIMIT = 12_000
+"""Characters of what the debugger said that are shown, head and tail."""
+
+
+class PdbArguments(Arguments):
+    """What to tell the debugger."""
+
+    command: str = Field(
+        description="pdb commands, one a line (several are carried out in order), for instance "
+        "`b cart.py:12, total > 3` then `c` then `p total`. `b function` works too."
+    )
+    entrypoint: str | None = Field(
+        None,
+        description="What to debug instead of the task's tests: `python -m pytest tests/test_x.py::test_y`, "
+        "`python script.py arguments` or `python -m module`. Starts it anew.",
+    )
+
+
+class Pdb:
+    """Real pdb on the failing tests."""
+
+    name = "pdb"
+    description = (
+        "Debug the program with Python's pdb. The first command starts the task's tests under the debugger (`b` sets "
+        "breakpoints before anything runs); `c` runs to the next breakpoint or into the failing frame of a test. "
+        "n, s, r, until, p, pp, w, u, d, l, b, tbreak, condition, commands and the others work as in pdb. "
+        "Breakpoints stay through edits and restarts; after an edit the next command starts the program again."
+    )
+    arguments = PdbArguments
+
+    def __call__(self, bench: Bench, arguments: PdbArguments) -> Observation:
+        """What the debugger said, where the program stands, what it printed."""
+        entry = arguments.entrypoint or bench.task.test_command
+        explicit = arguments.entrypoint is not None
+        reply = bench.sandbox.debug(arguments.command, entry, explicit, bench.task.limits.timeout_s)
+        state = dict(reply["state"])
+        state["alive"] = reply["alive"]
+        if reply["timed_out"]:
+            state["timed_out"] = True
+        if reply["restarted"]:
+            state["restarted"] = True
+        return Observation(_text(reply, state), state=state)
+
+
+def _text(reply: dict[str, Any], state: dict[str, Any]) -> str:
+    parts = [f"[{note}]" for note in reply["notes"]]
+    said = reply["text"].rstrip()
+    if len(said) > OUTPUT_LIMIT:
+        half = OUTPUT_LIMIT // 2
+        said = f"{said[:half]}\n[... {len(said) - OUTPUT_LIMIT} characters dropped ...]\n{said[-half:]}"
+    if said:
+        parts.append(said)
+    if reply["program"].strip():
+        parts.append("The program printed:\n" + reply["program"].rstrip())
+    parts.append(_place(state))
+    if reply["breakpoints_changed"]:
+        parts.append(_breakpoints(state["breakpoints"]))
+    return "\n".join(part for part in parts if part)
+
+
+def _place(state: dict[str, Any]) -> str:
+    if state.get("died"):
+        return "The debugger starts the program again at the next command."
+    if "ended" in state:
+        tests = state.get("tests") or {}
+        summary = ", ".join(f"{name}: {outcome}" for name, outcome in tests.items() if outcome != "passed")
+        passed = sum(outcome == "passed" for outcome in tests.values())
+        outcome = f" {passed} tests passed{'; ' + summary if summary else ''}." if tests else ""
+        return f"The program ended (exit status {state.get('exit', 0)}).{outcome} The next command starts it again."
+    if state.get("event") == "start" or "file" not in state:
+        return "The program has not started yet: `c` runs it, `n` stops at its first line."
+    where = f"At {state['file']}:{state['line']} in {state['function']} (depth {state['depth']})"
+    if state.get("exception"):
+        where += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {state['exception']}"
+    return "\n".join([where, *state.get("source", [])])
+
+
+def _breakpoints(table: list[dict[str, Any]]) -> str:
+    if not table:
+        return "No breakpoints."
+    lines = []
+    for row in table:
+        line = f"  {row['number']}: {row['file']}:{row['line']}"
+        line += f" if {row['condition']}" if row["condition"] else ""
+        line += f" (ignored {row['ignore']} times)" if row["ignore"] else ""
+        line += " (temporary)" if row["temporary"] else ""
+        line += "" if row["enabled"] else " (disabled)"
+        lines.append(line)
+    return "Breakpoints:\n" + "\n".join(lines)

@@ -1,0 +1,89 @@
+"""Which tools and tool sets there are. Other packages add tools by the entry point group `stackrank.tools`."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+from env.tools.base import Tool
+from env.tools.bash import Bash
+from env.tools.grep import Grep
+from env.tools.listdir import Listdir
+from env.tools.pdb import Pdb
+from env.tools.rewrite import Rewrite
+from env.tools.run_tests import Eval
+from env.tools.submit import Submit
+from env.tools.view import View
+
+BUILT_IN: tuple[type[Tool], ...] = (Eval, View, Listdir, Grep, Rewrite, Pdb, Bash, Submit)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    """A named list of tools, some of which may become available only later in an episode."""
+
+    name: str
+    tools: tuple[str, ...]
+    after_rewrites: tuple[tuple[str, int], ...] = ()
+    """(tool, n): the tool is available only after n successful rewrites."""
+
+    def locked(self, tool: str, rewrites: int) -> int:
+        """How many rewrites are still to come before `tool` is available; 0 when it is."""
+        return max(dict(self.after_rewrites).get(tool, 0) - rewrites, 0)
+
+
+_READ = ("view", "listdir", "grep")
+
+# `rewrite`, `debug` and `debug5` are the three agents of the debug-gym report (https://arxiv.org/abs/2503.21557).
+TOOL_SETS: dict[str, ToolSet] = {
+    each.name: each
+    for each in (
+        ToolSet("rewrite", ("eval", *_READ, "rewrite", "submit")),
+        ToolSet("debug", ("eval", *_READ, "pdb", "rewrite", "submit")),
+        ToolSet("debug5", ("eval", *_READ, "pdb", "rewrite", "submit"), (("pdb", 5),)),
+        ToolSet("bash", ("eval", *_READ, "bash", "rewrite", "submit")),
+        ToolSet("full", ("eval", *_READ, "pdb", "bash", "rewrite", "submit")),
+    )
+}
+
+
+@functools.cache
+def _all_tools() -> dict[str, Tool]:
+    found: dict[str, Tool] = {kind.name: kind() for kind in BUILT_IN}
+    for point in entry_points(group="stackrank.tools"):
+        tool: Tool = point.load()()
+        found[tool.name] = tool
+    return found
+
+
+def tool_names() -> list[str]:
+    """The names of all tools."""
+    return list(_all_tools())
+
+
+def find_tool(name: str) -> Tool:
+    """The tool of that name. Raises ValueError with a sentence that lists those there are."""
+    try:
+        return _all_tools()[name]
+    except KeyError:
+        raise ValueError(f"there is no tool {name!r}: choose from {', '.join(_all_tools())}") from None
+
+
+def tool_set(text: str) -> ToolSet:
+    """A tool set by name, or from a list of tools as in `view,rewrite,eval`. Raises ValueError."""
+    if text in TOOL_SETS:
+        return TOOL_SETS[text]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if len(names) == 1 and names[0] not in _all_tools():
+        raise ValueError(
+            f"there is no tool set or tool {text!r}: choose from the tool sets {', '.join(TOOL_SETS)}, "
+            f"or list tools with commas from {', '.join(_all_tools())}"
+        )
+    for name in names:
+        find_tool(name)
+    if not names:
+        raise ValueError("a tool set needs at least one tool")
+    if "submit" not in names:
+        names.append("submit")
+    return ToolSet(",".join(names), tuple(names))

@@ -1,0 +1,55 @@
+"""Running the task's tests. The tool is called `eval`, as in debug-gym."""
+
+from __future__ import annotations
+
+import os
+
+from env.actions import Observation
+from env.report import TestReport, parse
+from env.sandbox.client import CommandResult, Sandbox
+from env.task import Task
+from env.tools.base import Arguments, Bench
+
+
+class EvalArguments(Arguments):
+    """Nothing to say."""
+
+
+class Eval:
+    """Runs the visible tests."""
+
+    name = "eval"
+    description = "Run the task's tests on the files as they are now and show the output."
+    arguments = EvalArguments
+
+    def __call__(self, bench: Bench, arguments: EvalArguments) -> Observation:
+        """The tests' output and, in the state, each test's outcome."""
+        return run_visible_tests(bench.sandbox, bench.task)
+
+
+def run_visible_tests(sandbox: Sandbox, task: Task) -> Observation:
+    """The test command's output; `state["solved"]` says whether all of it succeeded."""
+    key = os.urandom(32)
+    result = sandbox.test(task.test_command, task.limits.timeout_s, key, score=False)
+    report = parse(result.report, key) if result.report is not None else None
+    solved = result.exit == 0 and not result.timed_out
+    state: dict[str, object] = {"exit": result.exit, "timed_out": result.timed_out, "solved": solved}
+    if report is not None:
+        state["tests"] = {"passed": report.passed, "failed": report.failed, "ids": dict(report.outcomes)}
+        if report.messages:
+            state["messages"] = dict(report.messages)
+    return Observation(_text(task, result, report), state=state)
+
+
+def _text(task: Task, result: CommandResult, report: TestReport | None) -> str:
+    parts = [f"$ {task.test_command}"]
+    if result.timed_out:
+        parts.append(f"[the tests were still running after {task.limits.timeout_s:g} s and were interrupted]")
+    parts.append(result.output.rstrip() or "[no output]")
+    if result.exit < 0 and not result.timed_out:
+        parts.append(f"[the test process was killed by signal {-result.exit}]")
+    elif report is not None and not report.complete and not result.timed_out:
+        parts.append(f"[the test process ended itself with status {result.exit} before the tests were through]")
+    elif result.exit and not result.timed_out:
+        parts.append(f"[exit status {result.exit}]")
+    return "\n".join(parts)

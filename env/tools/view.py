@@ -1,0 +1,56 @@
+"""Reading a file."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from env.actions import Observation
+from env.tools.base import Arguments, Bench, ToolError
+
+MAX_LINES = 400
+
+
+class ViewArguments(Arguments):
+    """What to show."""
+
+    path: str = Field(description="File, relative to the workspace.")
+    start: int | None = Field(None, ge=1, description="First line to show (1-based). Default: the first.")
+    end: int | None = Field(None, ge=1, description="Last line to show, inclusive. Default: as many as fit.")
+
+
+class View:
+    """Shows a file with line numbers."""
+
+    name = "view"
+    description = "Show a file, or some of its lines, with line numbers."
+    arguments = ViewArguments
+
+    def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
+        """The lines asked for, at most MAX_LINES of them."""
+        text = decode(bench.sandbox.read(arguments.path))
+        lines = text.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        total = len(lines)
+        first = arguments.start or 1
+        if total and first > total:
+            raise ToolError(f"{arguments.path} has {total} lines; line {first} does not exist")
+        if arguments.end is not None and arguments.end < first:
+            raise ToolError(f"the last line ({arguments.end}) comes before the first ({first})")
+        last = min(arguments.end or total, total, first + MAX_LINES - 1)
+        width = len(str(last))
+        shown = "\n".join(
+            f"{number:>{width}}  {line.rstrip(chr(13))[:2000]}" for number, line in enumerate(lines[first - 1 : last], first)
+        )
+        note = "" if bench.task.may_edit(arguments.path) else ", read-only"
+        head = f"{arguments.path}, lines {first} to {last} of {total}{note}:" if total else f"{arguments.path} is empty."
+        state = {"path": arguments.path, "lines": [first, last]}
+        return Observation(f"{head}\n{shown}" if total else head, state=state)
+
+
+def decode(content: bytes) -> str:
+    """Text of a file: UTF-8, else Latin-1, which holds any bytes."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
