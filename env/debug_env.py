@@ -36,6 +36,7 @@ class DebugEnv:
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over = ""
+        self.score_ms = 0.0
 
     def __enter__(self) -> DebugEnv:
         return self
@@ -113,8 +114,10 @@ class DebugEnv:
     def score(self) -> Score:
         """The verdict on the files as they are now, taken in a fresh sandbox, once. Raises SandboxError."""
         if self._score is None:
+            started = time.monotonic()
             changes = self._require_bench().sandbox.changes()
             self._score = score(self.task, changes, self._new_sandbox)
+            self.score_ms = (time.monotonic() - started) * 1000
         return self._score
 
     def close(self) -> None:

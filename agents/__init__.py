@@ -1,0 +1,1 @@
+"""Agents: policies that map observations to actions, and the loop that plays an episode."""

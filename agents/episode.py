@@ -1,0 +1,180 @@
+"""The episode loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from agents.base import Agent, Briefing, Decision, GaveUp, Malformed, Usage
+from agents.failure_point import Diagnosis, diagnose
+from env.actions import Action, Observation
+from env.debug_env import DebugEnv
+from env.scoring import Score
+
+
+class StopReason(StrEnum):
+    """Why an episode ended."""
+
+    SUBMITTED = "submitted"
+    SOLVED = "solved"
+    STEP_LIMIT = "step_limit"
+    TOKEN_LIMIT = "token_limit"
+    COST_LIMIT = "cost_limit"
+    TIME_LIMIT = "time_limit"
+    AGENT_GAVE_UP = "agent_gave_up"
+    MALFORMED_ACTIONS = "malformed_actions"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When an episode ends at the latest. None: no such limit."""
+
+    steps: int = 50
+    tokens: int | None = None
+    cost_usd: float | None = None
+    wall_s: float | None = 1800.0
+    malformed: int = 5
+    """Consecutive malformed actions."""
+    repeats: int | None = 8
+    """Consecutive identical actions with identical observations; the agent counts as having given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action and its observation. Index 0 is the reset and has no action."""
+
+    index: int
+    action: Action | None
+    thought: str
+    observation: Observation
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an episode ended."""
+
+    stop_reason: StopReason
+    score: Score | None
+    """None when it was cancelled before anything could be scored."""
+    diagnosis: Diagnosis
+    steps: int
+    usage: Usage
+    env_ms: float
+    score_ms: float
+    wall_s: float
+
+
+class Recorder(Protocol):
+    """Takes each step as it happens."""
+
+    def __call__(self, step: Step) -> None:
+        """Make the step durable before it returns."""
+        ...
+
+
+class _Totals:
+    def __init__(self) -> None:
+        self.tokens_in = self.tokens_out = 0
+        self.cost_usd: float | None = 0.0
+        self.model_ms = self.env_ms = 0.0
+
+    def add(self, usage: Usage, env_ms: float) -> None:
+        self.tokens_in += usage.tokens_in
+        self.tokens_out += usage.tokens_out
+        # One unknown price makes the sum unknown, not small.
+        known = self.cost_usd is not None and usage.cost_usd is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None
+        self.model_ms += usage.model_ms
+        self.env_ms += env_ms
+
+    def usage(self) -> Usage:
+        return Usage(self.tokens_in, self.tokens_out, self.cost_usd, self.model_ms)
+
+
+def play(
+    env: DebugEnv,
+    agent: Agent,
+    *,
+    budget: Budget,
+    record: Recorder,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Play one episode to its end and take the verdict on what was edited, whatever ended it.
+
+    Raises SandboxError and EndpointError: the infrastructure failed, and there is no verdict.
+    """
+    started = time.monotonic()
+    totals = _Totals()
+    observation, _ = env.reset()
+    trajectory = [Step(0, None, "", observation)]
+    totals.add(Usage(), observation.env_ms)
+    record(trajectory[0])
+    task = env.task
+    briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed)
+    agent.begin(briefing, observation)
+    malformed = repeats = 0
+    while True:
+        reason = _limit(budget, len(trajectory) - 1, totals, started, malformed, repeats)
+        if cancelled():
+            reason = StopReason.CANCELLED
+        if reason is not None:
+            break
+        try:
+            decision = agent.act(observation)
+            malformed = 0
+        except Malformed as error:
+            malformed += 1
+            decision = Decision(Action("", {}), error.said, error.usage)
+            observation = Observation(str(error), False, {"malformed": True})
+        except GaveUp:
+            reason = StopReason.AGENT_GAVE_UP
+            break
+        else:
+            before = trajectory[-1]
+            observation, _, _, _, _ = env.step(decision.action)
+            same = before.action == decision.action and before.observation.text == observation.text
+            repeats = repeats + 1 if same else 0
+        step = Step(len(trajectory), decision.action, decision.thought, observation, decision.usage)
+        trajectory.append(step)
+        totals.add(decision.usage, observation.env_ms)
+        record(step)
+        if env.over:
+            reason = StopReason(env.over)
+            break
+    score = env.score() if reason is not StopReason.CANCELLED else None
+    return Outcome(
+        stop_reason=reason,
+        score=score,
+        diagnosis=diagnose(task, trajectory, score, reason),
+        steps=len(trajectory) - 1,
+        usage=totals.usage(),
+        env_ms=totals.env_ms,
+        score_ms=env.score_ms,
+        wall_s=time.monotonic() - started,
+    )
+
+
+def _limit(
+    budget: Budget, steps: int, totals: _Totals, started: float, malformed: int, repeats: int
+) -> StopReason | None:
+    if malformed >= budget.malformed:
+        return StopReason.MALFORMED_ACTIONS
+    if budget.repeats is not None and repeats >= budget.repeats:
+        return StopReason.AGENT_GAVE_UP
+    if steps >= budget.steps:
+        return StopReason.STEP_LIMIT
+    if budget.tokens is not None and totals.tokens_in + totals.tokens_out >= budget.tokens:
+        return StopReason.TOKEN_LIMIT
+    if budget.cost_usd is not None and totals.cost_usd is not None and totals.cost_usd >= budget.cost_usd:
+        return StopReason.COST_LIMIT
+    if budget.wall_s is not None and time.monotonic() - started >= budget.wall_s:
+        return StopReason.TIME_LIMIT
+    return None
+
