@@ -1,0 +1,8 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""Who may do what: groups within groups."""
+from __future__ import annotations
+
+from .directory import Directory, UnknownGroup
+from .rights import Rights
+
+__all__ = ["Directory", "Rights", "UnknownGroup"]

@@ -1,0 +1,54 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from settings import MissingSetting, Section, parse
+
+
+def test_hasattr():
+    section = Section("s", {"a": "1"})
+    assert hasattr(section, "a")
+    assert not hasattr(section, "b")
+    assert not hasattr(section, "b_c")
+
+
+def test_missing_attribute_is_an_attribute_error_that_says_what():
+    with pytest.raises(AttributeError) as caught:
+        Section("theme", {}).line_width
+    assert not isinstance(caught.value, KeyError)
+    assert "theme" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["x", "long-name"])
+def test_missing_item_is_a_key_error(name):
+    with pytest.raises(KeyError) as caught:
+        Section("s", {})[name]
+    assert isinstance(caught.value, MissingSetting)
+    assert not isinstance(caught.value, AttributeError)
+    assert caught.value.name == name
+
+
+def test_get_of_a_mapping():
+    section = Section("s", {"a": "1"})
+    assert section.get("a") == "1"
+    assert section.get("b", "2") == "2"
+    assert "b" not in section
+
+
+def test_copies():
+    section = Section("s", {"a": "1"})
+    assert copy.deepcopy(section).a == "1"
+    assert pickle.loads(pickle.dumps(section))["a"] == "1"
+
+
+def test_missing_section_and_flag():
+    settings = parse("[a]\nx = on")
+    with pytest.raises(MissingSetting):
+        settings.section("b")
+    with pytest.raises(MissingSetting):
+        settings.section("a").flag("y")
+    assert settings.section("a").flag("y", default=False) is False

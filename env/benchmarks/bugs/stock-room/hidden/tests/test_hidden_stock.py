@@ -1,0 +1,68 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import pytest
+
+from stock.batches import Batch, Bin
+from stock.room import Short, StockRoom
+
+
+def room_of(*counts):
+    room = StockRoom()
+    for n, count in enumerate(counts):
+        room.deliver("nut", "N%d" % n, count, best_before=10 * n)
+    return room
+
+
+def test_everything():
+    room = room_of(1, 2, 3, 4, 5)
+    assert room.pick({"nut": 15}) == [("nut", "N%d" % n, n + 1) for n in range(5)]
+    assert room.report() == {}
+    assert room.codes("nut") == []
+
+
+def test_used_up_batches_are_gone():
+    room = room_of(2, 2, 2, 2)
+    room.pick({"nut": 4})
+    assert room.codes("nut") == ["N2", "N3"]
+    room.pick({"nut": 3})
+    assert room.codes("nut") == ["N3"]
+    assert room.report() == {"nut": 1}
+
+
+def test_parts_of_a_bin():
+    bin_ = Bin()
+    for code in "abcd":
+        bin_.put(Batch(code, 1, 7))
+    assert [(part.code, part.left) for part in bin_.take(3)] == [("a", 1), ("b", 1), ("c", 1)]
+    assert bin_.take(0) == []
+    assert bin_.codes() == ["d"]
+
+
+def test_short_by_how_much():
+    room = room_of(2, 3, 4)
+    with pytest.raises(Short) as caught:
+        room.pick({"nut": 11})
+    assert caught.value.missing == 2
+    assert room.report() == {"nut": 9}
+    assert room.codes("nut") == ["N0", "N1", "N2"]
+
+
+def test_refused_order_takes_nothing():
+    room = room_of(2, 3)
+    room.deliver("fig", "F", 1, best_before=5)
+    with pytest.raises(Short, match="short of fig: 1 missing"):
+        room.pick({"nut": 4, "fig": 2})
+    assert room.report() == {"nut": 5, "fig": 1}
+    assert room.pick({"nut": 4, "fig": 1}) == [("nut", "N0", 2), ("nut", "N1", 2), ("fig", "F", 1)]
+
+
+def test_exactly_one_batch():
+    room = room_of(2, 3)
+    assert room.pick({"nut": 2}) == [("nut", "N0", 2)]
+    assert room.codes("nut") == ["N1"]
+
+
+def test_empty_delivery_and_order():
+    room = StockRoom()
+    room.deliver("nut", "N", 0, best_before=1)
+    assert room.report() == {} and room.codes("nut") == []
+    assert room.pick({}) == []
