@@ -1,0 +1,1 @@
+"""Runs: their specification, the Prefect flow that plays them, and the command line."""

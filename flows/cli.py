@@ -1,0 +1,247 @@
+"""The command line. What a command does is imported when it is called, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+app = typer.Typer(
+    name="stackrank",
+    help="Run debugging agents against real bugs; see which model and which tools are better, and where each fails.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+PathOption = Annotated[Optional[Path], typer.Option("--path", help="Where the benchmark's data is.")]  # noqa: UP045
+Strings = Optional[list[str]]  # noqa: UP045
+Number = Optional[int]  # noqa: UP045
+Text = Optional[str]  # noqa: UP045
+
+_debug = False
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Prefect's log.")] = False,
+) -> None:
+    """Options of every command."""
+    global _debug
+    _debug = debug
+
+
+@app.command()
+def run(
+    spec: Annotated[Optional[Path], typer.Argument(help="A run specification in YAML; flags override it.")] = None,  # noqa: UP045
+    benchmark: Annotated[Text, typer.Option(help="Name of a benchmark.")] = None,
+    path: PathOption = None,
+    tasks: Annotated[Text, typer.Option(help="Task names, separated by commas.")] = None,
+    limit: Annotated[Number, typer.Option(help="At most so many tasks, taken evenly.")] = None,
+    agent: Annotated[Strings, typer.Option(help="Agent; may be given several times.")] = None,
+    model: Annotated[Strings, typer.Option(help="Model; may be given several times.")] = None,
+    tools: Annotated[Strings, typer.Option(help="Tool set, or tools with commas; several times for several.")] = None,
+    attempts: Annotated[Number, typer.Option(help="Episodes for each task and entrant.")] = None,
+    workers: Annotated[Number, typer.Option(help="Episodes at the same time.")] = None,
+    sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
+    steps: Annotated[Number, typer.Option(help="Actions an episode may take.")] = None,
+    name: Annotated[Text, typer.Option(help="Name of the run.")] = None,
+    leaderboard: Annotated[Text, typer.Option(help="Leaderboard the run belongs to.")] = None,
+    tag: Annotated[Strings, typer.Option(help="Tag; may be given several times.")] = None,
+    seed: Annotated[Number, typer.Option(help="Seed for agents that choose.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Play a run: tasks x entrants x attempts."""
+    from flows.commands.play_run import run as play
+
+    overrides: dict[str, Any] = {
+        "benchmark": benchmark, "path": str(path) if path else None, "tasks": tasks, "limit": limit, "agent": agent or [],
+        "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
+        "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
+    }  # fmt: skip
+    raise typer.Exit(play(spec, overrides, as_json, _debug))
+
+
+@app.command()
+def runs(limit: Annotated[int, typer.Option(help="At most so many.")] = 50, as_json: Json = False) -> None:
+    """List runs, newest first."""
+    from flows.commands import look
+
+    look.runs(limit, as_json)
+
+
+@app.command()
+def episodes(
+    run: Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")] = "latest",
+    verdict: Annotated[Strings, typer.Option(help="resolved, unresolved or error.")] = None,
+    entrant: Annotated[Strings, typer.Option(help="Name of an entrant.")] = None,
+    task: Annotated[Strings, typer.Option(help="Name of a task.")] = None,
+    failure_point: Annotated[Strings, typer.Option(help="A failure point.")] = None,
+    tool: Annotated[Strings, typer.Option(help="Only episodes that used this tool.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many.")] = 1000,
+    after: Annotated[Number, typer.Option(help="Only episodes with a higher number: the next page.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the episodes of a run."""
+    from flows.commands import look
+
+    filters = {"verdict": verdict, "entrant": entrant, "task": task, "failure_point": failure_point, "tool": tool}
+    look.episodes(run, filters, limit, after, as_json)
+
+
+@app.command()
+def trace(
+    episode: Annotated[str, typer.Argument(help="An episode's number.")],
+    first: Annotated[int, typer.Option(help="First step to show.")] = 0,
+    limit: Annotated[Number, typer.Option(help="At most so many steps.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show an episode step by step."""
+    from flows.commands import look
+
+    look.trace(episode, as_json, first, limit)
+
+
+@app.command()
+def leaderboard(
+    run: Annotated[Text, typer.Option(help="Only this run.")] = None,
+    benchmark: Annotated[Text, typer.Option(help="Only runs of this benchmark.")] = None,
+    name: Annotated[Text, typer.Option(help="Only runs of this leaderboard.")] = None,
+    tag: Annotated[Strings, typer.Option(help="Only runs with this tag.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Rank entrants, with 95% intervals."""
+    from flows.commands import look
+
+    look.leaderboard(run, benchmark, name, tag or [], as_json)
+
+
+@app.command()
+def compare(
+    one: Annotated[str, typer.Argument(help="An entrant, as the leaderboard names it.")],
+    other: Annotated[str, typer.Argument(help="Another entrant.")],
+    run: Annotated[Text, typer.Option(help="Only this run.")] = None,
+    benchmark: Annotated[Text, typer.Option(help="Only runs of this benchmark.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two entrants on the tasks both played."""
+    from flows.commands import look
+
+    look.compare(one, other, run, benchmark, as_json)
+
+
+@app.command()
+def benchmarks(as_json: Json = False) -> None:
+    """List benchmarks."""
+    from flows.commands import suites
+
+    suites.benchmarks(as_json)
+
+
+@app.command()
+def tasks(
+    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")], path: PathOption = None, as_json: Json = False
+) -> None:
+    """List the tasks of a benchmark."""
+    from flows.commands import suites
+
+    suites.tasks(benchmark, path, as_json)
+
+
+@app.command()
+def validate(
+    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
+    path: PathOption = None,
+    tasks: Annotated[Text, typer.Option(help="Only these tasks, separated by commas.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often in a row it has to hold.")] = 3,
+    workers: Annotated[Number, typer.Option(min=1, help="Tasks at the same time.")] = None,
+    sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Prove that every task fails as given and passes with its fix."""
+    from flows.commands import suites
+
+    names = [name.strip() for name in (tasks or "").split(",") if name.strip()]
+    raise typer.Exit(suites.validate_benchmark(benchmark, path, names, rounds, workers, sandbox, as_json))
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Say what is ready on this machine, and what to do about what is not."""
+    from flows.commands import machine
+
+    raise typer.Exit(machine.doctor(as_json))
+
+
+@app.command()
+def gc(as_json: Json = False) -> None:
+    """Remove what dead workers left."""
+    from flows.commands import machine
+
+    machine.gc(as_json)
+
+
+@app.command()
+def dashboard(
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8501,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Serve the dashboard until interrupted."""
+    from flows.commands import services
+
+    services.dashboard(port, host)
+
+
+@app.command()
+def up(
+    port: Annotated[int, typer.Option(help="Port of the dashboard.")] = 8501, as_json: Json = False
+) -> None:
+    """Start the Prefect server and the dashboard in the background."""
+    from flows.commands import services
+
+    services.up(port, as_json)
+
+
+@app.command()
+def down(as_json: Json = False) -> None:
+    """End what runs in the background."""
+    from flows.commands import services
+
+    services.down(as_json)
+
+
+def main() -> None:
+    """Entry point: known errors are one sentence and an exit status."""
+    try:
+        app()
+    except Exception as error:
+        if _debug:
+            raise
+        status = _status(error)
+        text = " ".join(str(error).split())
+        if status is None:
+            print(f"error: {type(error).__name__}: {text} (a fault of ours: run again with --debug)", file=sys.stderr)
+            sys.exit(1)
+        print(f"error: {text}", file=sys.stderr)
+        sys.exit(status)
+
+
+def _status(error: Exception) -> int | None:
+    """2: the call was wrong. 1: something in the infrastructure failed. None: a fault of ours."""
+    from agents.base import SetupError as AgentSetupError
+    from db.errors import DatabaseError, NotFound
+    from env.benchmarks.base import BenchmarkError
+    from env.sandbox.base import SandboxError
+    from env.sandbox.python_env import SetupError
+    from flows.server import ServerError
+    from flows.spec import SpecError
+
+    if isinstance(error, SpecError | NotFound | BenchmarkError | AgentSetupError):
+        return 2
+    if isinstance(error, DatabaseError | SandboxError | ServerError | SetupError | OSError):
+        return 1
+    return None

@@ -1,0 +1,99 @@
+"""`stackrank run`."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sqlalchemy import Engine
+
+from db import queries
+from db.engine import connect, default_url
+from db.errors import masked
+from db.store import Store
+from flows import progress
+from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, print_json, print_table, say
+from flows.plan import make_plan, save_run
+from flows.server import client_env, ensure_server
+from flows.spec import read_spec
+from flows.stage import stage_of
+
+INTERRUPTED = 130
+
+
+def run(file: Path | None, overrides: dict[str, Any], as_json: bool, debug: bool) -> int:
+    """Play one run and print its result. Returns the exit status."""
+    spec = read_spec(file, overrides)
+    engine = connect()
+    plan = make_plan(spec)
+    url = ensure_server(say=say)
+    run_id = save_run(Store(engine), plan)
+    total = len(plan.tasks) * len(plan.entrants) * spec.attempts
+    say(
+        f"run {run_id}: {len(plan.tasks)} tasks x {len(plan.entrants)} entrants x {spec.attempts} attempts "
+        f"= {total} episodes, {spec.workers} at a time, in {plan.backend.name} sandboxes"
+    )
+    status = play(engine, run_id, total, url, debug)
+    if as_json:
+        print_json(queries.run_summary(engine, run_id))
+    else:
+        show(engine, run_id)
+    return status
+
+
+def play(engine: Engine, run_id: int, total: int, url: str, debug: bool) -> int:
+    """Play what is left of a run through Prefect. Returns the exit status."""
+    os.environ.update(client_env(url))
+    # Failures are in the database and on our pages; Prefect would print each one's traceback.
+    os.environ["PREFECT_LOGGING_LEVEL"] = "INFO" if debug else "CRITICAL"
+    from flows.evaluate import evaluate
+
+    interrupted = False
+
+    def on_interrupt(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted = True
+        say("ending the run: the episodes that are going on are cancelled (again: at once)")
+        stage_of(run_id).cancel()
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        with progress.shown(engine, run_id, total):
+            evaluate(run_id=run_id, label=queries.run(engine, run_id)["name"], return_state=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupted:
+        return INTERRUPTED
+    row = queries.run(engine, run_id)
+    if row["status"] == "failed":
+        say(f"error: the run failed: {row['reason']}")
+    return 1 if row["status"] == "failed" or row["errors"] else 0
+
+
+def show(engine: Engine, run_id: int) -> None:
+    """The run's leaderboard and failure points for people, and where to look next."""
+    row = queries.run(engine, run_id)
+    print(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")
+    rows = leaderboard_rows(queries.leaderboard(engine, run=run_id))
+    columns = {key: name for key, name in LEADERBOARD_COLUMNS.items() if any(each.get(key) for each in rows)}
+    print_table(rows, columns, "No episode has a verdict.")
+    print("\nFailure points")
+    points = []
+    for each in queries.failure_points(engine, run_id):
+        for name, count in sorted(each["failure_points"].items(), key=lambda item: -item[1]):
+            points.append({"entrant": each["entrant"], "point": name, "episodes": count})
+    columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
+    print_table(points, columns, "Every episode was resolved.")
+    if row["errors"]:
+        failed = queries.episodes(engine, run_id, verdict="error", limit=3)
+        print(f"\n{row['errors']} episodes ended in an error of the infrastructure and are not counted; for instance:")
+        for each in failed:
+            print(f"  episode {each['id']}: {each['error']}")
+    print(f"\nDatabase:  {masked(default_url())}")
+    print(f"Episodes:  stackrank episodes {run_id}    (then: stackrank trace EPISODE)")
+    print("Dashboard: stackrank dashboard")

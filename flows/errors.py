@@ -1,0 +1,45 @@
+"""Which errors are the infrastructure's: one table, read by everything that has to tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents.base import EndpointError
+from agents.base import SetupError as AgentSetupError
+from db.errors import DatabaseError
+from env.sandbox.base import SandboxError
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to do about an error that ended an episode."""
+
+    cause: str
+    """What failed, for people."""
+    retried: bool
+    """Whether the episode is tried again. It is never counted as a failure of the entrant."""
+
+
+# Whatever is not here is a fault of ours: the episode is an error too, is not tried again, and says so.
+POLICIES: dict[type[Exception], Policy] = {
+    SandboxError: Policy("the sandbox", retried=True),
+    EndpointError: Policy("the model's endpoint", retried=True),
+    DatabaseError: Policy("the database", retried=True),
+    AgentSetupError: Policy("the agent's set-up", retried=False),
+}
+FAULT = Policy("stackrank itself", retried=False)
+
+
+def policy(error: BaseException) -> Policy:
+    """The policy for an error, by its class and not by its text."""
+    for kind, found in POLICIES.items():
+        if isinstance(error, kind):
+            return found
+    return FAULT
+
+
+def sentence(error: BaseException) -> str:
+    """The error in one line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    found = policy(error)
+    return f"{found.cause}: {text}" if found is not FAULT else f"{found.cause}: {type(error).__name__}: {text}"

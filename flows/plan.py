@@ -1,0 +1,171 @@
+"""What a specification means on this machine: tasks, entrants and sandboxes, all checked before anything starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from agents.base import AgentFactory, SetupError
+from agents.episode import Budget
+from agents.registry import find_agent
+from db.store import SavedBenchmark, Store
+from env.benchmarks.base import Benchmark, BenchmarkError, digest
+from env.benchmarks.registry import load_benchmark, select
+from env.sandbox.base import Backend
+from env.sandbox.registry import backend, default_backend
+from env.task import Task
+from env.tools import ToolSet, tool_set
+from flows.spec import EntrantSpec, RunSpec, SpecError
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A checked entrant."""
+
+    spec: EntrantSpec
+    factory: AgentFactory
+    tools: ToolSet
+    digest: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked run."""
+
+    spec: RunSpec
+    benchmark: Benchmark
+    all_tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]
+    entrants: tuple[Entrant, ...]
+    backend: Backend
+    budget: Budget
+
+
+def make_plan(spec: RunSpec) -> Plan:
+    """Check everything that can be checked before the first episode.
+
+    Raises SpecError for what the caller can mend, SandboxError when no sandbox can be made here.
+    """
+    try:
+        benchmark = load_benchmark(spec.benchmark, Path(spec.path) if spec.path else None)
+        all_tasks = tuple(benchmark.tasks())
+        tasks = tuple(select(all_tasks, spec.tasks, spec.limit))
+        entrants = tuple(make_entrant(each) for each in spec.entrants)
+    except (BenchmarkError, SetupError, ValueError) as error:
+        raise SpecError(str(error)) from None
+    for entrant in entrants:
+        unproved = [task.id for task in tasks if entrant.factory.knows_fix and not task.fix]
+        if unproved:
+            raise SpecError(f"{entrant.spec.label} needs known fixes, and {unproved[0]} has none: leave the task out")
+    chosen = backend(spec.sandbox) if spec.sandbox else default_backend()
+    budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
+    return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget)
+
+
+def make_entrant(spec: EntrantSpec) -> Entrant:
+    """An entrant with its identity: a change of agent, model, settings or tools makes another one."""
+    factory = find_agent(spec.agent)
+    tools = tool_set(spec.tools)
+    if factory.needs_model and not spec.model:
+        raise SetupError(f"the agent {spec.agent} needs a model: name one with --model")
+    if spec.model and not factory.needs_model:
+        raise SetupError(f"the agent {spec.agent} uses no model: leave out --model {spec.model}")
+    if not factory.knows_fix:
+        # Made once to hear what is missing (a key, a setting) before any sandbox is started.
+        factory(model=spec.model, config=spec.config, task=None)
+    identity = {
+        "agent": spec.agent,
+        "version": factory.version,
+        "model": spec.model,
+        "tools": [tools.tools, tools.after_rewrites],
+        "config": spec.config,
+    }
+    text = json.dumps(identity, sort_keys=True, default=list)
+    return Entrant(spec, factory, tools, hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def save_benchmark(store: Store, benchmark: Benchmark, tasks: tuple[Task, ...]) -> SavedBenchmark:
+    """The benchmark's rows; calling it again is free."""
+    return store.save_benchmark(
+        name=benchmark.name,
+        digest=digest(tasks),
+        license=benchmark.license,
+        source=benchmark.source,
+        tasks=[_task_row(task) for task in tasks],
+    )
+
+
+def _task_row(task: Task) -> dict[str, Any]:
+    return {
+        "name": task.id,
+        "title": task.title,
+        "statement": task.statement,
+        "category": task.category,
+        "difficulty": task.difficulty,
+        "digest": task.digest,
+        "tags": list(task.tags),
+        "faults": [
+            {"file": fault.file, "functions": list(fault.functions), "lines": list(fault.lines)}
+            for fault in task.faults
+        ],
+        "fix": task.fix,
+    }
+
+
+def save_run(store: Store, plan: Plan) -> int:
+    """The run with all its episodes, pending. Returns the run's id."""
+    spec = plan.spec
+    saved = save_benchmark(store, plan.benchmark, plan.all_tasks)
+    name = spec.name or f"{spec.benchmark}-{datetime.now():%Y-%m-%d-%H%M}"
+    run_id = store.create_run(
+        name=name,
+        benchmark_id=saved.id,
+        spec=spec.model_dump(mode="json"),
+        seed=spec.seed,
+        tags=spec.tags,
+        owner=spec.owner,
+        project=spec.project,
+        leaderboard=spec.leaderboard,
+        versions=versions(),
+        host=platform.node(),
+    )
+    # Task by task, all entrants and attempts of one next to each other: a run that is cut off compares fairly.
+    cells = [
+        (saved.task_ids[task.id], save_entrant(store, entrant), attempt)
+        for task in plan.tasks
+        for attempt in range(1, spec.attempts + 1)
+        for entrant in plan.entrants
+    ]
+    store.create_episodes(run_id, cells, sandbox=plan.backend.name)
+    return run_id
+
+
+def save_entrant(store: Store, entrant: Entrant) -> int:
+    """The entrant's row; calling it again is free."""
+    return store.save_entrant(
+        digest=entrant.digest,
+        name=entrant.spec.label,
+        agent=entrant.spec.agent,
+        agent_version=entrant.factory.version,
+        model=entrant.spec.model,
+        tools=entrant.tools.name,
+        tool_list=entrant.tools.tools,
+        config=entrant.spec.config,
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in ("stackrank", "prefect", "openai", "docker", "pytest"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,148 @@
+"""The run specification: what a run is, in a YAML file or by flags."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+
+class SpecError(Exception):
+    """The specification is wrong; the message names field, value and remedy."""
+
+
+class EntrantSpec(BaseModel):
+    """What is ranked: an agent, its model and its tool set."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent: str
+    """Name of an agent: `oracle`, `repair`, `llm`, or one of a plug-in."""
+    model: str = ""
+    """Name of the model, for agents that use one."""
+    tools: str = "debug"
+    """Name of a tool set, or tools separated by commas."""
+    name: str = ""
+    """What it is called on pages; made from the other fields where empty."""
+    config: dict[str, Any] = Field(default_factory=dict)
+    """The agent's own settings, for instance temperature."""
+
+    @property
+    def label(self) -> str:
+        """The name shown: `agent/model (tools)`."""
+        return self.name or f"{self.agent}{'/' + self.model if self.model else ''} ({self.tools})"
+
+
+class RunSpec(BaseModel):
+    """A run: tasks x entrants x attempts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = ""
+    """What the run is called; `BENCHMARK-DATE` where empty."""
+    benchmark: str = "bugs"
+    path: str | None = None
+    """Where the benchmark's data is, for benchmarks that need it."""
+    tasks: list[str] | None = None
+    """Task names; all where absent."""
+    limit: int | None = Field(None, ge=1)
+    """At most so many tasks, taken evenly from the whole list."""
+    entrants: list[EntrantSpec] = Field(default_factory=list, min_length=1)
+    attempts: int = Field(1, ge=1, le=100)
+    """Episodes for each task and entrant."""
+    workers: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=256)
+    """Episodes at the same time."""
+    sandbox: Literal["docker", "bubblewrap", "local"] | None = None
+    """Docker where an engine answers, else bubblewrap, where absent. `local` gives no isolation."""
+    steps: int = Field(50, ge=1, le=10_000)
+    """Actions an episode may take."""
+    tokens: int | None = Field(None, ge=1)
+    """Tokens an episode may use. Absent: no limit."""
+    cost_usd: float | None = Field(None, gt=0)
+    """Dollars an episode may cost. Absent: no limit."""
+    wall_s: float | None = Field(1800, gt=0)
+    """Seconds an episode may take."""
+    retries: int = Field(2, ge=0, le=10)
+    """How often an episode is tried again after a failure of the infrastructure."""
+    seed: int = 0
+    leaderboard: str = ""
+    """The leaderboard this run belongs to; runs of one leaderboard are compared over time."""
+    tags: list[str] = Field(default_factory=list)
+    owner: str = Field(default_factory=lambda: os.environ.get("STACKRANK_OWNER") or _user())
+    project: str = Field(default_factory=lambda: os.environ.get("STACKRANK_PROJECT", ""))
+
+    @field_validator("tasks", "tags", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _distinct(self) -> RunSpec:
+        labels = [entrant.label for entrant in self.entrants]
+        double = sorted({label for label in labels if labels.count(label) > 1})
+        if double:
+            raise ValueError(f"two entrants are called {double[0]!r}: give them names")
+        return self
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
+    """The specification from a YAML file, with what the flags say on top. Raises SpecError.
+
+    `overrides`: fields of RunSpec, and `agent`, `model`, `tools` (lists), which together replace the entrants.
+    """
+    data = _read_yaml(file) if file is not None else {}
+    given = {name: value for name, value in overrides.items() if value is not None and value != []}
+    agents, models, tools = (given.pop(name, []) for name in ("agent", "model", "tools"))
+    if agents or models or tools:
+        data["entrants"] = [
+            {"agent": agent, "model": model, "tools": each}
+            for agent in agents or (["llm"] if models else ["repair"])
+            for model in models or [""]
+            for each in tools or ["debug"]
+        ]
+    data.update(given)
+    if not data.get("entrants"):
+        raise SpecError(
+            "the run has no entrant: name one with --agent (oracle, repair, llm) or under `entrants:` in the file"
+        )
+    return make_spec(data, str(file) if file else "the call")
+
+
+def make_spec(data: dict[str, Any], source: str) -> RunSpec:
+    """A specification from plain data. Raises SpecError with the first few problems."""
+    try:
+        return RunSpec.model_validate(data)
+    except ValidationError as error:
+        problems = []
+        for each in error.errors()[:4]:
+            field = ".".join(str(part) for part in each["loc"]) or "run"
+            if each["type"] == "extra_forbidden":
+                known = EntrantSpec if "entrants" in each["loc"] else RunSpec
+                problems.append(f"{field} is not a field; there are {', '.join(known.model_fields)}")
+            else:
+                shown = f" (got {each['input']!r})" if not isinstance(each["input"], dict) else ""
+                problems.append(f"{field}: {each['msg'].removeprefix('Value error, ')}{shown}")
+        raise SpecError(f"{source}: {'; '.join(problems)}") from None
+
+
+def _read_yaml(file: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"{file} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SpecError(f"{file} is not YAML: {' '.join(str(error).split())[:200]}") from None
+    if not isinstance(data, dict):
+        raise SpecError(f"{file} is no run specification: it needs fields such as `benchmark:` and `entrants:`")
+    return data
