@@ -160,13 +160,17 @@ def validate(
     rounds: Annotated[int, typer.Option(min=1, help="How often in a row it has to hold.")] = 3,
     workers: Annotated[Number, typer.Option(min=1, help="Tasks at the same time.")] = None,
     sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
+    record: Annotated[bool, typer.Option("--record", help="Write the tests that have to pass into the tasks.")] = False,
     as_json: Json = False,
 ) -> None:
     """Prove that every task fails as given and passes with its fix."""
     from flows.commands import suites
 
     names = [name.strip() for name in (tasks or "").split(",") if name.strip()]
-    raise typer.Exit(suites.validate_benchmark(benchmark, path, names, rounds, workers, sandbox, as_json))
+    status = suites.validate_benchmark(
+        benchmark, path, names, rounds=rounds, workers=workers, sandbox=sandbox, write=record, as_json=as_json
+    )
+    raise typer.Exit(status)
 
 
 @app.command()

@@ -1,14 +1,16 @@
 """`bugs`: our own suite. One folder a task, in `env/benchmarks/bugs/`.
 
-    task.toml       title, statement, category, difficulty, timeout_s; fail_to_pass and pass_to_pass as recorded
-    work/           what the agent sees
-    hidden/         laid over it for scoring
-    fix.patch       the known fix, against work/
+task.toml       title, statement, category, difficulty, timeout_s; fail_to_pass and pass_to_pass as recorded
+work/           what the agent sees
+hidden/         laid over it for scoring
+fix.patch       the known fix, against work/
 """
 
 from __future__ import annotations
 
 import functools
+import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -94,3 +96,13 @@ def _read_tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
+
+
+def record(task_id: str, fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], path: Path = DATA) -> None:
+    """Write into a task's file which tests have to pass: what `validate` found, so that a missing one shows."""
+    file = path / task_id / "task.toml"
+    kept = re.sub(r"^(fail|pass)_to_pass = \[.*?^\]\n", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
+    lists = (("fail_to_pass", fail_to_pass), ("pass_to_pass", pass_to_pass))
+    # A JSON string is a TOML string.
+    added = "".join(f"{name} = [\n{''.join(f'    {json.dumps(t)},{chr(10)}' for t in tests)}]\n" for name, tests in lists)
+    file.write_text(kept.rstrip("\n") + "\n" + added, encoding="utf-8")

@@ -11,7 +11,9 @@ from typing import Any
 from db import queries
 from db.engine import connect
 from db.store import Store
+from env.benchmarks import bug_suite
 from env.benchmarks.base import Benchmark, BenchmarkError, digest
+from env.benchmarks.bug_suite import BugSuite
 from env.benchmarks.registry import benchmark_names, load_benchmark, select
 from env.sandbox.client import Sandbox
 from env.sandbox.registry import backend, default_backend
@@ -90,9 +92,22 @@ def tasks(name: str, path: Path | None, as_json: bool) -> None:
 
 
 def validate_benchmark(
-    name: str, path: Path | None, names: list[str], rounds: int, workers: int | None, sandbox: str | None, as_json: bool
+    name: str,
+    path: Path | None,
+    names: list[str],
+    *,
+    rounds: int,
+    workers: int | None,
+    sandbox: str | None,
+    write: bool,
+    as_json: bool,
 ) -> int:
-    """Prove every task and store the result. Returns the exit status: 0 when all are valid."""
+    """Prove every task and store the result. Returns the exit status: 0 when all are valid.
+
+    `write`: put the tests that have to pass into the tasks' own files (`bugs` only).
+    """
+    if write and name != BugSuite.name:
+        raise BenchmarkError(f"--record writes into the files of {BugSuite.name} only, not of {name}")
     found = load_benchmark(name, path)
     all_tasks = tuple(found.tasks())
     chosen = select(all_tasks, names or None, None)
@@ -106,6 +121,10 @@ def validate_benchmark(
                 say(f"{result.task}: {result.reason}")
             elif len(results) % 10 == 0 or len(results) == len(chosen):
                 say(f"{len(results)} of {len(chosen)} tasks checked")
+    if write:
+        for result in results:
+            if result.valid:
+                bug_suite.record(result.task, result.fail_to_pass, result.pass_to_pass, path or bug_suite.DATA)
     saved = save_benchmark(store, found, all_tasks)
     store.save_validation(saved.id, {result.task: (result.valid, result.reason) for result in results})
     valid = sum(result.valid for result in results)
