@@ -10,8 +10,29 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, Index, Text, UniqueConstraint, text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Index,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.engine import Dialect
 from sqlmodel import Field, SQLModel
+
+# Constraints without a name cannot be dropped by a later migration.
+SQLModel.metadata.naming_convention = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
 
 
 class RunStatus(StrEnum):
@@ -32,13 +53,42 @@ class EpisodeStatus(StrEnum):
     DONE = "done"
 
 
+class Verdict(StrEnum):
+    """What an episode came to. `error`: the infrastructure failed, and no rate counts the episode."""
+
+    RESOLVED = "resolved"
+    UNRESOLVED = "unresolved"
+    ERROR = "error"
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A time in UTC that keeps its time zone on SQLite too, which stores none."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Convert to UTC; a time without a zone is refused, since nobody knows what it means."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"the time {value} has no time zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Say that what was stored is UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
 def now() -> datetime:
     """The current time in UTC, with its time zone."""
     return datetime.now(UTC)
 
 
 def _when(*, nullable: bool = True) -> Any:
-    return Field(default=None, sa_column=Column(DateTime(timezone=True), nullable=nullable))
+    return Field(default=None, sa_column=Column(UtcDateTime, nullable=nullable))
 
 
 def _json(kind: type = dict) -> Any:
@@ -55,7 +105,7 @@ class Benchmark(SQLModel, table=True):
     __table_args__ = (UniqueConstraint("name", "digest"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    name: str = Field(index=True)
+    name: str
     digest: str
     license: str = ""
     source: str = ""
@@ -72,7 +122,7 @@ class Task(SQLModel, table=True):
     __table_args__ = (UniqueConstraint("benchmark_id", "name"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    benchmark_id: int = Field(foreign_key="benchmark.id", index=True)
+    benchmark_id: int = Field(foreign_key="benchmark.id")
     name: str = Field(index=True)
     title: str = ""
     statement: str = _text()
@@ -116,7 +166,7 @@ class Run(SQLModel, table=True):
     tags: list[str] = _json(list)
     spec: dict[str, Any] = _json()
     versions: dict[str, Any] = _json()
-    seed: int = 0
+    seed: int = Field(default=0, sa_type=BigInteger)
     episodes_total: int = 0
     prefect_flow_run_id: str = ""
     host: str = ""
@@ -136,6 +186,8 @@ class Episode(SQLModel, table=True):
 
     __table_args__ = (
         UniqueConstraint("run_id", "task_id", "entrant_id", "attempt", "try_number"),
+        CheckConstraint("verdict IN ('', 'resolved', 'unresolved', 'error')", name="verdict"),
+        CheckConstraint("(status = 'done') = (verdict <> '')", name="done_has_verdict"),
         Index(
             "ix_episode_counted",
             "run_id",
@@ -154,26 +206,29 @@ class Episode(SQLModel, table=True):
             "entrant_id",
             "task_id",
             "verdict",
+            "failure_point",
             "steps",
             "tokens_in",
             "tokens_out",
             "cost_usd",
             "wall_s",
         ),
+        # Previous and next episode of the same task and entrant.
+        Index("ix_episode_task_entrant", "task_id", "entrant_id"),
     )
 
     id: int | None = Field(default=None, primary_key=True)
-    run_id: int = Field(foreign_key="run.id", index=True)
-    task_id: int = Field(foreign_key="task.id", index=True)
+    run_id: int = Field(foreign_key="run.id")
+    task_id: int = Field(foreign_key="task.id")
     entrant_id: int = Field(foreign_key="entrant.id", index=True)
     attempt: int = 1
     try_number: int = 1
     counted: bool = True
     status: EpisodeStatus = Field(default=EpisodeStatus.PENDING, sa_column=Column(Text, nullable=False))
     # resolved, unresolved, error; empty until the episode is done.
-    verdict: str = Field(default="", index=True)
-    stop_reason: str = Field(default="", index=True)
-    failure_point: str = Field(default="", index=True)
+    verdict: str = ""
+    stop_reason: str = ""
+    failure_point: str = ""
     failure_step: int | None = None
     tampered: bool = False
     steps: int = 0
@@ -204,11 +259,9 @@ class Episode(SQLModel, table=True):
 class Step(SQLModel, table=True):
     """One action and its observation. Index 0 is the reset: no tool, the observation an agent starts from."""
 
-    __table_args__ = (UniqueConstraint("episode_id", "index"),)
-
-    id: int | None = Field(default=None, primary_key=True)
-    episode_id: int = Field(foreign_key="episode.id")
-    index: int
+    # The pair is the key: a trace is one range of it, whatever the number of episodes.
+    episode_id: int = Field(foreign_key="episode.id", primary_key=True)
+    index: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     tool: str = ""
     arguments: dict[str, Any] = _json()
     thought: str = _text()

@@ -1,0 +1,83 @@
+"""What can go wrong with a database, told in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError, TimeoutError
+
+FAILURES = (DBAPIError, TimeoutError, sqlite3.Error)
+"""What a database raises when it, and not the statement's author, is at fault."""
+_PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
+# PostgreSQL: serialization failure, deadlock, lock not available.
+_TRANSIENT_STATES = {"40001", "40P01", "55P03"}
+
+
+class DatabaseError(Exception):
+    """The database cannot be used. The message is one sentence with the address and the remedy."""
+
+
+class NotFound(Exception):
+    """What was asked for is not in the database. The message is one sentence with the remedy."""
+
+
+def masked(url: str) -> str:
+    """`url` without its password."""
+    return _PASSWORD.sub(lambda match: f"{match[3]}***" if match[3] else f"{match[1]}:***@", url)
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same transaction may succeed when it is tried again."""
+    if not isinstance(error, DBAPIError):
+        return False
+    if error.connection_invalidated:
+        return True
+    if getattr(error.orig, "sqlstate", None) in _TRANSIENT_STATES:
+        return True
+    text = str(error.orig).lower()
+    return "database is locked" in text or "database table is locked" in text or "database is busy" in text
+
+
+def _cause(error: BaseException) -> str:
+    """The first line of what the driver said, without its final period."""
+    original = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    lines = [line.strip() for line in str(original).splitlines() if line.strip()]
+    line = lines[0] if lines else type(original).__name__
+    # psycopg repeats the host in a list of attempts; what follows the last "failed:" is what happened.
+    return masked(line.rsplit("failed: ", 1)[-1]).rstrip(".")
+
+
+def _remedy(error: BaseException, url: str) -> tuple[str, str]:
+    """What happened and what to do about it."""
+    text = str(error).lower()
+    if isinstance(error, TimeoutError):
+        return "has no free connection", "use fewer workers"
+    if url.startswith("sqlite"):
+        if "is locked" in text or "busy" in text:
+            return "is locked by another program", "end that program or use PostgreSQL"
+        if "not a database" in text or "malformed" in text:
+            return "is not a database", "move the file away or set STACKRANK_DATABASE_URL to another one"
+        refused = ("readonly", "read-only", "permission", "unable to open")
+        if isinstance(error, OSError) or any(word in text for word in refused):
+            return (
+                f"cannot be opened for writing ({_cause(error)})",
+                "make the folder writable or set STACKRANK_DATABASE_URL",
+            )
+        if "disk" in text and "full" in text:
+            return "is on a full disk", "free some space"
+        return f"failed ({_cause(error)})", "check the file or set STACKRANK_DATABASE_URL"
+    if "password" in text or "authentication" in text or "no pg_hba.conf" in text or "role" in text:
+        return f"refused the login ({_cause(error)})", "check user and password in STACKRANK_DATABASE_URL"
+    if "does not exist" in text and "database" in text:
+        return f"is missing ({_cause(error)})", "create it with createdb or change STACKRANK_DATABASE_URL"
+    if "permission denied" in text:
+        return f"refused the statement ({_cause(error)})", "grant the role its rights"
+    return f"cannot be reached ({_cause(error)})", "start the server or change STACKRANK_DATABASE_URL"
+
+
+def explain(error: Exception, url: str) -> DatabaseError:
+    """The `DatabaseError` that says in one sentence what `error` means for the database at `url`."""
+    shown = masked(url)
+    what, remedy = _remedy(error, shown)
+    return DatabaseError(f"The database {shown} {what}: {remedy}.")

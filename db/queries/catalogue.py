@@ -1,0 +1,51 @@
+"""Questions about benchmarks, tasks and entrants."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, func, select
+
+from db.errors import NotFound
+from db.queries.reading import Row, fetch, fetch_one, row_id
+from db.storable import storable_text
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+
+
+def benchmarks(engine: Engine) -> list[Row]:
+    """The stored versions of benchmarks, newest first, each with its number of runs."""
+    count = select(func.count()).where(RUN.c.benchmark_id == BENCHMARK.c.id).scalar_subquery().label("runs")
+    return fetch(engine, select(BENCHMARK, count).order_by(BENCHMARK.c.id.desc()))
+
+
+def benchmark(engine: Engine, ref: int | str) -> Row:
+    """One benchmark: by id, or the newest version of a name. Raises `NotFound`."""
+    query = select(BENCHMARK).order_by(BENCHMARK.c.id.desc())
+    number = row_id(ref)
+    found = fetch_one(engine, query.where(BENCHMARK.c.id == number)) if number is not None else None
+    found = found or fetch_one(engine, query.where(BENCHMARK.c.name == storable_text(str(ref))))
+    if found is None:
+        raise NotFound(f"There is no benchmark {str(ref)[:80]!r} with a run: `stackrank benchmarks` lists them all.")
+    return found
+
+
+def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[Row]:
+    """The tasks of a benchmark (as in `benchmark`) by name, without statement and fix; with `valid` only those."""
+    shown = [column for column in TASK.c if column.name not in {"statement", "fix"}]
+    query = select(*shown).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
+    return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)))
+
+
+def task(engine: Engine, task_id: int) -> Row:
+    """One task with all its columns and its benchmark's name. Raises `NotFound`."""
+    query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == row_id(task_id))
+    found = fetch_one(engine, query)
+    if found is None:
+        raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")
+    return found
+
+
+def entrants(engine: Engine, *, name: str | None = None) -> list[Row]:
+    """The entrants, newest first, each with its number of episodes; with `name` only those called so."""
+    e = EPISODE.c
+    count = select(func.count()).where(e.entrant_id == ENTRANT.c.id, e.counted).scalar_subquery()
+    query = select(ENTRANT, count.label("episodes")).order_by(ENTRANT.c.id.desc())
+    return fetch(engine, query if name is None else query.where(ENTRANT.c.name == storable_text(name)))

@@ -1,0 +1,154 @@
+"""Questions about episodes and their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Engine, Select, Text, cast, func, or_, select
+from sqlalchemy.sql import ColumnElement
+
+from db.errors import NotFound
+from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
+from db.queries.runs import run as find_run
+from db.storable import storable_text
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK
+
+_E = EPISODE.c
+_LISTED = [column for column in _E if column.name not in {"diff", "score", "milestones", "created_at"}]
+_NAMES = (
+    TASK.c.name.label("task"),
+    ENTRANT.c.name.label("entrant"),
+    ENTRANT.c.model,
+    ENTRANT.c.tools,
+    RUN.c.name.label("run"),
+)
+_STEP = [column for column in STEP.c if column.name not in {"episode_id", "created_at"}]
+_OUTLINE_CHARS = 160
+
+
+def _named(*columns: Any) -> Select[Any]:
+    return select(*columns, *_NAMES).select_from(EPISODE).join(TASK).join(ENTRANT).join(RUN, RUN.c.id == _E.run_id)
+
+
+def episodes(
+    engine: Engine,
+    run: int | str | None = None,
+    *,
+    verdict: str | Iterable[str] | None = None,
+    entrant: str | Iterable[str] | None = None,
+    entrant_id: int | None = None,
+    task: str | Iterable[str] | None = None,
+    task_id: int | None = None,
+    stop_reason: str | Iterable[str] | None = None,
+    failure_point: str | Iterable[str] | None = None,
+    status: str | Iterable[str] | None = None,
+    tool: str | Iterable[str] | None = None,
+    text: str | None = None,
+    steps_min: int | None = None,
+    steps_max: int | None = None,
+    cost_min: float | None = None,
+    counted: bool | None = True,
+    after: int | None = None,
+    limit: int = 100,
+    newest_first: bool = False,
+) -> list[Row]:
+    """Episodes of a run (of all runs for None) by id, with the names of task, entrant and run; no diff, no score.
+
+    Filters take one value or several. `tool`: a step used it. `text`: in the task's name or title, or in the error.
+    `counted` None: tries that were repeated, too. `after` is the id of the last episode of the page before.
+    Raises `NotFound` for an unknown run.
+    """
+    conditions: list[ColumnElement[bool]] = []
+    if run is not None:
+        conditions.append(_E.run_id == find_run_id(engine, run))
+    lists: tuple[tuple[ColumnElement[Any], str | Iterable[str] | None], ...] = (
+        (_E.verdict, verdict),
+        (_E.stop_reason, stop_reason),
+        (_E.failure_point, failure_point),
+        (_E.status, status),
+        (ENTRANT.c.name, entrant),
+        (TASK.c.name, task),
+    )
+    conditions += [column.in_(values) for column, given in lists if (values := as_list(given))]
+    equals = ((_E.entrant_id, entrant_id), (_E.task_id, task_id), (_E.counted, counted))
+    conditions += [column == value for column, value in equals if value is not None]
+    if tools := as_list(tool):
+        conditions.append(select(1).where(STEP.c.episode_id == _E.id, STEP.c.tool.in_(tools)).exists())
+    if text:
+        searched = (TASK.c.name, TASK.c.title, _E.error)
+        conditions.append(or_(*(column.icontains(storable_text(text), autoescape=True) for column in searched)))
+    if steps_min is not None:
+        conditions.append(_E.steps >= steps_min)
+    if steps_max is not None:
+        conditions.append(_E.steps <= steps_max)
+    if cost_min is not None:
+        conditions.append(_E.cost_usd >= cost_min)
+    if after is not None:
+        conditions.append(_E.id < after if newest_first else _E.id > after)
+    order = _E.id.desc() if newest_first else _E.id
+    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit))
+
+
+def find_run_id(engine: Engine, ref: int | str) -> int:
+    """The id that a reference to a run (see `run`) means. Raises `NotFound`."""
+    return int(find_run(engine, ref)["id"])
+
+
+def episode(engine: Engine, episode_id: int | str) -> Row:
+    """One episode: its row, its task's statement, faults and fix, its entrant, its run. Raises `NotFound`."""
+    about = (
+        TASK.c.title.label("task_title"),
+        TASK.c.statement,
+        TASK.c.category,
+        TASK.c.difficulty,
+        TASK.c.faults,
+        TASK.c.fix,
+        ENTRANT.c.agent,
+        ENTRANT.c.tool_list,
+        RUN.c.status.label("run_status"),
+        RUN.c.prefect_flow_run_id,
+        BENCHMARK.c.name.label("benchmark"),
+    )
+    query = _named(EPISODE, *about).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
+    number = row_id(episode_id)
+    found = None if number is None else fetch_one(engine, query.where(_E.id == number))
+    if found is None:
+        raise NotFound(f"There is no episode {str(episode_id)[:80]!r}: `stackrank episodes RUN` lists them.")
+    return found
+
+
+def steps(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None) -> list[Row]:
+    """The steps of an episode from index `first` on, whole, in order. Index 0 is the reset."""
+    query = select(*_STEP).where(STEP.c.episode_id == episode_id, STEP.c.index >= first)
+    return fetch(engine, query.order_by(STEP.c.index).limit(limit))
+
+
+def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = 500) -> list[Row]:
+    """The steps as a list shows them: texts cut at 160 characters, `arguments` as the beginning of its JSON."""
+    cut = [
+        func.substr(column, 1, _OUTLINE_CHARS).label(name)
+        for name, column in (
+            ("arguments", cast(STEP.c.arguments, Text)),
+            ("thought", STEP.c.thought),
+            ("observation", STEP.c.observation),
+        )
+    ]
+    whole = [column for column in _STEP if column.name not in {"arguments", "thought", "observation"}]
+    query = select(*whole, *cut).where(STEP.c.episode_id == episode_id, STEP.c.index >= first)
+    return fetch(engine, query.order_by(STEP.c.index).limit(limit))
+
+
+def neighbours(engine: Engine, episode_id: int) -> Row:
+    """The counted episodes of the same task and entrant before and after this one: `previous`, `next`; or None."""
+    this = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
+    query = (
+        select(_E.id, _E.run_id, _E.attempt, _E.verdict, RUN.c.name.label("run"))
+        .join(this, (this.c.task_id == _E.task_id) & (this.c.entrant_id == _E.entrant_id))
+        .join(RUN, RUN.c.id == _E.run_id)
+        .where(_E.counted)
+    )
+    return {
+        "previous": fetch_one(engine, query.where(_E.id < episode_id).order_by(_E.id.desc())),
+        "next": fetch_one(engine, query.where(_E.id > episode_id).order_by(_E.id)),
+    }

@@ -1,0 +1,56 @@
+"""What all questions share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, Select
+
+from db.errors import FAILURES, explain
+from db.storable import storable_text
+
+Row = dict[str, Any]
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A connection for one question; what goes wrong comes out as `DatabaseError`."""
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except FAILURES as error:
+        raise explain(error, str(engine.url)) from error
+
+
+def plain(row: RowMapping | Mapping[str, Any]) -> Row:
+    """The row as JSON has it: times as ISO 8601 in UTC."""
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
+
+
+def fetch(engine: Engine, query: Select[Any]) -> list[Row]:
+    """All rows of the query."""
+    with reading(engine) as connection:
+        return [plain(row) for row in connection.execute(query).mappings()]
+
+
+def fetch_one(engine: Engine, query: Select[Any]) -> Row | None:
+    """The first row of the query."""
+    with reading(engine) as connection:
+        row = connection.execute(query.limit(1)).mappings().first()
+        return None if row is None else plain(row)
+
+
+def row_id(value: int | str) -> int | None:
+    """`value` as the id of a row; None when it is not one that a database could hold."""
+    text = str(value).strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def as_list(value: str | Iterable[str] | None) -> list[str]:
+    """One value or several, as a list that may be asked for; empty for None and for an empty text."""
+    if not value:
+        return []
+    return [storable_text(one) for one in ([value] if isinstance(value, str) else value)]

@@ -1,0 +1,149 @@
+"""Questions about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine, Select, and_, case, cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.sql import ColumnElement
+
+from db.errors import NotFound
+from db.models import RunStatus, Verdict, now
+from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
+from db.storable import storable_text
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
+
+LATEST = "latest"
+_SHOWN = [column for column in RUN.c if column.name not in {"spec", "versions"}]
+
+
+def runs(
+    engine: Engine,
+    *,
+    status: str | Iterable[str] | None = None,
+    benchmark: str | None = None,
+    leaderboard: str | None = None,
+    owner: str | None = None,
+    project: str | None = None,
+    tags: str | Iterable[str] = (),
+    name: str | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Row]:
+    """Runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
+
+    `name` is a part of the name; with several `tags` a run has to have all. `before` is the id of the last run of
+    the page before.
+    """
+    query = select(*_SHOWN, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK)
+    conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
+    if states := as_list(status):
+        conditions.append(RUN.c.status.in_(states))
+    named = (
+        (BENCHMARK.c.name, benchmark),
+        (RUN.c.leaderboard, leaderboard),
+        (RUN.c.owner, owner),
+        (RUN.c.project, project),
+    )
+    conditions += [column == storable_text(value) for column, value in named if value]
+    if name:
+        conditions.append(RUN.c.name.icontains(storable_text(name), autoescape=True))
+    if before is not None:
+        conditions.append(RUN.c.id < before)
+    rows = fetch(engine, query.where(*conditions).order_by(RUN.c.id.desc()).limit(limit))
+    counts = _counts(engine, [row["id"] for row in rows])
+    return [{**row, "wall_s": wall_s(row), **counts[row["id"]]} for row in rows]
+
+
+def run(engine: Engine, ref: int | str) -> Row:
+    """One run with its specification, versions, benchmark, counts, and the ids and names of its entrants.
+
+    `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
+    """
+    query: Select[Any] = select(
+        RUN, BENCHMARK.c.name.label("benchmark"), BENCHMARK.c.digest.label("benchmark_digest")
+    ).join(BENCHMARK)
+    found = None
+    number = row_id(ref)
+    if number is not None:
+        found = fetch_one(engine, query.where(RUN.c.id == number))
+    if found is None:
+        named = query if ref == LATEST else query.where(RUN.c.name == storable_text(str(ref)))
+        found = fetch_one(engine, named.order_by(RUN.c.id.desc()))
+    if found is None:
+        if ref == LATEST:
+            raise NotFound("There is no run yet: `stackrank run --benchmark bugs` makes one.")
+        raise NotFound(f"There is no run {str(ref)[:80]!r}: `stackrank runs` lists them.")
+    entrant = select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.model, ENTRANT.c.agent, ENTRANT.c.tools)
+    played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == found["id"], EPISODE.c.counted)
+    entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
+    return {**found, "wall_s": wall_s(found), **progress(engine, found["id"]), "entrants": entrants}
+
+
+def progress(engine: Engine, run_id: int) -> Row:
+    """How far a run is: `done`, `resolved`, `unresolved`, `errors`, `running`, `pending`, `cost_usd`, `retried`."""
+    return _counts(engine, [run_id])[run_id]
+
+
+def _counts(engine: Engine, run_ids: list[int]) -> dict[int, Row]:
+    e = EPISODE.c
+
+    def count(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
+        return func.coalesce(func.sum(case((and_(*conditions), 1), else_=0)), 0)
+
+    # The covering index has all of these but the status, hence the second query below.
+    query = (
+        select(
+            e.run_id,
+            count(e.counted, e.verdict == Verdict.RESOLVED).label("resolved"),
+            count(e.counted, e.verdict == Verdict.UNRESOLVED).label("unresolved"),
+            count(e.counted, e.verdict == Verdict.ERROR).label("errors"),
+            count(e.counted, e.verdict == "").label("open"),
+            count(~e.counted).label("retried"),
+            func.sum(e.cost_usd).label("cost_usd"),
+        )
+        .where(e.run_id.in_(run_ids))
+        .group_by(e.run_id)
+    )
+    found = {row["run_id"]: row for row in fetch(engine, query)}
+    started = (
+        select(e.run_id, func.count().label("running"))
+        .where(e.run_id.in_(run_ids), e.counted, e.verdict == "", e.started_at.is_not(None))
+        .group_by(e.run_id)
+    )
+    unfinished = any(row["open"] for row in found.values())
+    running = {row["run_id"]: row["running"] for row in fetch(engine, started)} if unfinished else {}
+    counts = {}
+    for run_id in run_ids:
+        row = found.get(run_id, {"resolved": 0, "unresolved": 0, "errors": 0, "open": 0, "retried": 0})
+        counts[run_id] = {
+            "done": row["resolved"] + row["unresolved"] + row["errors"],
+            "resolved": row["resolved"],
+            "unresolved": row["unresolved"],
+            "errors": row["errors"],
+            "running": running.get(run_id, 0),
+            "pending": row["open"] - running.get(run_id, 0),
+            "retried": row["retried"],
+            "cost_usd": row.get("cost_usd"),
+        }
+    return counts
+
+
+def has_tag(engine: Engine, tag: str) -> ColumnElement[bool]:
+    """The condition that a run has this tag."""
+    if engine.dialect.name == "postgresql":
+        return cast(RUN.c.tags, JSONB).contains([tag])
+    each = func.json_each(RUN.c.tags).table_valued("value")
+    return select(1).select_from(each).where(each.c.value == tag).exists()
+
+
+def wall_s(run: Row) -> float | None:
+    """Seconds from the run's start to its end, to now while it runs; None before it has started."""
+    if not run["started_at"]:
+        return None
+    going = run["status"] == RunStatus.RUNNING
+    end = now() if going or not run["ended_at"] else datetime.fromisoformat(run["ended_at"])
+    return round(max(0.0, (end - datetime.fromisoformat(run["started_at"])).total_seconds()), 3)

@@ -1,0 +1,108 @@
+"""Which episodes a question about entrants is about, and their sums per entrant and task."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Engine, case, func, select
+from sqlalchemy.sql import ColumnElement
+
+from db.models import Verdict
+from db.queries.reading import Row, as_list, fetch, fetch_one
+from db.queries.runs import has_tag
+from db.queries.runs import run as find_run
+from db.storable import storable_text
+from db.transactions import BENCHMARK, EPISODE, RUN, TASK
+
+_E = EPISODE.c
+SUMS = ("resolved", "unresolved", "errors", "steps", "tokens_in", "tokens_out", "cost_usd", "priced", "wall_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which episodes a question is about."""
+
+    condition: ColumnElement[bool]
+    benchmark: str
+    """Empty: all tasks of the runs count. Else those that the newest version of this benchmark still has."""
+
+
+def find_scope(
+    engine: Engine,
+    run: int | str | Iterable[int | str] | None,
+    benchmark: str | None,
+    leaderboard: str | None,
+    tags: str | Iterable[str],
+    last: int | None,
+) -> Scope | None:
+    """What a leaderboard with these arguments is about; None when there is nothing to ask about."""
+    if run is not None:
+        refs = [run] if isinstance(run, int | str) else list(run)
+        return Scope(_E.run_id.in_([find_run(engine, ref)["id"] for ref in refs]), "")
+    conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
+    if leaderboard:
+        conditions.append(RUN.c.leaderboard == storable_text(leaderboard))
+    if benchmark:
+        conditions.append(BENCHMARK.c.name == storable_text(benchmark))
+    base = select(RUN.c.id, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(*conditions)
+    newest = fetch_one(engine, base.order_by(RUN.c.id.desc()))
+    if newest is None:
+        return None
+    chosen = base.where(BENCHMARK.c.name == newest["benchmark"]).with_only_columns(RUN.c.id)
+    if last is not None:
+        chosen = chosen.order_by(RUN.c.id.desc()).limit(last)
+    return Scope(_E.run_id.in_([row["id"] for row in fetch(engine, chosen)]), newest["benchmark"])
+
+
+def cells_of(engine: Engine, scope: Scope) -> dict[int, dict[Any, Row]]:
+    """Sums per entrant and task: {entrant id: {task key: sums}}. A task keeps its key from version to version."""
+    scored = _E.verdict != Verdict.ERROR
+
+    def total(value: Any, condition: ColumnElement[bool] = scored) -> ColumnElement[Any]:
+        return func.coalesce(func.sum(case((condition, value), else_=0)), 0)
+
+    query = (
+        select(
+            _E.entrant_id,
+            _E.task_id,
+            total(1, _E.verdict == Verdict.RESOLVED).label("resolved"),
+            total(1, _E.verdict == Verdict.UNRESOLVED).label("unresolved"),
+            total(1, _E.verdict == Verdict.ERROR).label("errors"),
+            total(_E.steps).label("steps"),
+            total(_E.tokens_in).label("tokens_in"),
+            total(_E.tokens_out).label("tokens_out"),
+            total(func.coalesce(_E.cost_usd, 0.0)).label("cost_usd"),
+            total(1, scored & _E.cost_usd.is_not(None)).label("priced"),
+            total(_E.wall_s).label("wall_s"),
+        )
+        .where(scope.condition, _E.counted, _E.verdict != "")
+        .group_by(_E.entrant_id, _E.task_id)
+    )
+    rows = fetch(engine, query)
+    keys = task_keys(engine, scope)
+    cells: dict[int, dict[Any, Row]] = defaultdict(dict)
+    for row in rows:
+        if row["task_id"] not in keys:
+            continue
+        sums = cells[row["entrant_id"]].setdefault(keys[row["task_id"]], dict.fromkeys(SUMS, 0))
+        for name in SUMS:
+            sums[name] += row[name]
+    return cells
+
+
+def task_keys(engine: Engine, scope: Scope) -> dict[int, Any]:
+    """Task id -> (name, digest), for the tasks that count in this scope."""
+    columns = (TASK.c.id, TASK.c.name, TASK.c.digest, TASK.c.benchmark_id, TASK.c.valid)
+    if not scope.benchmark:
+        played = select(RUN.c.benchmark_id).join(EPISODE, _E.run_id == RUN.c.id).where(scope.condition)
+        rows = fetch(engine, select(*columns).where(TASK.c.benchmark_id.in_(played)))
+        return {row["id"]: (row["name"], row["digest"]) for row in rows}
+    versions = select(*columns).join(BENCHMARK).where(BENCHMARK.c.name == scope.benchmark)
+    rows = fetch(engine, versions)
+    newest = max((row["benchmark_id"] for row in rows), default=0)
+    # A task that was changed is another task, and one found to be defective says nothing about an entrant.
+    now = {(row["name"], row["digest"]) for row in rows if row["benchmark_id"] == newest and row["valid"] is not False}
+    return {row["id"]: key for row in rows if (key := (row["name"], row["digest"])) in now}

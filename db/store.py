@@ -1,0 +1,353 @@
+"""What is written. Every method is one short transaction of its own, and safe to call from several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, or_, select, update
+
+from db.errors import NotFound
+from db.models import Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, Transactions, clean, new_id
+
+Cell = tuple[int, int, int]
+"""(task id, entrant id, attempt); attempts count from 1."""
+_BULK = 500  # rows a statement; SQLite takes 32,766 parameters
+
+
+_TASK_COLUMNS = {column.name for column in TASK.columns} - {"id", "benchmark_id", "valid", "invalid_reason"}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedBenchmark:
+    """A benchmark's row and its tasks' rows."""
+
+    id: int
+    task_ids: dict[str, int]
+
+
+class Store(Transactions):
+    """Writes to the database behind `engine`, as `db.engine.connect` gives it.
+
+    A transaction that met a lock, a deadlock or a lost connection is tried again, `attempts` times in all. Then, and
+    for every other failure of the database, the methods raise `DatabaseError`; for an id that does not exist
+    `NotFound`; for a call that makes no sense `ValueError`.
+    """
+
+    def save_benchmark(
+        self, *, name: str, digest: str, license: str, source: str, tasks: Sequence[Mapping[str, Any]]
+    ) -> SavedBenchmark:
+        """Make the rows of one version of a benchmark and its tasks what is given here; calling it again is free.
+
+        The keys of a task are the columns of `Task`; its validation stays as it is. Tasks stored earlier stay.
+        """
+        for task in tasks:
+            if unknown := sorted(set(task) - _TASK_COLUMNS):
+                raise ValueError(f"unknown task columns {unknown}: use {sorted(_TASK_COLUMNS)}")
+        names = [task["name"] for task in tasks]
+        if len(set(names)) < len(names):
+            raise ValueError(f"benchmark {name!r} has two tasks with one name")
+        rows = [
+            Task(benchmark_id=0, **task).model_dump(exclude={"id", "benchmark_id"}, warnings=False) for task in tasks
+        ]
+
+        def work(connection: Connection) -> SavedBenchmark:
+            about = {"license": license, "source": source}
+            given = {"name": name, "digest": digest, **about, "tasks_total": 0, "created_at": now()}
+            benchmark_id = self._upsert(
+                connection, BENCHMARK, clean(given), key=("name", "digest"), change=tuple(about)
+            )
+            for start in range(0, len(rows), _BULK):
+                part = [clean({**row, "benchmark_id": benchmark_id}) for row in rows[start : start + _BULK]]
+                statement = self._insert(TASK).values(part)
+                changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
+                connection.execute(
+                    statement.on_conflict_do_update(index_elements=["benchmark_id", "name"], set_=changed)
+                )
+            found = connection.execute(select(TASK.c.name, TASK.c.id).where(TASK.c.benchmark_id == benchmark_id))
+            task_ids = {row.name: row.id for row in found}
+            total = update(BENCHMARK).where(BENCHMARK.c.id == benchmark_id).values(tasks_total=len(task_ids))
+            connection.execute(total)
+            return SavedBenchmark(id=benchmark_id, task_ids=task_ids)
+
+        return self._write(work)
+
+    def save_validation(self, benchmark_id: int, results: Mapping[str, tuple[bool, str]]) -> None:
+        """Store whether tasks are sound: task name -> (valid, reason). Tasks not named keep what they had."""
+
+        def work(connection: Connection) -> None:
+            for name, (valid, reason) in results.items():
+                where = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == name)
+                values = clean({"valid": valid, "invalid_reason": reason})
+                if connection.execute(update(TASK).where(*where).values(values)).rowcount == 0:
+                    raise NotFound(f"Benchmark {benchmark_id} has no task {name!r}: save the benchmark first.")
+            valid_tasks = select(func.count()).where(TASK.c.benchmark_id == benchmark_id, TASK.c.valid.is_(True))
+            values = {"validated_at": now(), "tasks_valid": connection.scalar(valid_tasks)}
+            self._update(connection, BENCHMARK, benchmark_id, values)
+
+        self._write(work)
+
+    def save_entrant(
+        self,
+        *,
+        digest: str,
+        name: str,
+        agent: str,
+        agent_version: str = "",
+        model: str = "",
+        tools: str = "",
+        tool_list: Sequence[str] = (),
+        config: Mapping[str, Any] | None = None,
+    ) -> int:
+        """The id of the entrant with this digest, stored if it is new; a new name replaces the old one."""
+        entrant = Entrant(
+            digest=digest,
+            name=name,
+            agent=agent,
+            agent_version=agent_version,
+            model=model,
+            tools=tools,
+            tool_list=list(tool_list),
+            config=dict(config or {}),
+            created_at=now(),
+        )
+        row = clean(entrant.model_dump(exclude={"id"}))
+        return self._write(lambda connection: self._upsert(connection, ENTRANT, row, key=("digest",), change=("name",)))
+
+    def create_run(
+        self,
+        *,
+        name: str,
+        benchmark_id: int,
+        spec: Mapping[str, Any],
+        seed: int = 0,
+        tags: Sequence[str] = (),
+        owner: str = "",
+        project: str = "",
+        leaderboard: str = "",
+        versions: Mapping[str, Any] | None = None,
+        host: str = "",
+        prefect_flow_run_id: str = "",
+    ) -> int:
+        """Store a pending run and return its id. Names may repeat; the latest of a name is the one meant."""
+        run = Run(
+            name=name,
+            benchmark_id=benchmark_id,
+            spec=dict(spec),
+            seed=seed,
+            tags=list(tags),
+            owner=owner,
+            project=project,
+            leaderboard=leaderboard,
+            versions=dict(versions or {}),
+            host=host,
+            prefect_flow_run_id=prefect_flow_run_id,
+            created_at=now(),
+        )
+        row = clean(run.model_dump(exclude={"id"}))
+        return self._write(lambda connection: new_id(connection.execute(insert(RUN).values(row))))
+
+    def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:
+        """Store a pending episode for every cell that has none yet, and return the counted episode of each cell."""
+        wanted = list(dict.fromkeys(cells))
+        common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
+        row = clean(common.model_dump(exclude={"id"}))
+
+        def work(connection: Connection) -> dict[Cell, int]:
+            for start in range(0, len(wanted), _BULK):
+                part = wanted[start : start + _BULK]
+                rows = [{**row, "task_id": task, "entrant_id": entrant, "attempt": n} for task, entrant, n in part]
+                connection.execute(self._insert(EPISODE).on_conflict_do_nothing(), rows)
+            key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
+            counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
+            found = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
+            self._update(connection, RUN, run_id, {"episodes_total": len(found)})
+            return {cell: found[cell] for cell in wanted}
+
+        return self._write(work)
+
+    def start_run(self, run_id: int) -> None:
+        """Mark the run as going on, also one that is resumed; its first start stays."""
+
+        def work(connection: Connection) -> None:
+            started = func.coalesce(RUN.c.started_at, now())
+            values = {"status": RunStatus.RUNNING, "reason": "", "started_at": started, "ended_at": None}
+            self._update(connection, RUN, run_id, {**values, "heartbeat_at": now()})
+
+        self._write(work)
+
+    def heartbeat(self, run_id: int) -> RunStatus:
+        """Say that the run's owner lives, and learn the run's status: it may have been cancelled meanwhile."""
+
+        def work(connection: Connection) -> RunStatus:
+            self._update(connection, RUN, run_id, {"heartbeat_at": now()})
+            return RunStatus(connection.execute(select(RUN.c.status).where(RUN.c.id == run_id)).scalar_one())
+
+        return self._write(work)
+
+    def end_run(self, run_id: int, status: str, reason: str = "") -> None:
+        """End the run as finished, cancelled or failed. A cancelled run stays so, whatever its owner says later."""
+        ended = RunStatus(status)
+        if ended in (RunStatus.PENDING, RunStatus.RUNNING):
+            raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
+
+        def work(connection: Connection) -> None:
+            values = clean({"status": ended, "reason": reason, "ended_at": now()})
+            where = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
+            if connection.execute(update(RUN).where(*where).values(values)).rowcount == 0:
+                self._update(connection, RUN, run_id, {"ended_at": func.coalesce(RUN.c.ended_at, now())})
+
+        self._write(work)
+
+    def interrupted_runs(self, older_than_s: float) -> list[dict[str, Any]]:
+        """The running runs whose owner was last heard of more than `older_than_s` seconds ago: id, name, host."""
+        limit = now() - timedelta(seconds=older_than_s)
+        heard = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
+        columns = (RUN.c.id, RUN.c.name, RUN.c.host)
+        query = select(*columns).where(RUN.c.status == RunStatus.RUNNING, or_(heard.is_(None), heard < limit))
+        return self._write(lambda connection: [dict(row) for row in connection.execute(query).mappings()], write=False)
+
+    def unfinished_episodes(self, run_id: int, *, errors: bool = False) -> list[dict[str, Any]]:
+        """The counted episodes of a run without a verdict, with `errors` also those that ended in one.
+
+        Each has id, task_id, entrant_id, attempt, status, verdict, and `steps`, the number of its committed steps
+        (the reset among them); in the order of their ids.
+        """
+        e = EPISODE.c
+        steps = select(func.count()).where(STEP.c.episode_id == e.id).scalar_subquery().label("steps")
+        verdicts = ["", Verdict.ERROR] if errors else [""]
+        query = (
+            select(e.id, e.task_id, e.entrant_id, e.attempt, e.status, e.verdict, steps)
+            .where(e.run_id == run_id, e.counted, e.verdict.in_(verdicts))
+            .order_by(e.id)
+        )
+        return self._write(lambda connection: [dict(row) for row in connection.execute(query).mappings()], write=False)
+
+    def start_episode(self, episode_id: int) -> bool:
+        """Mark a pending episode as running; False when it already was, or is done, and so is somebody else's."""
+
+        def work(connection: Connection) -> bool:
+            where = (EPISODE.c.id == episode_id, EPISODE.c.status == EpisodeStatus.PENDING)
+            values = {"status": EpisodeStatus.RUNNING, "started_at": now()}
+            if connection.execute(update(EPISODE).where(*where).values(values)).rowcount:
+                return True
+            self._exists(connection, EPISODE, episode_id)
+            return False
+
+        return self._write(work)
+
+    def add_step(
+        self,
+        episode_id: int,
+        *,
+        index: int,
+        tool: str = "",
+        arguments: Mapping[str, Any] | None = None,
+        thought: str = "",
+        observation: str = "",
+        ok: bool = True,
+        state: Mapping[str, Any] | None = None,
+        env_ms: float = 0.0,
+        model_ms: float = 0.0,
+        tokens_in: int = 0,
+        tokens_out: int = 0,
+        cost_usd: float | None = None,
+    ) -> None:
+        """Append one step, committed when this returns. The same step again is accepted, another one is not."""
+        step = Step(
+            episode_id=episode_id,
+            index=index,
+            tool=tool,
+            arguments=dict(arguments or {}),
+            thought=thought,
+            observation=observation,
+            ok=ok,
+            state=dict(state or {}),
+            env_ms=env_ms,
+            model_ms=model_ms,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost_usd=cost_usd,
+            created_at=now(),
+        )
+        row = clean(step.model_dump())
+        same = ("tool", "arguments", "observation")
+
+        def work(connection: Connection) -> None:
+            # After a lost connection nobody knows whether the step was committed: then it is found here.
+            statement = self._insert(STEP).values(row).on_conflict_do_nothing().returning(STEP.c.index)
+            if connection.scalar(statement) is not None:
+                return
+            where = (STEP.c.episode_id == episode_id, STEP.c.index == index)
+            stored = connection.execute(select(*(STEP.c[name] for name in same)).where(*where)).one()
+            if any(getattr(stored, name) != row[name] for name in same):
+                raise ValueError(f"episode {episode_id} already has another step {index}")
+
+        self._write(work)
+
+    def finish_episode(
+        self,
+        episode_id: int,
+        *,
+        verdict: str,
+        stop_reason: str,
+        failure_point: str = "",
+        failure_step: int | None = None,
+        tampered: bool = False,
+        steps: int = 0,
+        tokens_in: int = 0,
+        tokens_out: int = 0,
+        cost_usd: float | None = None,
+        env_ms: float = 0.0,
+        model_ms: float = 0.0,
+        score_ms: float = 0.0,
+        wall_s: float = 0.0,
+        tests_passed: int = 0,
+        tests_failed: int = 0,
+        error: str = "",
+        diff: str = "",
+        score: Mapping[str, Any] | None = None,
+        milestones: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write verdict, failure point and totals. Raises `ValueError` when the episode has another verdict already."""
+        values = {name: value for name, value in locals().items() if name not in ("self", "episode_id")}
+        values |= {"score": dict(score or {}), "milestones": dict(milestones or {})}
+        row = clean({**values, "verdict": Verdict(verdict), "status": EpisodeStatus.DONE, "ended_at": now()})
+
+        def work(connection: Connection) -> None:
+            where = (EPISODE.c.id == episode_id, EPISODE.c.verdict.in_(["", verdict]))
+            if connection.execute(update(EPISODE).where(*where).values(row)).rowcount == 0:
+                self._exists(connection, EPISODE, episode_id)
+                raise ValueError(f"episode {episode_id} already has another verdict")
+
+        self._write(work)
+
+    def retry_episode(self, episode_id: int, *, reason: str = "interrupted") -> int:
+        """Take an errored or interrupted try out of the count, and return the id of the next try, which is pending.
+
+        An interrupted one gets the verdict `error` with `reason`. Raises `ValueError` for one with a real verdict, or
+        that is not the counted one.
+        """
+
+        def work(connection: Connection) -> int:
+            query = select(EPISODE).where(EPISODE.c.id == episode_id).with_for_update()
+            row = connection.execute(query).mappings().one_or_none()
+            if row is None:
+                raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
+            if not row["counted"] or row["verdict"] not in ("", Verdict.ERROR):
+                raise ValueError(
+                    f"episode {episode_id} cannot be retried: its verdict is {row['verdict'] or 'not there yet'}"
+                )
+            values: dict[str, Any] = {"counted": False}
+            if not row["verdict"]:
+                values |= {"status": EpisodeStatus.DONE, "verdict": Verdict.ERROR, "stop_reason": "error"}
+                values |= clean({"error": reason, "ended_at": now()})
+            connection.execute(update(EPISODE).where(EPISODE.c.id == episode_id).values(values))
+            same = {name: row[name] for name in ("run_id", "task_id", "entrant_id", "attempt", "sandbox")}
+            following = Episode(**same, try_number=row["try_number"] + 1, created_at=now())
+            return new_id(connection.execute(insert(EPISODE).values(following.model_dump(exclude={"id"}))))
+
+        return self._write(work)

@@ -1,0 +1,92 @@
+"""Short transactions that are tried again when the database asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Engine, Table, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import SQLModel
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from db.errors import FAILURES, NotFound, explain, is_transient
+from db.models import Benchmark, Entrant, Episode, Run, Step, Task
+from db.storable import storable_json, storable_text
+
+_Result = TypeVar("_Result")
+
+
+def _table(model: type[SQLModel]) -> Table:
+    return cast("Table", model.__table__)  # type: ignore[attr-defined]
+
+
+# Statements are made from tables, not from models: rows that become dictionaries need no objects in between.
+BENCHMARK, TASK, ENTRANT = _table(Benchmark), _table(Task), _table(Entrant)
+RUN, EPISODE, STEP = _table(Run), _table(Episode), _table(Step)
+
+
+class Transactions:
+    """What a class that writes is made from."""
+
+    def __init__(self, engine: Engine, *, attempts: int = 5) -> None:
+        self.engine = engine
+        self._attempts = attempts
+
+    def _write(self, work: Callable[[Connection], _Result], *, write: bool = True) -> _Result:
+        """Do `work` in one transaction, again when the database asks for it."""
+        retrying = Retrying(
+            retry=retry_if_exception(is_transient),
+            stop=stop_after_attempt(self._attempts),
+            wait=wait_random_exponential(multiplier=0.05, max=2),
+            reraise=True,
+        )
+        try:
+            return cast("_Result", retrying(self._once, work, write))
+        except IntegrityError as error:
+            raise ValueError(f"the database refused the row: {error.orig}") from error
+        except FAILURES as error:
+            raise explain(error, str(self.engine.url)) from error
+
+    def _once(self, work: Callable[[Connection], _Result], write: bool) -> _Result:
+        with self.engine.connect().execution_options(write=write) as connection, connection.begin():
+            return work(connection)
+
+    def _insert(self, table: Table) -> Any:
+        """An insert that knows ON CONFLICT; both databases have it, SQLAlchemy spells it per database."""
+        return postgresql_insert(table) if self.engine.dialect.name == "postgresql" else sqlite_insert(table)
+
+    def _upsert(
+        self, connection: Connection, table: Table, row: dict[str, Any], *, key: Sequence[str], change: Sequence[str]
+    ) -> int:
+        statement = self._insert(table).values(row)
+        changed = {column: statement.excluded[column] for column in change}
+        statement = statement.on_conflict_do_update(index_elements=list(key), set_=changed).returning(table.c.id)
+        return int(connection.scalar(statement))
+
+    def _update(self, connection: Connection, table: Table, row_id: int, values: dict[str, Any]) -> None:
+        if connection.execute(update(table).where(table.c.id == row_id).values(values)).rowcount == 0:
+            self._exists(connection, table, row_id)
+
+    def _exists(self, connection: Connection, table: Table, row_id: int) -> None:
+        if connection.scalar(select(table.c.id).where(table.c.id == row_id)) is None:
+            raise NotFound(f"There is no {table.name} {row_id}: create it first.")
+
+
+def clean(row: dict[str, Any]) -> dict[str, Any]:
+    """The `row` with texts and JSON made storable; times and enums as they are."""
+    return {
+        name: storable_text(value)
+        if isinstance(value, str)
+        else storable_json(value)
+        if isinstance(value, dict | list | tuple)
+        else value
+        for name, value in row.items()
+    }
+
+
+def new_id(result: Any) -> int:
+    """The id that the database gave to the one row of an insert."""
+    return int(result.inserted_primary_key[0])

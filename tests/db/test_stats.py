@@ -1,0 +1,132 @@
+"""The statistics, against values from elsewhere."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from db.stats import Rate, detectable, holm, paired_difference, rank_ranges, rate
+
+
+def test_nothing_counted() -> None:
+    assert rate([], []) == Rate(None, None, None)
+    assert rate([0, 0], [0, 0]) == Rate(None, None, None)
+    assert paired_difference([], []).p_value is None
+    assert paired_difference([(0, 0)], [(1, 1)]).tasks == 0
+    assert detectable([]) is None and detectable([0.5]) is None
+    assert holm([]) == [] and rank_ranges([]) == []
+
+
+@pytest.mark.parametrize(
+    ("resolved", "counted", "low", "high"),
+    [
+        # Newcombe 1998, Statistics in Medicine 17:857, table I, method 3 (Wilson's score).
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_one_attempt_is_wilsons_interval(resolved: int, counted: int, low: float, high: float) -> None:
+    found = rate([1] * resolved + [0] * (counted - resolved), [1] * counted)
+    assert found.rate == resolved / counted
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+
+
+def test_several_attempts_against_the_textbook_sum() -> None:
+    counted, resolved = [3] * 10, [3, 3, 2, 1, 0, 0, 3, 1, 2, 0]
+    p, n, groups = 0.5, 30, 10
+    # Cochran 1977, section 3.12, with the small-sample factors of the sandwich estimator.
+    variance = sum((r - 3 * p) ** 2 for r in resolved) / n**2 * groups / (groups - 1) * (n - 1) / (n - 1)
+    size = p * (1 - p) / variance * (1.959964 / 2.262157) ** 2
+    z = 1.959964
+    half = z / (1 + z**2 / size) * math.sqrt(p * (1 - p) / size + z**2 / (4 * size**2))
+    found = rate(resolved, counted)
+    assert found.rate == 0.5
+    assert found.high == pytest.approx(0.5 + half, abs=1e-3)
+    assert found.low == pytest.approx(0.5 - half, abs=1e-3)
+
+
+def test_attempts_at_one_task_are_worth_less_than_tasks() -> None:
+    alike = rate([3] * 5 + [0] * 5, [3] * 10)
+    mixed = rate([2, 1] * 5, [3] * 10)
+    wilson_30 = rate([1] * 15 + [0] * 15, [1] * 30)
+    assert alike.high - alike.low > 1.5 * (wilson_30.high - wilson_30.low)
+    assert mixed.high - mixed.low == pytest.approx(wilson_30.high - wilson_30.low, rel=0.05)
+
+
+@pytest.mark.parametrize(("resolved", "counted"), [([3, 3], [3, 3]), ([0] * 4, [2] * 4), ([2], [3]), ([1], [1])])
+def test_intervals_are_never_empty_at_the_edge(resolved: list[int], counted: list[int]) -> None:
+    found = rate(resolved, counted)
+    assert 0 <= found.low <= found.rate <= found.high <= 1
+    assert found.high - found.low > 0.3
+
+
+def test_intervals_cover_the_truth() -> None:
+    dice, truth, covered = random.Random(3), 0.4, 0
+    for _ in range(150):
+        chances = [dice.betavariate(truth * 2, (1 - truth) * 2) for _ in range(25)]
+        found = rate([sum(dice.random() < chance for _ in range(3)) for chance in chances], [3] * 25)
+        covered += found.low <= truth <= found.high
+    assert 0.90 <= covered / 150 <= 0.99
+
+
+def test_mcnemar() -> None:
+    # 1 against 8 discordant tasks: twice the tail of a binomial, (1 + 9) / 2^9 * 2.
+    first = [(1, 1)] * 5 + [(0, 1)] * 15
+    second = [(1, 1)] * 4 + [(0, 1)] + [(1, 1)] * 8 + [(0, 1)] * 7
+    found = paired_difference(first, second)
+    assert (found.test, found.tasks, found.only_first, found.only_second) == ("mcnemar", 20, 1, 8)
+    assert found.p_value == pytest.approx(20 / 2**9)
+    assert found.difference == pytest.approx(0.35)
+    assert found.low < 0.35 < found.high and found.low > 0
+    assert paired_difference(first, first).p_value == 1
+
+
+def test_permutation_of_few_tasks_is_exact() -> None:
+    found = paired_difference([(0, 3)] * 4, [(1, 3), (2, 3), (3, 3), (1, 3)])
+    assert found.test == "permutation"
+    assert found.p_value == pytest.approx(2 / 2**4)
+    assert paired_difference([(1, 3)] * 4, [(1, 3)] * 4).p_value == 1
+
+
+def test_bootstrap_is_seeded_and_close_to_the_normal_interval() -> None:
+    dice = random.Random(1)
+    first = [(dice.randint(0, 3), 3) for _ in range(200)]
+    second = [(min(3, r + dice.randint(0, 1)), 3) for r, _ in first]
+    one, again = (paired_difference(first, second, seed=5) for _ in range(2))
+    assert one == again
+    gaps = [b[0] / 3 - a[0] / 3 for a, b in zip(first, second, strict=True)]
+    mean = sum(gaps) / 200
+    error = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / 199 / 200)
+    assert one.low == pytest.approx(mean - 1.96 * error, abs=0.01)
+    assert one.high == pytest.approx(mean + 1.96 * error, abs=0.01)
+
+
+def test_equal_gaps_are_no_certainty() -> None:
+    same = paired_difference([(1, 1)] * 20, [(1, 1)] * 20)
+    assert same.difference == 0 and same.low < -0.05 and same.high > 0.05
+    always = paired_difference([(0, 1)] * 3, [(1, 1)] * 3)
+    assert always.difference == 1 and always.low < 0.5 and always.high == 1
+    alone = paired_difference([(0, 1)], [(1, 1)])
+    assert alone.p_value == 1 and alone.low < 0
+
+
+def test_detectable_against_the_usual_formula() -> None:
+    gaps = [1.0] * 30 + [-1.0] * 20 + [0.0] * 250
+    spread = math.sqrt(sum((gap - 10 / 300) ** 2 for gap in gaps) / 299)
+    assert detectable(gaps) == pytest.approx((1.95996 + 0.84162) * spread / math.sqrt(300), rel=0.01)
+    assert detectable([0.0] * 10) == 0
+    assert detectable([1.0, -1.0]) == 1
+
+
+def test_holm() -> None:
+    # Holm 1979: the smallest times 3, the next times 2, never going down.
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_ranks_of_overlapping_intervals_tie() -> None:
+    rates = [Rate(0.9, 0.8, 1.0), Rate(0.75, 0.6, 0.85), Rate(0.3, 0.2, 0.4), Rate(None, None, None)]
+    assert rank_ranges(rates) == [(1, 2), (1, 2), (3, 3), None]

@@ -1,0 +1,89 @@
+"""A private PostgreSQL for tests: its own cluster, reached through a socket in a temporary folder."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+PASSWORD = "s3cret"
+
+
+class Cluster:
+    """A running server and the means to make databases on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._numbers = itertools.count()
+
+    def url(self, database: str, password: str = PASSWORD) -> str:
+        """The address of a database as users write it."""
+        return f"postgresql://stackrank:{password}@/{database}?host={self.folder}"
+
+    def create(self, template: str = "template0") -> str:
+        """Make a database and return its address."""
+        name = f"test_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return self.url(name)
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Run one statement as the owner of everything."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement)
+
+
+def _binaries() -> Path | None:
+    """The folder of initdb and pg_ctl; Debian keeps them off the path."""
+    if found := shutil.which("initdb"):
+        return Path(found).parent
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return folders[-1].parent if folders else None
+
+
+def _run(*command: object) -> None:
+    """Run a program of PostgreSQL's, which refuses to work for root."""
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*user, *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", timeout=120
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} failed: {done.stderr or done.stdout}")
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    """Start a server, end it afterwards. Skips the test where PostgreSQL is missing, but not in CI."""
+    programs = _binaries()
+    if programs is None:
+        if os.environ.get("CI"):
+            pytest.fail("PostgreSQL is not installed, and CI has to test with it")
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    folder = Path(tempfile.mkdtemp(prefix="stackrank-pg-"))
+    try:
+        secret, log = folder / "password", folder / "log"
+        secret.write_text(PASSWORD)
+        if os.geteuid() == 0:
+            for path in (folder, secret):
+                shutil.chown(path, "postgres", "postgres")
+        data = folder / "data"
+        _run(
+            *(programs / "initdb", "-D", data, "-U", "stackrank", "--auth=scram-sha-256", f"--pwfile={secret}"),
+            *("--no-sync", "--encoding=UTF8", "--locale=C"),
+        )
+        options = f"-k {folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
+        # pg_ctl waits until the server answers; the server must not inherit the pipes of this process.
+        _run(programs / "pg_ctl", "-D", data, "-l", log, "-o", options, "-w", "start")
+        try:
+            yield Cluster(folder)
+        finally:
+            _run(programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
