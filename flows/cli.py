@@ -249,3 +249,7 @@ def _status(error: Exception) -> int | None:
     if isinstance(error, DatabaseError | SandboxError | ServerError | SetupError | OSError):
         return 1
     return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+# `make demo` and `make test` need a Debian or Ubuntu with Python >= 3.11 and make; the rest they get themselves.
+# The work is done by the scripts in deploy/setup/; PYTHON chooses the interpreter.
+
+.PHONY: demo test lint bench up down clean setup requirements help
+.DEFAULT_GOAL := help
+
+VENV := .venv/bin
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## make this machine ready to run agents
+	@deploy/setup/setup.sh demo
+
+demo: setup ## play 20 bugs with three entrants and show the leaderboard
+	@$(VENV)/stackrank run deploy/examples/demo.yaml
+
+test: ## set up everything the tests use, lint, run the tests
+	@deploy/setup/setup.sh test
+	@$(MAKE) --no-print-directory lint
+	$(VENV)/python -m pytest --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
+
+lint: ## ruff, mypy and shellcheck
+	@deploy/setup/python.sh dev
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy env agents flows db dashboard
+	$(VENV)/shellcheck -x -P deploy/setup deploy/setup/*.sh deploy/sandbox/*.sh .ci/run
+
+bench: ## measure speed (tests/bench)
+	@deploy/setup/setup.sh test
+	$(VENV)/python -m pytest tests/bench --no-cov -s $(PYTEST_ARGS)
+
+up: setup ## start the Prefect server, a worker and the dashboard in the background
+	@$(VENV)/stackrank up
+
+down: ## end what `make up` started
+	@if [ -x $(VENV)/stackrank ]; then $(VENV)/stackrank down; fi
+
+requirements: ## pin the dependencies anew; UPGRADE=1 for newer versions
+	@if [ ! -x $(VENV)/uv ]; then deploy/setup/python.sh dev; fi
+	@deploy/setup/requirements.sh $(if $(UPGRADE),--upgrade)
+
+clean: ## remove the virtual environment and what tools left; no data
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage .coverage.*

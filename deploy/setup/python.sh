@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The virtual environment .venv. Usage: python.sh runtime|dev
+#
+# $PYTHON chooses the interpreter, 3.11 or newer. pip's own configuration (an index of your own, a proxy) holds; the
+# hashes in the requirement files see to it that the files are the same wherever they come from.
+set -euo pipefail
+# shellcheck source=deploy/setup/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$repo"
+
+kind=${1:-runtime}
+case $kind in
+runtime) requirements=requirements.txt duration="about a minute and a half" ;;
+dev) requirements=requirements-dev.txt duration="about two minutes" ;;
+*) die "usage: python.sh runtime|dev" ;;
+esac
+venv=$repo/.venv
+
+# The stamp says for which files this environment was made; pyproject.toml counts because the command line's entry point
+# is written from it. An environment with the development tools serves both kinds.
+stamp_of() { # KIND
+    local file=requirements.txt
+    if [ "$1" = dev ]; then file="requirements-dev.txt"; fi
+    cat "$file" pyproject.toml | sha256sum | cut -d' ' -f1
+}
+
+is_current() { # KIND
+    [ -x "$venv/bin/python" ] && [ -x "$venv/bin/stackrank" ] &&
+        [ "$(cat "$venv/.stackrank-$1" 2>/dev/null)" = "$(stamp_of "$1")" ]
+}
+
+all_done() { is_current dev || { [ "$kind" = runtime ] && is_current runtime; }; }
+
+if all_done; then exit 0; fi
+# One at a time: two terminals may say `make` at once.
+exec 9>"$logs/python.lock"
+if have flock; then flock 9; fi
+if all_done; then exit 0; fi
+
+python=$(find_python)
+package=$(missing_venv_package "$python")
+if [ -n "$package" ]; then apt_install "a few seconds" "$package" || exit 1; fi
+
+rm -f "$venv"/.stackrank-*
+# One made from a Python that is gone, or that is another minor version than is asked for now, cannot be brought up to date.
+if ! { [ -x "$venv/bin/python" ] && new_enough "$venv/bin/python" && [ -z "${PYTHON:-}" ]; }; then
+    rm -rf "$venv"
+    quietly python "making the virtual environment with $python" "$python" -m venv "$venv"
+fi
+pip=("$venv/bin/python" -m pip --disable-pip-version-check --no-input)
+quietly python "installing $requirements into .venv, $duration" \
+    "${pip[@]}" install --require-hashes --no-deps -r "$requirements"
+quietly python "installing stackrank itself" \
+    "${pip[@]}" install --no-deps --no-build-isolation --no-index -e .
+stamp_of "$kind" >"$venv/.stackrank-$kind"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# What stackrank needs from the system, installed only where it is missing. Usage: system.sh demo|test
+#
+# demo: git, and bubblewrap if no Docker engine answers.
+# test: everything that a test uses: both sandboxes, PostgreSQL's programs, a browser.
+set -euo pipefail
+# shellcheck source=deploy/setup/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+kind=${1:-demo}
+packages=()
+
+have_browser() { have chromium || have chromium-browser || have google-chrome; }
+
+have_postgres() { have postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; }
+
+have_debootstrap() { have debootstrap || [ -x /usr/sbin/debootstrap ]; }
+
+have_dockerd() { have dockerd || [ -x /usr/sbin/dockerd ]; }
+
+# The tests start servers of their own. A cluster and a service that nobody asked for would stay on this machine, so the
+# package is told not to make one, and its own default is put back afterwards.
+install_without_cluster() { # DURATION PACKAGE...
+    local conf=/etc/postgresql-common/createcluster.conf packaged=/usr/share/postgresql-common/createcluster.conf
+    local ours="" status=0
+    if [[ " $* " == *" postgresql "* ]] && [ ! -e "$conf" ] && can_be_root; then
+        ours=yes
+        as_root mkdir -p "${conf%/*}"
+        echo "create_main_cluster = false" | as_root tee "$conf" >/dev/null
+    fi
+    apt_install "$@" || status=$?
+    if [ -n "$ours" ] && [ -e "$packaged" ]; then as_root cp "$packaged" "$conf"; fi
+    return "$status"
+}
+
+have git || packages+=(git)
+if [ ! -x "$repo/.venv/bin/python" ]; then
+    python=$(find_python)
+    # Here too, so that everything is installed, or asked for, at once.
+    for package in $(missing_venv_package "$python"); do packages+=("$package"); done
+fi
+
+if [ "$kind" = demo ]; then
+    if ! engine_answers && ! have bwrap; then packages+=(bubblewrap); fi
+    if ((${#packages[@]})); then apt_install "a few seconds" "${packages[@]}" || exit 1; fi
+    exit 0
+fi
+
+duration="under a minute"
+have bwrap || packages+=(bubblewrap)
+have_debootstrap || packages+=(debootstrap)
+if have_debootstrap && [ -f /usr/share/keyrings/debian-archive-keyring.gpg ]; then :; else
+    packages+=(debian-archive-keyring)
+fi
+if ! engine_answers; then
+    # docker-cli is part of docker.io in older releases, and a package of its own in newer ones.
+    have_dockerd || packages+=(docker.io)
+    have docker || if apt-cache show docker-cli >/dev/null 2>&1; then packages+=(docker-cli); fi
+    have iptables || [ -x /usr/sbin/iptables ] || packages+=(iptables)
+fi
+have_postgres || packages+=(postgresql)
+if ! have_browser; then
+    packages+=(chromium)
+    duration="about two minutes"
+fi
+if ((${#packages[@]})); then
+    install_without_cluster "$duration" "${packages[@]}" ||
+        missing "Tests that need these packages will skip themselves."
+fi
+"$repo/deploy/setup/engine.sh" || missing "Tests that need a Docker engine will skip themselves."

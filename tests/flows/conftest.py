@@ -1,0 +1,60 @@
+"""One real Prefect server for all tests of flows: starting one takes seconds, so they share it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows import server
+from tests.flows.calls import CommandLine
+
+
+@pytest.fixture(scope="session")
+def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The STACKRANK_HOME of the shared server."""
+    return tmp_path_factory.mktemp("prefect-home")
+
+
+@pytest.fixture(scope="session")
+def prefect_server(prefect_home: Path) -> Iterator[str]:
+    """The API URL of a running local server; PREFECT_API_URL and the rest of `client_env` are set to it."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Only while it is started: other tests go on with the home they have, and its sandbox environment.
+        with pytest.MonkeyPatch.context() as home:
+            home.setenv("STACKRANK_HOME", str(prefect_home))
+            for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+                patch.delenv(name)
+            home.setenv("PREFECT_PROFILES_PATH", str(prefect_home / "none.toml"))
+            url = server.ensure_server(say=print)
+            variables = server.client_env(url)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        # Where an earlier test has imported prefect already, it has read its settings; these hold in either case.
+        from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings
+
+        try:
+            with temporary_settings({PREFECT_API_URL: url, PREFECT_HOME: str(prefect_home / "prefect")}):
+                yield url
+        finally:
+            with pytest.MonkeyPatch.context() as home:
+                home.setenv("STACKRANK_HOME", str(prefect_home))
+                server.stop_server()
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an empty database that commands use."""
+    url = f"sqlite:///{tmp_path / 'stackrank.db'}"
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
+    return url
+
+
+@pytest.fixture
+def stackrank(
+    database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandLine:
+    """The command line with a database of its own."""
+    return CommandLine(capsys, monkeypatch)

@@ -1,0 +1,187 @@
+"""The command line: bad calls first, then what it prints. Nothing here needs Prefect."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import server
+from tests.flows.calls import CommandLine
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "words"),
+    [
+        ("run", 2, ["no entrant", "--agent"]),
+        ("run --agent nobody", 2, ["nobody", "oracle"]),
+        ("run --agent oracle --benchmark nothing", 2, ["nothing", "bugs"]),
+        ("run --agent oracle --tasks no-such-task", 2, ["no-such-task", "stackrank tasks"]),
+        ("run --agent oracle --tools hammer", 2, ["hammer", "rewrite"]),
+        ("run --agent oracle --tools view,hammer", 2, ["hammer", "grep"]),
+        ("run --agent oracle --model gpt", 2, ["oracle", "no model"]),
+        ("run --agent oracle --attempts 0", 2, ["attempts"]),
+        ("run --agent oracle --sandbox vm", 2, ["sandbox", "vm"]),
+        ("run /no/such.yaml", 2, ["/no/such.yaml", "cannot be read"]),
+        ("run --agent oracle --path /no/such", 2, ["/no/such"]),
+        ("episodes 17", 2, ["17", "stackrank runs"]),
+        ("episodes", 2, ["no run yet", "stackrank run"]),
+        ("trace 17", 2, ["17", "stackrank episodes"]),
+        ("trace what", 2, ["what"]),
+        ("tasks nothing", 2, ["nothing", "bugs"]),
+        ("validate nothing", 2, ["nothing", "bugs"]),
+        ("validate bugs --tasks nope", 2, ["nope"]),
+        ("compare a b", 2, ["a"]),
+    ],
+)
+def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: str, status: int, words: list[str]) -> None:
+    result = stackrank(*call.split())
+    assert result.status == status
+    assert all(word in result.sentence() for word in words)
+    assert result.out == ""
+
+
+def test_wrong_options_exit_with_2(stackrank: CommandLine) -> None:
+    assert stackrank("runs", "--no-such-option").status == 2
+    assert stackrank("no-such-command").status == 2
+
+
+def test_no_engine_with_sandbox_docker(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from env.sandbox import docker, registry
+
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such.sock")
+    docker.client.cache_clear()
+    registry.backend.cache_clear()
+    try:
+        result = stackrank("run", "--agent", "oracle", "--sandbox", "docker")
+    finally:
+        docker.client.cache_clear()
+        registry.backend.cache_clear()
+    assert result.status == 1
+    assert "no Docker engine answers" in result.sentence()
+    assert "bubblewrap" in result.sentence()
+
+
+def test_unreachable_database(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", "postgresql://joe:secret@127.0.0.1:9/none")
+    result = stackrank("runs")
+    assert result.status == 1
+    assert "127.0.0.1:9" in result.sentence()
+    assert "secret" not in result.err
+
+
+def test_no_permission_to_write(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STACKRANK_DATABASE_URL")
+    monkeypatch.setenv("STACKRANK_HOME", "/proc/nowhere")
+    result = stackrank("runs")
+    assert result.status == 1
+    assert "/proc/nowhere" in result.sentence()
+
+
+def test_a_server_that_does_not_answer(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    result = stackrank("run", "--agent", "oracle", "--limit", "1", "--sandbox", "bubblewrap")
+    assert result.status == 1
+    assert "127.0.0.1:9" in result.sentence()
+    assert stackrank("runs", "--json").json() == []
+
+
+def test_a_fault_of_ours_says_so(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr("flows.commands.look.runs", broken)
+    result = stackrank("runs")
+    assert result.status == 1
+    assert "fault of ours" in result.sentence()
+
+
+def test_empty_lists_say_what_to_run(stackrank: CommandLine) -> None:
+    assert "stackrank run" in stackrank("runs").out
+    assert "stackrank run" in stackrank("leaderboard").out
+    assert stackrank("leaderboard", "--json").json() == []
+
+
+def test_benchmarks_and_tasks(stackrank: CommandLine) -> None:
+    (bugs,) = [row for row in stackrank("benchmarks", "--json").json() if row["benchmark"] == "bugs"]
+    rows = stackrank("tasks", "bugs", "--json").json()
+    assert bugs["tasks"] == len(rows) >= 40
+    assert len(bugs["categories"]) == 10
+    assert bugs["license"] == "MIT"
+    assert all(row["fault_files"] and row["fail_to_pass"] for row in rows)
+    assert rows[0]["task"] in stackrank("tasks", "bugs").out
+    assert "bugs" in stackrank("benchmarks").out
+
+
+def test_validate_stores_its_result(stackrank: CommandLine) -> None:
+    result = stackrank("validate", "bugs", "--tasks", "club-ledger", "--rounds", "1", "--json")
+    document = result.json()
+    assert (result.status, document["valid"], document["invalid"]) == (0, 1, 0)
+    (bugs,) = [row for row in stackrank("benchmarks", "--json").json() if row["benchmark"] == "bugs"]
+    assert bugs["validated"].startswith("1 of ")
+    assert "1 of 1 tasks" in stackrank("validate", "bugs", "--tasks", "club-ledger", "--rounds", "1").out
+
+
+def test_validate_finds_a_task_that_is_none(stackrank: CommandLine, tmp_path: Path) -> None:
+    import shutil
+
+    from env.benchmarks.bug_suite import DATA
+
+    source, broken = DATA / "club-ledger", tmp_path / "suite" / "club-ledger"
+    shutil.copytree(source, broken)
+    patch = (broken / "fix.patch").read_text()
+    (broken / "fix.patch").write_text(patch.replace("\n+", "\n+#", 1))
+    result = stackrank("validate", "bugs", "--path", str(tmp_path / "suite"), "--rounds", "1", "--json")
+    assert result.status == 1
+    assert result.json()["invalid"] == 1
+    assert "with the fix" in result.json()["tasks"][0]["reason"]
+
+
+def test_record_writes_the_lists(stackrank: CommandLine, tmp_path: Path) -> None:
+    import shutil
+
+    from env.benchmarks.bug_suite import DATA, load_task
+
+    suite = tmp_path / "suite"
+    shutil.copytree(DATA / "club-ledger", suite / "club-ledger")
+    before = load_task(suite / "club-ledger")
+    text = (suite / "club-ledger" / "task.toml").read_text()
+    (suite / "club-ledger" / "task.toml").write_text(text[: text.index("fail_to_pass")])
+    assert stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--record").status == 0
+    after = load_task(suite / "club-ledger")
+    assert sorted(after.fail_to_pass) == sorted(before.fail_to_pass)
+    assert sorted(after.pass_to_pass) == sorted(before.pass_to_pass)
+
+
+def test_doctor(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "server_status", lambda: None)
+    result = stackrank("doctor", "--json")
+    checks = {check["check"]: check for check in result.json()["checks"]}
+    assert checks["python"]["ok"]
+    assert checks["database"]["ok"]
+    assert result.status == (0 if result.json()["ready"] else 1)
+    assert "check" in stackrank("doctor").out
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", "sqlite:////proc/nowhere/x.db")
+    result = stackrank("doctor", "--json")
+    assert (result.status, result.json()["ready"]) == (1, False)
+
+
+def test_gc_with_nothing_to_do(stackrank: CommandLine) -> None:
+    assert stackrank("gc", "--json").json() == {"removed": []}
+    assert "nothing" in stackrank("gc").out
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """Start-up time is what is imported: none of these may be, for `--help`."""
+    code = (
+        "import sys\nfrom flows.cli import app\n"
+        "heavy = {'prefect', 'sqlalchemy', 'sqlmodel', 'docker', 'openai', 'streamlit', 'pandas', 'scipy', 'pydantic'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    subprocess.run([sys.executable, "-m", "flows.cli", "--help"], cwd=ROOT, check=True, capture_output=True)

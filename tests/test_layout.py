@@ -1,0 +1,154 @@
+"""How the house is built: who may import whom, and what may not be in the repository."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAY_IMPORT = {
+    "env": set[str](),
+    "db": set[str](),
+    "agents": {"env"},
+    "flows": {"env", "agents", "db"},
+    "dashboard": {"db"},
+}
+MUST_NOT_IMPORT = {
+    "env": {"prefect", "sqlmodel", "sqlalchemy", "openai", "streamlit"},
+    "db": {"prefect", "openai", "streamlit", "docker"},
+    "agents": {"prefect", "sqlmodel", "sqlalchemy", "streamlit"},
+    "flows": {"streamlit"},
+    "dashboard": {"prefect", "openai", "docker"},
+}
+BUGS = ROOT / "env" / "benchmarks" / "bugs"
+GUEST = ROOT / "env" / "sandbox" / "guest"
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*.py")) if BUGS not in path.parents)
+
+
+def imported(path: Path, *, syntax: tuple[int, int] | None = None) -> set[str]:
+    """Top-level names of the packages that a file imports absolutely, at any depth of its code."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path), feature_version=syntax)
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+def git(*arguments: str) -> list[str]:
+    """Lines that a git command prints; skips the test outside a clone."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git clone")
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_arrows_run_one_way(package: str) -> None:
+    forbidden = MUST_NOT_IMPORT[package] | (set(MAY_IMPORT) - MAY_IMPORT[package] - {package})
+    files = list(sources(ROOT / package))
+    assert files
+    wrong = {str(path.relative_to(ROOT)): sorted(found) for path in files if (found := imported(path) & forbidden)}
+    assert not wrong
+
+
+def test_guest_runs_in_any_sandbox() -> None:
+    """Old images have an old Python and nothing but its standard library.
+
+    The guest may use the sandbox's pytest when it is asked to run tests, so only inside functions.
+    """
+    files = list(sources(GUEST))
+    assert files
+    allowed = set(sys.stdlib_module_names) | {path.stem for path in files}
+    for path in files:
+        assert imported(path, syntax=(3, 8)) - allowed <= {"pytest", "_pytest"}, path
+        top_level = ast.parse(path.read_text(encoding="utf-8")).body
+        assert not any(isinstance(node, ast.Import) and "pytest" in ast.unparse(node) for node in top_level), path
+
+
+# In pieces, so that this file is not the first to break its own rule.
+ADDRESSES = re.compile(
+    "|".join(
+        (
+            r"pypi\." + "org",
+            "python" + r"hosted\.org",
+            "npm" + r"js\.(org|com)",
+            r"(deb|security|snapshot)\.debian\." + "org",
+            r"archive\.ubuntu\." + "com",
+            r"(registry-1|index)\.docker\." + "io",
+        )
+    )
+)
+# The image's own user has a home too.
+HOMES = re.compile(r"(?<![\w.}])/(home/(?!agent\b)\w|Users/\w|work/|root/\.pyenv)")
+
+
+def test_no_addresses_and_no_paths_of_one_machine() -> None:
+    found = []
+    for name in git("ls-files", "--cached", "--others", "--exclude-standard"):
+        path = ROOT / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if path != Path(__file__) and (ADDRESSES.search(line) or HOMES.search(line)):
+                found.append(f"{name}:{number}: {line.strip()[:120]}")
+    assert not found, "\n".join(found)
+
+
+def test_gitignore_keeps_the_sources() -> None:
+    """The usual Python .gitignore ignores env/; ours must not, nor a `build/` or `*.db` inside a built-in bug."""
+    ignored = git("ls-files", "--others", "--ignored", "--exclude-standard", *MAY_IMPORT, "deploy", "tests")
+    assert not [name for name in ignored if "__pycache__" not in name and not name.endswith(".pyc")]
+
+
+def pins(name: str) -> dict[str, set[str]]:
+    """Requirement -> the versions it is pinned to (several where Python versions differ)."""
+    found: dict[str, set[str]] = {}
+    for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith((" ", "#")):
+            match = re.match(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)", line)
+            assert match, f"{name}: not a pin: {line}"
+            assert line.endswith("\\"), f"{name}: no hash: {line}"
+            found.setdefault(match[1], set()).add(match[2])
+    return found
+
+
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "env/sandbox/requirements.txt")
+
+
+@pytest.mark.parametrize("name", REQUIREMENTS)
+def test_requirements_name_no_index(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert not re.search(r"^\s*-(?!-hash=)", text, flags=re.MULTILINE), "an option such as --index-url"
+    assert pins(name)
+
+
+def test_requirements_cover_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    runtime, dev = pins("requirements.txt"), pins("requirements-dev.txt")
+
+    def names(specifiers: list[str]) -> set[str]:
+        return {re.split(r"[^\w.-]", item)[0].lower().replace("_", "-") for item in specifiers}
+
+    assert not names(project["dependencies"]) - set(runtime), "run 'make requirements'"
+    assert not names(project["optional-dependencies"]["dev"]) - set(dev), "run 'make requirements'"
+    assert runtime.items() <= dev.items(), "one environment serves both"
+    assert "setuptools" in runtime, "the project is built without fetching anything"
+    assert pins("env/sandbox/requirements.txt").keys() >= {"pytest", "coverage"}
