@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from unidiff import PatchSet
+from unidiff.patch import PatchSet
 
 from env.sandbox.guest.source import functions
 from env.task import Fault
@@ -29,7 +29,11 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(files[path])
         done = subprocess.run(
-            ["git", "apply", "--whitespace=nowarn", "-"], cwd=folder, input=diff.encode(), capture_output=True, check=False
+            ["git", "apply", "--whitespace=nowarn", "-"],
+            cwd=folder,
+            input=diff.encode(),
+            capture_output=True,
+            check=False,
         )
         if done.returncode:
             raise PatchError(f"the patch does not apply: {done.stderr.decode(errors='replace').strip()[:300]}")

@@ -54,7 +54,7 @@ def parse(raw: str, key: bytes) -> TestReport:
             suspicions.append("the report has a line that the reporter did not write")
             break
         if "collected" in record:
-            outcomes.update({test: "missing" for test in record["collected"]})
+            outcomes.update(dict.fromkeys(record["collected"], "missing"))
         elif "collect_error" in record:
             errors.append(f"{record['collect_error']}: {record['message'].strip().splitlines()[-1:]}")
         elif "finished" in record:

@@ -124,7 +124,7 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
         unfixed=unfixed,
         regressions=regressions,
         tampered=bool(suspicions or tried),
-        notes=tuple([*notes, *suspicions, *(report.collect_errors if report else ())]),
+        notes=(*notes, *suspicions, *(report.collect_errors if report else ())),
         diff=make_diff(given, work),
         output=result.output,
         wall_ms=result.wall_ms,

@@ -98,4 +98,8 @@ def system_mounts(python: Path) -> list[str]:
     prefix = Path(sys.base_prefix)
     if not prefix.is_relative_to("/usr") and prefix != base:
         arguments += ["--ro-bind-try", str(prefix), str(prefix)]
+    # An installed stackrank has the hidden tests and the fixes of its own suite.
+    package = Path(__file__).parents[1]
+    if any(package.is_relative_to(each) for each in ("/usr", environment, base, prefix)):
+        arguments += ["--tmpfs", str(package)]
     return arguments

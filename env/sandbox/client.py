@@ -77,7 +77,7 @@ class Sandbox:
         try:
             self._channel.send(guest_code())
             limits = self._channel.guest_limits
-            hello = self._ask("hello", timeout_s=60, root=self.root, env=FIXED_ENVIRONMENT, **limits)[0]
+            hello = self._ask("hello", timeout_s=60, root=self.root, env=FIXED_ENVIRONMENT, limits=limits)[0]
         except BaseException:
             self.close()
             raise
@@ -106,6 +106,8 @@ class Sandbox:
     def _ask(
         self, op: str, *, body: bytes = b"", timeout_s: float = 10.0, grace_s: float = GRACE_S, **header: Any
     ) -> tuple[dict[str, Any], bytes]:
+        if self._closed:
+            raise SandboxError(f"sandbox {self.name} was closed")
         self._id += 1
         deadline = time.monotonic() + timeout_s + grace_s
         self._channel.send(framing.pack({"op": op, "id": self._id, "timeout_s": timeout_s, **header}, body))
@@ -162,8 +164,9 @@ class Sandbox:
         self, pattern: str, path: str = ".", glob: str = "", limit: int = 100, ignore_case: bool = False
     ) -> dict[str, Any]:
         """{"matches": [[path, line number, line]], "more": how many were left out}. Raises Refused."""
-        header = {"pattern": pattern, "path": path, "glob": glob, "limit": limit, "ignore_case": ignore_case}
-        return self._ask("search", timeout_s=15, **header)[0]
+        return self._ask(
+            "search", timeout_s=15, pattern=pattern, path=path, glob=glob, limit=limit, ignore_case=ignore_case
+        )[0]
 
     def changes(self) -> Changes:
         """What differs from the baseline."""
@@ -205,4 +208,3 @@ class Sandbox:
             wall_ms=reply["wall_ms"],
             report=reply.get("report"),
         )
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import select
@@ -124,10 +125,9 @@ class DockerChannel:
 
         self._keep.close()
         self._socket.close()
-        try:
+        # Gone already, or the engine is: `gc` finds it by its label.
+        with contextlib.suppress(APIError, OSError):
             self._api.remove_container(self._id, force=True, v=True)
-        except (APIError, OSError):
-            pass  # gone already, or the engine is: `gc` finds it by its label
 
 
 class DockerBackend:
@@ -186,9 +186,7 @@ class DockerBackend:
                 channel.close()
                 raise
         except ImageNotFound:
-            raise SandboxError(
-                f"the engine has no image {image}: run deploy/sandbox/build.sh, or pull it"
-            ) from None
+            raise SandboxError(f"the engine has no image {image}: run deploy/sandbox/build.sh, or pull it") from None
         except APIError as error:
             raise SandboxError(f"the Docker engine refused a sandbox: {error.explanation}") from None
         except (DockerException, RequestException, OSError) as error:

@@ -34,7 +34,7 @@ class ProcessChannel:
         self.root = root
         self.guest_limits = guest_limits
         self._folder = folder
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._child = subprocess.Popen(
                 argv,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -35,10 +35,14 @@ class Bench:
 class Tool(Protocol):
     """One thing an agent can do. Stateless: what has to be remembered lives in the sandbox or on the bench."""
 
-    name: ClassVar[str]
-    description: ClassVar[str]
+    name: str
+    description: str
     """What a model reads: when to use it and what comes back."""
-    arguments: ClassVar[type[Arguments]]
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        """The model that its arguments are validated by."""
+        ...
 
     def __call__(self, bench: Bench, arguments: Any) -> Observation:
         """Carry it out. Raises ToolError or Refused for what the agent can mend, SandboxError for what it cannot."""

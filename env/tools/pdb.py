@@ -56,6 +56,8 @@ class Pdb:
 def _text(reply: dict[str, Any], state: dict[str, Any]) -> str:
     parts = [f"[{note}]" for note in reply["notes"]]
     said = reply["text"].rstrip()
+    if reply["moved"]:
+        said = _without_current_line(said, state)
     if len(said) > OUTPUT_LIMIT:
         half = OUTPUT_LIMIT // 2
         said = f"{said[:half]}\n[... {len(said) - OUTPUT_LIMIT} characters dropped ...]\n{said[-half:]}"
@@ -63,7 +65,8 @@ def _text(reply: dict[str, Any], state: dict[str, Any]) -> str:
         parts.append(said)
     if reply["program"].strip():
         parts.append("The program printed:\n" + reply["program"].rstrip())
-    parts.append(_place(state))
+    if reply["moved"] or "file" not in state:
+        parts.append(_place(state))
     if reply["breakpoints_changed"]:
         parts.append(_breakpoints(state["breakpoints"]))
     return "\n".join(part for part in parts if part)
@@ -80,10 +83,18 @@ def _place(state: dict[str, Any]) -> str:
         return f"The program ended (exit status {state.get('exit', 0)}).{outcome} The next command starts it again."
     if state.get("event") == "start" or "file" not in state:
         return "The program has not started yet: `c` runs it, `n` stops at its first line."
-    where = f"At {state['file']}:{state['line']} in {state['function']} (depth {state['depth']})"
+    where = f"[{state['file']}:{state['line']}, {state['function']}, depth {state['depth']}"
+    if state.get("thread"):
+        where += f", thread {state['thread']}"
     if state.get("exception"):
         where += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {state['exception']}"
-    return "\n".join([where, *state.get("source", [])])
+    return "\n".join([*state.get("source", []), where + "]"])
+
+
+def _without_current_line(said: str, state: dict[str, Any]) -> str:
+    """What pdb said without its last line where that is the line of source which the excerpt marks."""
+    current = next((line[7:].strip() for line in state.get("source", []) if line[5:7] == "->"), None)
+    return said[: said.rindex("\n")] if current and said.endswith(f"\n-> {current}") else said
 
 
 def _breakpoints(table: list[dict[str, Any]]) -> str:
@@ -95,6 +106,7 @@ def _breakpoints(table: list[dict[str, Any]]) -> str:
         line += f" if {row['condition']}" if row["condition"] else ""
         line += f" (ignored {row['ignore']} times)" if row["ignore"] else ""
         line += " (temporary)" if row["temporary"] else ""
+        line += f" (runs {'; '.join(row['commands'])})" if row["commands"] else ""
         line += "" if row["enabled"] else " (disabled)"
         lines.append(line)
     return "Breakpoints:\n" + "\n".join(lines)

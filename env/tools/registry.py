@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 
@@ -16,7 +17,7 @@ from env.tools.run_tests import Eval
 from env.tools.submit import Submit
 from env.tools.view import View
 
-BUILT_IN: tuple[type[Tool], ...] = (Eval, View, Listdir, Grep, Rewrite, Pdb, Bash, Submit)
+BUILT_IN: tuple[Callable[[], Tool], ...] = (Eval, View, Listdir, Grep, Rewrite, Pdb, Bash, Submit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ TOOL_SETS: dict[str, ToolSet] = {
 
 @functools.cache
 def _all_tools() -> dict[str, Tool]:
-    found: dict[str, Tool] = {kind.name: kind() for kind in BUILT_IN}
+    found: dict[str, Tool] = {tool.name: tool for tool in (kind() for kind in BUILT_IN)}
     for point in entry_points(group="stackrank.tools"):
         tool: Tool = point.load()()
         found[tool.name] = tool

@@ -20,7 +20,9 @@ class RewriteArguments(Arguments):
         None, ge=1, description="First line to replace (1-based). Default: replace the whole file."
     )
     end: int | None = Field(
-        None, ge=0, description="Last line to replace, inclusive. Default: the same as start. start - 1: insert before start."
+        None,
+        ge=0,
+        description="Last line to replace, inclusive. Default: the same as start. start - 1: insert before start.",
     )
 
     @model_validator(mode="after")
@@ -48,7 +50,9 @@ class Rewrite:
         if not bench.task.may_edit(plain):
             raise ToolError(f"{path} is read-only: mend the program, not what tests it")
         if len(arguments.new_code) > MAX_BYTES:
-            raise ToolError(f"the new text has {len(arguments.new_code)} characters; at most {MAX_BYTES} can be written")
+            raise ToolError(
+                f"the new text has {len(arguments.new_code)} characters; at most {MAX_BYTES} can be written"
+            )
         done = bench.sandbox.edit(path, arguments.new_code, arguments.start, arguments.end)
         state = {"edited": plain, "lines": [done["first"], done["first"] + max(done["replaced"], 1) - 1]}
         if done["syntax_error"]:

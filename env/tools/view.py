@@ -40,10 +40,13 @@ class View:
         last = min(arguments.end or total, total, first + MAX_LINES - 1)
         width = len(str(last))
         shown = "\n".join(
-            f"{number:>{width}}  {line.rstrip(chr(13))[:2000]}" for number, line in enumerate(lines[first - 1 : last], first)
+            f"{number:>{width}}  {line.rstrip(chr(13))[:2000]}"
+            for number, line in enumerate(lines[first - 1 : last], first)
         )
         note = "" if bench.task.may_edit(arguments.path) else ", read-only"
-        head = f"{arguments.path}, lines {first} to {last} of {total}{note}:" if total else f"{arguments.path} is empty."
+        head = (
+            f"{arguments.path}, lines {first} to {last} of {total}{note}:" if total else f"{arguments.path} is empty."
+        )
         state = {"path": arguments.path, "lines": [first, last]}
         return Observation(f"{head}\n{shown}" if total else head, state=state)
 

@@ -14,8 +14,8 @@ from typing import Any, Callable, Dict, List, Optional
 
 from .files import Refused, Workspace
 from .output import HeadTail
-from .processes import descendants, kill_tree, spawn
 from .pdb_child import INTERRUPT
+from .processes import descendants, kill_tree
 
 PROGRAM_CAP = 32 << 10
 INTERRUPT_PATIENCE_S = 0.7
@@ -36,6 +36,7 @@ class Debugger:
         self._entry: List[str] = []
         self._stamp: Dict[str, Any] = {}
         self._sources: Dict[str, List[str]] = {}
+        self._place: List[Any] = []
         self.breakpoints: List[Dict[str, Any]] = []
 
     # ---- life
@@ -148,6 +149,8 @@ class Debugger:
             if key in report:
                 state[key] = report[key]
         state["breakpoints"] = self.breakpoints
+        place = [restarted, *(state.get(key) for key in ("event", "file", "line", "function", "depth", "exception"))]
+        moved, self._place = place[0] or place[1:] != self._place[1:], place
         output, dropped = program.take()
         return {
             "text": "".join(text),
@@ -158,6 +161,7 @@ class Debugger:
             "alive": self._child is not None,
             "timed_out": timed_out,
             "restarted": restarted,
+            "moved": moved,
             "breakpoints_changed": _shape(before) != _shape(self.breakpoints),
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import io
 import json
@@ -147,10 +148,8 @@ class Workspace:
             os.chmod(temporary, mode)
             os.replace(temporary, real)
         except OSError as error:
-            try:
+            with contextlib.suppress(OSError):
                 os.unlink(temporary)
-            except OSError:
-                pass
             raise Refused("%s cannot be written: %s" % (self.relative(real), error.strerror)) from None
 
     # ---- listing and searching

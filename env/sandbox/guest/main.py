@@ -38,7 +38,7 @@ class Guest:
         os.chdir(self._workspace.root)
         # The image's own variables (its PATH) below ours.
         self._env = {**os.environ, **request["env"]}
-        self._setup = child_setup(request.get("max_memory"), request.get("max_files", 1024))
+        self._setup = child_setup(**request["limits"])
         self._python = shutil.which("python", path=self._env["PATH"]) or sys.executable
         self._debugger = Debugger(self._workspace, self._launch_debugger)
         return {"root": self._workspace.root, "python": self._python, "version": list(sys.version_info[:3])}, b""
@@ -141,8 +141,14 @@ class Guest:
         zip_fd = self._dup_zip(argv)
         try:
             return spawn(
-                argv, cwd=self._workspace.root, env=self._env, stdin=subprocess.DEVNULL, stdout=output_fd,
-                stderr=output_fd, pass_fds=(socket_fd, zip_fd), preexec_fn=self._setup,
+                argv,
+                cwd=self._workspace.root,
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=output_fd,
+                stderr=output_fd,
+                pass_fds=(socket_fd, zip_fd),
+                preexec_fn=self._setup,
             )
         finally:
             os.close(zip_fd)
@@ -206,7 +212,7 @@ def entry_point(command: str) -> List[str]:
     words = _words(command)
     if words and words[0] in ("python", "python3") and len(words) > 1:
         words = words[1:]
-    if words and (words[0] == "-m" and len(words) > 1 or words[0].endswith(".py")):
+    if words and ((words[0] == "-m" and len(words) > 1) or words[0].endswith(".py")):
         return words
     raise Refused(
         "%r cannot be debugged: name a Python program, as in `python -m pytest tests/test_x.py`, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -27,14 +28,14 @@ def protect_self() -> None:
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def child_setup(max_memory: Optional[int], max_files: int) -> Callable[[], None]:
+def child_setup(max_files: int = 1024, max_memory: Optional[int] = None) -> Callable[[], None]:
     """A `preexec_fn` that puts a child under its limits; `max_memory` in bytes of address space, None for no limit."""
 
     def setup() -> None:
         # The guest ignores it, and what is ignored stays so over an exec.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         limit = max_files if hard == resource.RLIM_INFINITY else min(max_files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         if max_memory:
@@ -78,10 +79,8 @@ def reap(keep: Iterable[int] = ()) -> None:
     kept = set(keep)
     for pid in _children(os.getpid()):
         if pid not in kept:
-            try:
+            with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                pass
 
 
 def kill_tree(pids: Set[int], keep: Iterable[int] = (), patience_s: float = 1.0) -> None:
@@ -91,10 +90,8 @@ def kill_tree(pids: Set[int], keep: Iterable[int] = (), patience_s: float = 1.0)
     targets = set(pids)
     while targets:
         for pid in targets:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         if time.monotonic() > deadline:
             if os.getpid() == 1:
                 # A fork bomb outruns one kill at a time; this one takes the whole namespace but us at once.
@@ -150,8 +147,14 @@ def run(
     read_fd, write_fd = os.pipe()
     try:
         child = spawn(
-            argv, cwd=cwd, env=env, stdin=stdin, stdout=write_fd, stderr=write_fd,
-            pass_fds=tuple(pass_fds), preexec_fn=setup,
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            stdout=write_fd,
+            stderr=write_fd,
+            pass_fds=tuple(pass_fds),
+            preexec_fn=setup,
         )
     except CannotStart:
         os.close(read_fd)
@@ -196,10 +199,8 @@ def run(
             # Asked first: an interrupted Python says where it was.
             timed_out = True
             deadline = time.monotonic() + INTERRUPT_GRACE_S
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGINT)
-            except ProcessLookupError:
-                pass
             continue
         # Bounded, because a child that closed its output wakes nobody when it ends.
         pump(min(left, 0.05) if open_fds else 0)

@@ -63,7 +63,7 @@ def _run_pytest(debugger: "Debugger", arguments: List[str]) -> int:
             # The outcome is told by the report; pytest's own page would drown what the program prints.
             terminal = config.pluginmanager.getplugin("terminalreporter")
             if terminal is not None:
-                terminal._tw._file = open(os.devnull, "w")
+                terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection(self, session: Any) -> Generator[None, Any, None]:

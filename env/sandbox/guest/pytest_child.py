@@ -42,7 +42,7 @@ def reporter(fd: int, key: bytes, canaries: bool, on_stop: Callable[[], List[str
         while data:
             data = data[write(fd, data) :]
 
-    class Canary(pytest.Item):  # type: ignore[misc]
+    class Canary(pytest.Item):
         def __init__(self, check: Callable[[], None], **options: Any) -> None:
             super().__init__(**options)
             self._check = check
@@ -132,7 +132,7 @@ def must_fail(pytest: Any) -> Dict[str, Callable[[], None]]:
             pass
 
     def pytest_approx() -> None:
-        assert 1.0 == pytest.approx(2.0)
+        assert pytest.approx(2.0) == 1.0
 
     def pytest_fail() -> None:
         pytest.fail("expected")
@@ -178,7 +178,7 @@ def changed(before: Dict[str, int]) -> List[str]:
 
 def _benign(name: str) -> bool:
     """Whether pytest itself made the change: its `legacypath` plugin patches pytest's own classes."""
-    module, _, rest = name.partition(".Config.")
+    _module, _, rest = name.partition(".Config.")
     value = getattr(sys.modules["_pytest.config"].Config, rest.replace(".__code__", ""), None) if rest else None
     return getattr(value, "__module__", "") == "_pytest.legacypath"
 
@@ -191,12 +191,12 @@ def main(argv: List[str]) -> int:
     os.dup2(null, 0)
     os.close(null)
     os.set_inheritable(fd, False)
-    import pytest
+    import unittest.mock  # noqa: F401
 
     # Imported here, before the workspace is on the path, so that no module of its can take their place.
     import _pytest.assertion.rewrite
     import _pytest.unittest
-    import unittest.mock  # noqa: F401
+    import pytest
 
     assert builtins and _pytest.assertion.rewrite and _pytest.unittest
     before = fingerprint()

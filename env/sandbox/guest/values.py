@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 import types
-from typing import Any, Dict
+from typing import Any, Dict, Mapping
 
 _PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range)
 
@@ -23,9 +23,11 @@ class _Safe(reprlib.Repr):
         if kind in _PLAIN or kind in (list, tuple, dict, set, frozenset):
             return super().repr1(x, level)
         if isinstance(x, (types.FunctionType, types.ModuleType, type)):
-            return "<%s %s>" % (kind.__name__, types.ModuleType.__getattribute__(x, "__name__")) if isinstance(
-                x, types.ModuleType
-            ) else "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
+            return (
+                "<%s %s>" % (kind.__name__, types.ModuleType.__getattribute__(x, "__name__"))
+                if isinstance(x, types.ModuleType)
+                else "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
+            )
         name = type.__getattribute__(kind, "__qualname__")
         try:
             attributes = object.__getattribute__(x, "__dict__")
@@ -40,10 +42,10 @@ class _Safe(reprlib.Repr):
 _SAFE = _Safe()
 
 
-def safe_locals(frame: types.FrameType, limit: int = 24) -> Dict[str, str]:
-    """The frame's local variables, name -> short text; at module level only what is neither code nor dunder."""
+def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
+    """Local variables, name -> short text; at module level only what is neither code nor dunder."""
     shown: Dict[str, str] = {}
-    for name, value in list(frame.f_locals.items()):
+    for name, value in list(names.items()):
         if name.startswith(("__", "@")) or isinstance(value, (types.ModuleType, types.FunctionType, type)):
             continue
         if len(shown) >= limit:

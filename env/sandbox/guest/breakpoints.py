@@ -1,0 +1,116 @@
+"""pdb's breakpoints, with what a session that is started again needs to take them over."""
+
+from __future__ import annotations
+
+import bdb
+import os
+import pdb
+import types
+from typing import Any, Callable, Dict, List, Optional
+
+from .source import find_function
+
+
+class Breakpoints(pdb.Pdb):
+    """pdb whose breakpoints can be read out, set again, and named before their file is imported."""
+
+    def __init__(self, root: str, note: Callable[[str], None], **options: Any) -> None:
+        super().__init__(**options)
+        self._root = root + os.sep
+        self._note = note
+        # What was asked for, not what is left of it: a restart counts anew.
+        self._ignore: Dict[int, int] = {}
+        self._started = False
+
+    def shorten(self, name: str) -> str:
+        """A path as the agent names it."""
+        return name[len(self._root) :] if name.startswith(self._root) else name
+
+    def breakpoint_table(self) -> List[Dict[str, Any]]:
+        """Every breakpoint with all that is needed to set it again."""
+        silent = getattr(self, "commands_silent", {})
+        return [
+            {
+                "number": point.number,
+                "file": self.shorten(point.file),
+                "line": point.line,
+                "temporary": bool(point.temporary),
+                "enabled": bool(point.enabled),
+                "ignore": self._ignore.get(point.number, 0),
+                "condition": point.cond,
+                "hits": point.hits,
+                "commands": list(self.commands.get(point.number, [])),
+                "silent": bool(silent.get(point.number)),
+            }
+            for point in bdb.Breakpoint.bpbynumber
+            if point is not None
+        ]
+
+    def restore(self, table: List[Dict[str, Any]]) -> None:
+        """Set the breakpoints of an earlier session again, under their old numbers."""
+        numbers: List[Any] = bdb.Breakpoint.bpbynumber
+        for row in table:
+            number = row["number"]
+            while bdb.Breakpoint.next < number:
+                numbers.append(None)
+                bdb.Breakpoint.next += 1
+            name = self.canonic(os.path.join(self._root, row["file"]))
+            problem = self.set_break(name, row["line"], row["temporary"], row["condition"])
+            if problem:
+                self._note("breakpoint %d could not be set again: %s" % (number, problem))
+                continue
+            point = numbers[-1]
+            point.ignore = self._ignore[number] = row["ignore"]
+            if not row["enabled"]:
+                point.disable()
+            if row["commands"]:
+                self.commands[number] = row["commands"]
+                if hasattr(self, "commands_doprompt"):
+                    self.commands_doprompt[number] = True
+                    self.commands_silent[number] = row["silent"]
+
+    def set_break(self, filename: str, lineno: int, *args: Any, **options: Any) -> Any:
+        """Also for frames that already run: bdb before 3.12 does not look at them again."""
+        problem = super().set_break(filename, lineno, *args, **options)
+        frame: Optional[types.FrameType] = getattr(self, "curframe", None) if self._started else None
+        while frame is not None:
+            if self.canonic(frame.f_code.co_filename) == self.canonic(filename):
+                frame.f_trace = self.trace_dispatch
+            frame = frame.f_back
+        return problem
+
+    def lookupmodule(self, filename: str) -> Optional[str]:
+        """A file as the agent names it: relative to the workspace first, then as pdb looks."""
+        inside = os.path.join(self._root, filename)
+        if os.path.isfile(inside):
+            return self.canonic(inside)
+        return super().lookupmodule(filename)
+
+    def do_break(self, arg: str, temporary: Any = False) -> Any:
+        """`b function` and `b file:function` also for code that is not imported yet."""
+        where, comma, condition = arg.partition(",")
+        located = self._locate(where.strip())
+        if located:
+            arg = located + comma + condition
+        return super().do_break(arg, temporary)
+
+    do_b = do_break
+
+    def _locate(self, where: str) -> str:
+        file, colon, name = where.rpartition(":")
+        if not name or name.isdigit() or not name.replace(".", "").replace("_", "").isalnum():
+            return ""
+        found = find_function(self._root, name, file if colon else "")
+        if len(found) == 1:
+            return "%s:%d" % found[0]
+        if len(found) > 1:
+            places = ", ".join("%s:%d" % place for place in found[:8])
+            self._note("%s is defined in several places: %s" % (name, places))
+        return ""
+
+    def do_ignore(self, arg: str) -> Any:
+        """As in pdb; the count is remembered for restarts."""
+        super().do_ignore(arg)
+        for point in bdb.Breakpoint.bpbynumber:
+            if point is not None and arg.split()[:1] == [str(point.number)]:
+                self._ignore[point.number] = point.ignore

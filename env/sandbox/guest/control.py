@@ -1,0 +1,105 @@
+"""What pdb talks to instead of a terminal, and what the program gets as its standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import socket
+import sys
+from typing import Any, Callable, Dict, List, Optional
+
+from .output import HeadTail
+
+OUTPUT_CAP = 64 << 10
+
+
+class Control(io.TextIOBase):
+    """pdb's standard input and output: reading a line is what makes a report."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock: Optional[socket.socket] = sock
+        self._lines = sock.makefile("rb")
+        self._printed = HeadTail(OUTPUT_CAP)
+        self.where: Callable[[], Dict[str, Any]] = dict
+        """Says where the program stands; the debugger sets it."""
+        self.notes: List[str] = []
+        self.waiting = False
+        """Whether a report is out and the next command has not come: an interrupt then comes too late."""
+
+    def request(self) -> Dict[str, Any]:
+        """The next line from the guest. Ends the process when the guest is gone."""
+        line = self._lines.readline() if self._sock is not None else b""
+        if not line:
+            os._exit(0)
+        found: Dict[str, Any] = json.loads(line)
+        return found
+
+    def note(self, text: str) -> None:
+        """Have a sentence of the debugger's own said with the next report."""
+        self.notes.append(text)
+
+    def write(self, text: str) -> int:
+        """Collect what pdb prints."""
+        self._printed.write(text.encode("utf-8", "replace"))
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is buffered beyond the report."""
+
+    def send(self, record: Dict[str, Any]) -> None:
+        """Report what was printed and the record to the guest."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        text, _ = self._printed.take()
+        record["text"] = text.decode("utf-8", "replace")
+        record["notes"], self.notes = self.notes, []
+        if self._sock is not None:
+            self._sock.sendall(json.dumps(record).encode("utf-8", "replace") + b"\n")
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        """Report, then wait for the guest's next command."""
+        where = self.where()
+        self.waiting = True
+        self.send({"stop": where})
+        command: str = self.request()["command"]
+        self.waiting = False
+        return command + "\n"
+
+    def abandon(self) -> None:
+        """In a child that the program forked: it must not take the debugger's commands."""
+        if self._sock is not None:
+            os.close(self._sock.detach())
+            self._sock = None
+
+
+class EmptyInput(io.TextIOBase):
+    """The program's standard input: at its end from the start, which is said once."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self._said = False
+
+    def readable(self) -> bool:
+        """It can be read, it only has nothing to say."""
+        return True
+
+    def fileno(self) -> int:
+        """The descriptor of the null device."""
+        return 0
+
+    def _end(self) -> str:
+        if not self._said:
+            self._said = True
+            self._control.notes.append("the program read from standard input, which is empty (EOF)")
+        return ""
+
+    def read(self, size: Optional[int] = -1) -> str:
+        """End of file."""
+        return self._end()
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        """End of file."""
+        return self._end()

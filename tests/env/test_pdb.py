@@ -1,0 +1,153 @@
+"""The debugger as an agent uses it."""
+
+from __future__ import annotations
+
+import pytest
+
+from env.actions import Observation
+from tests.env.conftest import Play, cart, make_task
+
+
+def place(observation: Observation) -> tuple[object, ...]:
+    return tuple(observation.state.get(key) for key in ("file", "line", "function"))
+
+
+def test_a_session(play: Play) -> None:
+    step = play(cart())
+    first = step.pdb("b cart.py:4, price > 1")
+    assert "Breakpoint 1 at" in first.text and "cart.py:4 if price > 1" in first.text
+    stop = step.pdb("c")
+    assert place(stop) == ("cart.py", 4, "total")
+    assert (stop.state["depth"], stop.state["locals"]["price"]) == (2, "2")
+    assert "   4 ->         result += price" in stop.text
+    assert stop.text.count("result += price") == 1, "the current line is shown once"
+    assert step.pdb("p price, result").text == "(2, 1)"
+    both = step.pdb("tbreak 5\nc\np result")
+    assert place(both) == ("cart.py", 4, "total"), "the conditional breakpoint comes first"
+    assert place(step.pdb("cl 1\nc")) == ("cart.py", 5, "total")
+    assert step.pdb("p result").text.startswith("6")
+    assert place(step.pdb("r")) == ("cart.py", 5, "total")
+    assert place(step.pdb("n")) == ("tests/test_cart.py", 5, "test_total"), "a step out stops in the caller"
+    failed = step.pdb("c")
+    assert failed.state["exception"].startswith("AssertionError")
+    assert "tests/test_cart.py::test_total failed" in failed.text
+    assert place(failed) == ("tests/test_cart.py", 5, "test_total")
+    again = step.pdb("c")
+    assert place(again) == ("tests/test_cart.py", 9, "test_average")
+    ended = step.pdb("c")
+    assert ended.state["tests"] == {
+        "tests/test_cart.py::test_total": "failed",
+        "tests/test_cart.py::test_average": "failed",
+    }
+    assert not ended.state["alive"]
+
+
+def test_until_jump_display_where_list(play: Play) -> None:
+    step = play(cart())
+    step.pdb("b total")
+    assert place(step.pdb("c")) == ("cart.py", 2, "total")
+    assert place(step.pdb("until 5")) == ("cart.py", 5, "total")
+    assert place(step.pdb("j 3")) == ("cart.py", 3, "total")
+    assert "def total(items):" in step.pdb("l").text
+    where = step.pdb("w").text
+    assert "test_cart.py(5)test_total()" in where and "pytest" not in where
+    assert place(step.pdb("u")) == ("tests/test_cart.py", 5, "test_total")
+    assert "[1, 2, 3]" in step.pdb("d\na").text
+    assert "<class 'list'>" in step.pdb("whatis items").text
+    assert "interact is not available" in step.pdb("interact").text
+    assert "NameError" in step.pdb("p nothing").text
+    assert step.pdb("!result = 40\np result").text.endswith("40")
+
+
+def test_commands_of_a_breakpoint(play: Play) -> None:
+    step = play(cart())
+    step.pdb("b cart.py:5")
+    defined = step.pdb("commands 1\np result * 100\nend")
+    assert "(com)" not in defined.text and "runs p result * 100" in defined.text
+    assert "600" in step.pdb("c").text
+    step("rewrite", path="cart.py", start=1, end=1, new_code="# shifted\ndef total(items):")
+    assert "600" in step.pdb("c").text, "they survive a restart"
+
+
+def test_breakpoints_survive_edits_and_restarts(play: Play) -> None:
+    step = play(cart())
+    step.pdb("b cart.py:4, price == 2\nb average\ntbreak cart.py:5\nignore 2 1\ndisable 2")
+    edited = step("rewrite", path="cart.py", start=1, end=1, new_code="import math\n\n\ndef total(items):")
+    assert edited.ok
+    restarted = step.pdb("c")
+    assert restarted.state["restarted"] and "cart.py changed" in restarted.text
+    table = {row["number"]: row for row in restarted.state["breakpoints"]}
+    assert place(restarted) == ("cart.py", 7, "total")
+    assert (table[1]["line"], table[1]["condition"]) == (7, "price == 2")
+    assert (table[2]["line"], table[2]["enabled"], table[2]["ignore"]) == (12, False, 1)
+    assert (table[3]["line"], table[3]["temporary"]) == (8, True)
+    again = step.pdb("restart\nc")
+    assert place(again) == ("cart.py", 7, "total")
+
+
+def test_restart_is_lazy(play: Play) -> None:
+    step = play(cart())
+    step.pdb("b total\nc")
+    before = step("bash", command="pgrep -c python || true").text
+    step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
+    assert step("bash", command="pgrep -c python || true").text == before
+    assert step.pdb("p items").state["restarted"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("python missing.py", "No such file or directory: 'missing.py'"),
+        ("python -m missing", "No module named missing"),
+        ("python -m pytest tests/missing.py", "missing.py"),
+        ("./program", "cannot be debugged"),
+        ("python -m pytest 'unclosed", "cannot be debugged"),
+        ("python broken.py", "SyntaxError"),
+        ("python fails.py", "ZeroDivisionError"),
+    ],
+)
+def test_entry_point_that_does_not_work(play: Play, entry: str, said: str) -> None:
+    files: dict[str, bytes | str] = {
+        "broken.py": "def f(:\n",
+        "fails.py": "1 / 0\n",
+        "tests/test_a.py": "def test(): 0\n",
+    }
+    step = play(make_task(files))
+    wrong = step.pdb("c", entry)
+    assert said in wrong.text
+    assert wrong.env_ms < 1000
+    assert "Traceback" not in wrong.text and "guest" not in wrong.text
+    assert step("view", path="fails.py").ok
+
+
+def test_script_with_arguments_and_empty_input(play: Play) -> None:
+    script = """
+        import sys
+
+        print("args", sys.argv)
+        answer = sys.stdin.readline()
+        print("got", repr(answer))
+    """
+    step = play(make_task({"tool.py": script, "tests/test_a.py": "def test(): pass\n"}))
+    first = step.pdb("n", "python tool.py --fast 'a b'")
+    assert place(first) == ("tool.py", 1, "<module>")
+    ended = step.pdb("c")
+    assert "args ['tool.py', '--fast', 'a b']" in ended.text and "got ''" in ended.text
+    assert "the program read from standard input, which is empty (EOF)" in ended.text
+    assert ended.state["exit"] == 0
+
+
+def test_what_the_program_prints_is_apart(play: Play) -> None:
+    script = "print('(Pdb) ')\nprint('--Return--')\nx = 1\n"
+    step = play(make_task({"tool.py": script, "tests/test_a.py": "def test(): pass\n"}))
+    step.pdb("n", "python tool.py")
+    printed = step.pdb("n")
+    assert printed.text.endswith("The program printed:\n(Pdb)") or "The program printed:\n(Pdb)" in printed.text
+    assert place(printed) == ("tool.py", 2, "<module>")
+
+
+def test_import_error_of_a_test_file(play: Play) -> None:
+    step = play(make_task({"mod.py": "VALUE = 1 / 0\n", "tests/test_a.py": "import mod\n\n\ndef test(): pass\n"}))
+    stop = step.pdb("c")
+    assert place(stop) == ("mod.py", 1, "<module>")
+    assert stop.state["exception"].startswith("ZeroDivisionError")
