@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ HIDDEN = source("""
 """)
 
 
-def shop(**options: object) -> Task:
+def shop(**options: Any) -> Task:
     """The cart with a hidden test."""
     return cart(
         hidden_files={"tests/test_hidden.py": HIDDEN},
@@ -265,7 +266,7 @@ def test_attempts_through_bash_are_recorded(play: Play) -> None:
 
 # Everything that a process in the sandbox can open, the system's own programs aside.
 PROBE = """
-    import os, subprocess
+    import os, subprocess, sys
 
     marks = [("kRf7" + each).encode() for each in ("hidden", "remedy")]
     found = []
@@ -287,8 +288,10 @@ PROBE = """
 
 
     for top in sorted(os.listdir("/")):
-        if top not in ("proc", "sys", "usr", "dev"):
-            for folder, _, names in os.walk("/" + top):
+        if top not in ("proc", "sys", "usr", "dev") and not os.path.islink("/" + top):
+            for folder, folders, names in os.walk("/" + top):
+                if folder in (sys.prefix, sys.base_prefix):
+                    folders[:] = names[:] = []
                 for name in names:
                     path = os.path.join(folder, name)
                     if os.path.isfile(path) and not os.path.islink(path):
@@ -301,7 +304,7 @@ PROBE = """
                 look("/proc/%s/fd/%s" % (pid, fd))
         except OSError:
             pass
-    find = "find / -xdev -path '*benchmarks/bugs*' 2>/dev/null | head -3"
+    find = "find / -name proc -prune -o -path '*benchmarks/bugs*' -print 2>/dev/null | head -3"
     bugs = subprocess.run(find, shell=True, capture_output=True)
     print("found", found, bugs.stdout.decode(), os.path.exists(".git"))
 """
