@@ -59,7 +59,8 @@ def run(
     from flows.commands.play_run import run as play
 
     overrides: dict[str, Any] = {
-        "benchmark": benchmark, "path": str(path) if path else None, "tasks": tasks, "limit": limit, "agent": agent or [],
+        "benchmark": benchmark, "path": str(path) if path else None, "tasks": tasks, "limit": limit,
+        "agent": agent or [],
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
     }  # fmt: skip
@@ -144,7 +145,9 @@ def benchmarks(as_json: Json = False) -> None:
 
 @app.command()
 def tasks(
-    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")], path: PathOption = None, as_json: Json = False
+    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
+    path: PathOption = None,
+    as_json: Json = False,
 ) -> None:
     """List the tasks of a benchmark."""
     from flows.commands import suites
@@ -201,9 +204,7 @@ def dashboard(
 
 
 @app.command()
-def up(
-    port: Annotated[int, typer.Option(help="Port of the dashboard.")] = 8501, as_json: Json = False
-) -> None:
+def up(port: Annotated[int, typer.Option(help="Port of the dashboard.")] = 8501, as_json: Json = False) -> None:
     """Start the Prefect server and the dashboard in the background."""
     from flows.commands import services
 
@@ -241,7 +242,7 @@ def _status(error: Exception) -> int | None:
     from env.benchmarks.base import BenchmarkError
     from env.sandbox.base import SandboxError
     from env.sandbox.python_env import SetupError
-    from flows.server import ServerError
+    from flows.background import ServerError
     from flows.spec import SpecError
 
     if isinstance(error, SpecError | NotFound | BenchmarkError | AgentSetupError):

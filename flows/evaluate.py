@@ -13,7 +13,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
-from prefect.futures import wait
+from prefect.futures import PrefectFuture, wait
 from prefect.runtime import flow_run, task_run
 from prefect.states import Cancelled, Completed
 from prefect.task_runners import ThreadPoolTaskRunner
@@ -82,7 +82,7 @@ def evaluate(run_id: int, label: str) -> State[Any]:
 def _play_all(stage: Stage, run_id: int) -> None:
     play_one = episode.with_options(retries=stage.plan.spec.retries)
     with ThreadPoolTaskRunner(max_workers=stage.plan.spec.workers) as runner:
-        futures = []
+        futures: list[PrefectFuture[Any]] = []
         for row in stage.store.unfinished_episodes(run_id):
             label = f"{stage.tasks[row['task_id']].id} · {stage.entrants[row['entrant_id']].spec.label}"
             if stage.plan.spec.attempts > 1:

@@ -48,7 +48,7 @@ def trace(episode: str, as_json: bool, first: int, limit: int | None) -> None:
         print_json({**row, "steps": steps})
         return
     print(f"Episode {row['id']}: {row['task']} by {row['entrant']}, attempt {row['attempt']}")
-    print(f"{row['verdict'] or row['status']}, {row['stop_reason']}{', ' + row['failure_point'] if row['failure_point'] else ''}")
+    print(", ".join(filter(None, (row["verdict"] or row["status"], row["stop_reason"], row["failure_point"]))))
     for step in steps:
         arguments = ", ".join(f"{key}={value!r}" for key, value in step["arguments"].items())
         print(f"\n--- step {step['index']}: {step['tool'] or 'reset'}({arguments})  [{step['env_ms']:.0f} ms]")

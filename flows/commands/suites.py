@@ -134,7 +134,8 @@ def validate_benchmark(
         rows = [{"task": result.task, "reason": result.reason} for result in results if not result.valid]
         if rows:
             print_table(rows, {"task": "task", "reason": "why it is not valid"}, "")
-        print(f"{valid} of {len(results)} tasks of {name} fail as given and pass with their fix, {rounds} times in a row.")
+        proved = f"{valid} of {len(results)} tasks of {name}"
+        print(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
     return 0 if valid == len(results) else 1
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from env.benchmarks.bug_suite import DATA, load_task
+from env.patches import make_diff
 from flows import server
 from tests.flows.calls import CommandLine
 
@@ -127,14 +130,11 @@ def test_validate_stores_its_result(stackrank: CommandLine) -> None:
 
 
 def test_validate_finds_a_task_that_is_none(stackrank: CommandLine, tmp_path: Path) -> None:
-    import shutil
-
-    from env.benchmarks.bug_suite import DATA
-
     source, broken = DATA / "club-ledger", tmp_path / "suite" / "club-ledger"
     shutil.copytree(source, broken)
-    patch = (broken / "fix.patch").read_text()
-    (broken / "fix.patch").write_text(patch.replace("\n+", "\n+#", 1))
+    files = load_task(source).files
+    name = next(path for path in files if not path.startswith("tests/") and path.endswith(".py"))
+    (broken / "fix.patch").write_text(make_diff(files, {**files, name: files[name] + b"# no fix\n"}))
     result = stackrank("validate", "bugs", "--path", str(tmp_path / "suite"), "--rounds", "1", "--json")
     assert result.status == 1
     assert result.json()["invalid"] == 1
@@ -142,10 +142,6 @@ def test_validate_finds_a_task_that_is_none(stackrank: CommandLine, tmp_path: Pa
 
 
 def test_record_writes_the_lists(stackrank: CommandLine, tmp_path: Path) -> None:
-    import shutil
-
-    from env.benchmarks.bug_suite import DATA, load_task
-
     suite = tmp_path / "suite"
     shutil.copytree(DATA / "club-ledger", suite / "club-ledger")
     before = load_task(suite / "club-ledger")

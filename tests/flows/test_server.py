@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows import server
+from flows import background, server
 
 # Answers /api/health after a while, as Prefect does, and ends when it is told to, unless STUBBORN.
 STAND_IN = """
@@ -51,7 +51,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PREFECT_PROFILES_PATH", str(tmp_path / "none.toml"))
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
     monkeypatch.setattr(server, "_command", lambda port: [sys.executable, "-c", STAND_IN, str(port)])
-    monkeypatch.setattr(server, "STOP_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(background, "STOP_TIMEOUT_S", 1.0)
     yield tmp_path
     server.stop_server()
 
@@ -91,7 +91,13 @@ def test_another_process_owns_the_recorded_pid(home: Path) -> None:
     """After a restart of the machine the state file names the pid of someone else: neither used nor killed."""
     bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        state = {"pid": bystander.pid, "port": 4200, "url": "http://127.0.0.1:4200/elsewhere", "started": 1.0}
+        state = {
+            "pid": bystander.pid,
+            "port": 4200,
+            "url": "http://127.0.0.1:4200/elsewhere",
+            "started": 1.0,
+            "word": "x",
+        }
         (home / "prefect-server.json").write_text(json.dumps(state))
         assert server.server_status() is None
         assert server.stop_server() is False
@@ -125,8 +131,8 @@ def test_hung_server_is_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     first = server.server_status()
     assert first is not None
     psutil.Process(first["pid"]).suspend()
-    monkeypatch.setattr(server, "START_TIMEOUT_S", 5.0)
-    monkeypatch.setattr(server, "_HEALTH_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(background, "START_TIMEOUT_S", 5.0)
+    monkeypatch.setattr(background, "_HEALTH_TIMEOUT_S", 0.5)
     said: list[str] = []
     server.ensure_server(say=said.append)
     second = server.server_status()
@@ -152,8 +158,8 @@ def test_server_that_ends_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_server_that_never_answers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DELAY", "60")
-    monkeypatch.setattr(server, "START_TIMEOUT_S", 1.0)
-    monkeypatch.setattr(server, "_PROGRESS_EVERY_S", 0.2)
+    monkeypatch.setattr(background, "START_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(background, "_PROGRESS_EVERY_S", 0.2)
     said: list[str] = []
     with pytest.raises(server.ServerError, match="within 1 s"):
         server.ensure_server(say=said.append)
@@ -197,8 +203,8 @@ def test_port_of_last_time_is_taken() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        assert server._choose_port(port) != port
-    assert server._choose_port(None) > 1023
+        assert background.choose_port(port) != port
+    assert background.choose_port(None) > 1023
 
 
 def test_server_environment(home: Path) -> None:

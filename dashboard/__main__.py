@@ -1,0 +1,15 @@
+"""`python -m dashboard`: serve it, in this process."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from dashboard.launch import command
+
+parser = argparse.ArgumentParser(prog="dashboard")
+parser.add_argument("--port", type=int, default=8501)
+parser.add_argument("--host", default="127.0.0.1")
+arguments = parser.parse_args()
+argv, environment = command(port=arguments.port, host=arguments.host)
+os.execve(argv[0], argv, environment)

@@ -1,0 +1,87 @@
+"""Commands that serve: dashboard, up, down. The dashboard is another program: nothing of it is imported here."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import sys
+from pathlib import Path
+
+from db.engine import connect, default_url
+from db.errors import masked
+from flows.background import ServerError, Service
+from flows.output import print_json, say
+from flows.server import ensure_server, server_status, stop_server
+
+_ROOT = Path(__file__).parents[2]
+
+
+def _command(port: int, host: str = "127.0.0.1") -> list[str]:
+    return [sys.executable, "-m", "dashboard", "--port", str(port), "--host", host]
+
+
+def _env(_port: int) -> dict[str, str]:
+    # Also where the packages are found only because the command line was called from their folder.
+    paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "STACKRANK_DATABASE_URL": default_url()}
+
+
+DASHBOARD = Service(
+    name="dashboard",
+    title="dashboard",
+    word="streamlit",
+    patience="some seconds",
+    path="/",
+    health="/_stcore/health",
+    command=_command,
+    env=_env,
+)
+
+
+def dashboard(port: int, host: str) -> None:
+    """Serve the dashboard in this process until it is interrupted. Raises ServerError."""
+    connect().dispose()
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ServerError(
+                f"The dashboard cannot listen on {host}:{port} ({error.strerror}): choose another --port."
+            ) from None
+    if not _is_loopback(host):
+        say(f"warning: there is no login, and everyone who reaches {host} sees everything")
+    say(f"the dashboard shows {masked(default_url())} at http://{host}:{port} (Ctrl-C ends it)")
+    os.execve(sys.executable, _command(port, host), _env(port))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def up(port: int, as_json: bool) -> None:
+    """Start what a team on one machine needs, in the background."""
+    connect().dispose()
+    prefect = ensure_server(say=say)
+    url = DASHBOARD.ensure(say=say, port=port)
+    if as_json:
+        print_json({"prefect": prefect, "dashboard": url, "database": masked(default_url())})
+    else:
+        print(f"Dashboard: {url}\nPrefect:   {prefect.removesuffix('/api')}\nDatabase:  {masked(default_url())}")
+
+
+def down(as_json: bool) -> None:
+    """End what runs in the background."""
+    ended = []
+    if DASHBOARD.stop():
+        ended.append("dashboard")
+    if server_status() is not None and stop_server():
+        ended.append("prefect server")
+    if as_json:
+        print_json({"ended": ended})
+    else:
+        print(f"ended: {', '.join(ended)}" if ended else "nothing of ours was running")
