@@ -31,6 +31,8 @@ class Stage:
         self.tasks = tasks
         self.entrants = entrants
         self.cancelled = threading.Event()
+        self.tries: dict[int, int] = {}
+        """The newest try of an episode that was tried again: id of the first -> id of the newest."""
         self._open: weakref.WeakSet[Sandbox] = weakref.WeakSet()
 
     def new_sandbox(self, spec: SandboxSpec) -> Sandbox:

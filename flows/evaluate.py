@@ -15,7 +15,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture, wait
 from prefect.runtime import flow_run, task_run
-from prefect.states import Cancelled, Completed
+from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
@@ -29,8 +29,6 @@ from flows.stage import leave, stage_of
 
 HEARTBEAT_S = 2.0
 
-# The tries of an episode after its first: id of the first -> id of the newest.
-_tries: dict[int, int] = {}
 
 
 def _infrastructure_failed(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
@@ -52,8 +50,8 @@ def episode(run_id: int, episode_id: int, label: str) -> dict[str, Any]:
     stage = stage_of(run_id)
     row = queries.episode(stage.store.engine, episode_id)
     if (task_run.get_run_count() or 1) > 1:
-        _tries[episode_id] = stage.store.retry_episode(_tries.get(episode_id, episode_id))
-    current = _tries.get(episode_id, episode_id)
+        stage.tries[episode_id] = stage.store.retry_episode(stage.tries.get(episode_id, episode_id))
+    current = stage.tries.get(episode_id, episode_id)
     return play_episode(stage, current, stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
 
 
@@ -75,13 +73,21 @@ def evaluate(run_id: int, label: str) -> State[Any]:
         leave(run_id)
     counts = queries.progress(store.engine, run_id)
     reason = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
-    store.end_run(run_id, RunStatus.CANCELLED if stage.cancelled.is_set() else RunStatus.FINISHED, reason)
-    return Cancelled(message=reason) if stage.cancelled.is_set() else Completed(message=reason)
+    if stage.cancelled.is_set():
+        store.end_run(run_id, RunStatus.CANCELLED, reason)
+        return Cancelled(message=reason)
+    if left := counts["pending"] + counts["running"]:
+        reason = f"{left} episodes could not be played, see the Prefect run for why; {reason}"
+        store.end_run(run_id, RunStatus.FAILED, reason)
+        return Failed(message=reason)
+    store.end_run(run_id, RunStatus.FINISHED, reason)
+    return Completed(message=reason)
 
 
 def _play_all(stage: Stage, run_id: int) -> None:
     play_one = episode.with_options(retries=stage.plan.spec.retries)
-    with ThreadPoolTaskRunner(max_workers=stage.plan.spec.workers) as runner:
+    threads: ThreadPoolTaskRunner[dict[str, Any]] = ThreadPoolTaskRunner(max_workers=stage.plan.spec.workers)
+    with threads as runner:
         futures: list[PrefectFuture[Any]] = []
         for row in stage.store.unfinished_episodes(run_id):
             label = f"{stage.tasks[row['task_id']].id} · {stage.entrants[row['entrant_id']].spec.label}"

@@ -88,7 +88,7 @@ def show(engine: Engine, run_id: int) -> None:
         for name, count in sorted(each["failure_points"].items(), key=lambda item: -item[1]):
             points.append({"entrant": each["entrant"], "point": name, "episodes": count})
     columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
-    print_table(points, columns, "Every episode was resolved.")
+    print_table(points, columns, "No episode is unresolved.")
     if row["errors"]:
         failed = queries.episodes(engine, run_id, verdict="error", limit=3)
         print(f"\n{row['errors']} episodes ended in an error of the infrastructure and are not counted; for instance:")

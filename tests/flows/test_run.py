@@ -70,7 +70,7 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
 def test_what_is_printed_for_people(stackrank: CommandLine) -> None:
     result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1")
     assert result.status == 0
-    for words in ("oracle (debug)", "100.0%", "Failure points", "Every episode was resolved", "stackrank dashboard"):
+    for words in ("oracle (debug)", "100.0%", "Failure points", "No episode is unresolved", "stackrank dashboard"):
         assert words in result.out
     assert "1 tasks x 1 entrants" in result.err
 
