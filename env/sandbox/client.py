@@ -136,6 +136,10 @@ class Sandbox:
         """Raises SandboxError when the sandbox does not answer."""
         self._ask("ping", timeout_s=5)
 
+    def prepare(self) -> None:
+        """Start what makes the first test run and the first debugger session fast."""
+        self._ask("prepare", timeout_s=30)
+
     def put(self, files: Mapping[str, bytes]) -> None:
         """Fill the workspace; what is there then is the baseline of `changes`."""
         buffer = io.BytesIO()

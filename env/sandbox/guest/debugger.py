@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional
 from .files import Refused, Workspace
 from .output import HeadTail
 from .pdb_child import INTERRUPT
-from .processes import descendants, kill_tree
+from .processes import KEPT, Child, descendants, kill_tree
 
 PROGRAM_CAP = 32 << 10
 INTERRUPT_PATIENCE_S = 0.7
@@ -26,10 +26,10 @@ _REPORT_LIMIT = 8 << 20
 class Debugger:
     """Owns at most one process that debugs the program, and what must outlive it: the breakpoints."""
 
-    def __init__(self, workspace: Workspace, launch: Callable[..., "subprocess.Popen[bytes]"]) -> None:
+    def __init__(self, workspace: Workspace, launch: Callable[[int, int], Child]) -> None:
         self._workspace = workspace
         self._launch = launch
-        self._child: Optional["subprocess.Popen[bytes]"] = None
+        self._child: Optional[Child] = None
         self._socket: Optional[socket.socket] = None
         self._output_fd = -1
         self._received = b""
@@ -41,11 +41,6 @@ class Debugger:
 
     # ---- life
 
-    @property
-    def pids(self) -> List[int]:
-        """The processes that belong to the session; commands leave them alone."""
-        return [self._child.pid] if self._child is not None else []
-
     def close(self) -> None:
         """End the session and every process of it."""
         if self._child is None:
@@ -53,7 +48,8 @@ class Debugger:
         own = descendants(self._child.pid) | {self._child.pid}
         if self._socket is not None:
             self._socket.close()
-        kill_tree(own)
+        KEPT.discard(self._child.pid)
+        kill_tree(own, self._child.poll)
         self._child.wait()
         os.close(self._output_fd)
         self._child = self._socket = None
@@ -74,6 +70,7 @@ class Debugger:
         finally:
             theirs.close()
             os.close(write_fd)
+        KEPT.add(self._child.pid)
         self._socket, self._output_fd, self._entry = ours, read_fd, entry
         os.set_blocking(read_fd, False)
         setup = json.dumps({"entry": entry, "breakpoints": self.breakpoints})

@@ -14,7 +14,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from .debugger import Debugger
 from .files import Refused, Workspace
 from .framing import ChannelClosed, FdChannel
-from .processes import CannotStart, child_setup, descendants, kill_tree, protect_self, reap, run, spawn
+from .processes import KEPT, CannotStart, Child, child_setup, descendants, kill_tree, protect_self, reap, run, spawn
+from .warm import WarmPython
 
 Reply = Tuple[Dict[str, Any], bytes]
 
@@ -29,6 +30,7 @@ class Guest:
         self._workspace = Workspace("/")
         self._setup: Callable[[], None] = lambda: None
         self._python = sys.executable
+        self._warm = WarmPython(self._launch_warm)
         self._debugger = Debugger(self._workspace, self._launch_debugger)
 
     def do_hello(self, request: Dict[str, Any], body: bytes) -> Reply:
@@ -80,78 +82,94 @@ class Guest:
 
     # ---- programs
 
+    def do_prepare(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Have the warm Python ready before it is needed."""
+        return {"warm": self._warm.prepare()}, b""
+
     def do_run(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Run a shell command."""
-        return self._run(["/bin/sh", "-c", request["command"]], request)
+        argv = ["/bin/sh", "-c", request["command"]]
+        return self._run(lambda output: self._spawn(argv, stdin=subprocess.DEVNULL, output=output), request)
 
     def do_test(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Run the test command. Where it is pytest, `report` has its raw, authenticated lines."""
         arguments = pytest_arguments(request["command"])
         if arguments is None:
-            return self._run(["/bin/sh", "-c", request["command"]], request)
+            return self.do_run(request, body)
         report_read, report_write = os.pipe()
         key_read, key_write = os.pipe()
         os.write(key_write, body)
         os.close(key_write)
         chunks: List[bytes] = []
-        argv = self._child_argv("pytest", str(report_write), "score" if request["score"] else "show", *arguments)
-        try:
-            reply, output = self._run(
-                argv, request, pass_fds=(report_write,), watch={report_read: chunks.append}, stdin=key_read
-            )
-        finally:
-            os.close(key_read)
+        score = request["score"]
+        program = ["pytest", str(report_write), "score" if score else "show", *arguments]
+
+        def start(output: int) -> Child:
+            try:
+                return self._start(program, key_read, output, report_write, warm=not score)
+            finally:
+                os.close(report_write)
+                os.close(key_read)
+
+        reply, output = self._run(start, request, {report_read: chunks.append})
         reply["report"] = b"".join(chunks).decode("ascii", "replace")
         return reply, output
 
-    def _child_argv(self, *arguments: str) -> List[str]:
-        return [self._python, "/proc/self/fd/%d" % self._zip_fd, *arguments]
-
-    def _run(self, argv: List[str], request: Dict[str, Any], **options: Any) -> Reply:
-        pass_fds = tuple(options.pop("pass_fds", ()))
-        # The package's own descriptor goes along only where the child needs it.
-        own = (self._dup_zip(argv),) if any("/proc/self/fd/" in part for part in argv) else ()
+    def _run(
+        self,
+        start: Callable[[int], Child],
+        request: Dict[str, Any],
+        watch: Optional[Dict[int, Callable[[bytes], None]]] = None,
+    ) -> Reply:
+        timeout_s, cap = request["timeout_s"], request["cap"]
         try:
-            result = run(
-                argv,
-                cwd=self._workspace.root,
-                env=self._env,
-                timeout_s=request["timeout_s"],
-                cap=request["cap"],
-                setup=self._setup,
-                keep=self._debugger.pids,
-                pass_fds=pass_fds + own,
-                lifeline=self._lifeline,
-                **options,
-            )
+            result = run(start, timeout_s=timeout_s, cap=cap, watch=watch, lifeline=self._lifeline)
         except CannotStart as error:
             raise Refused(str(error)) from None
         output = result.pop("output")
         return result, output
 
-    def _dup_zip(self, argv: List[str]) -> int:
-        fd = os.dup(self._zip_fd)
-        argv[1] = "/proc/self/fd/%d" % fd
-        return fd
+    def _start(self, program: List[str], stdin: int, output: int, fd: int, warm: bool) -> Child:
+        """Start one of our own programs (see `child`), which reports to `fd`: forked where possible."""
+        if warm:
+            forked = self._warm.fork(program, [stdin, output, output, fd])
+            if forked is not None:
+                return forked
+        return self._spawn_own(program, stdin, output, (fd,))
+
+    def _spawn_own(self, program: List[str], stdin: int, output: int, pass_fds: Tuple[int, ...]) -> Child:
+        # A descriptor of its own: the package's is closed on exec.
+        package = os.dup(self._zip_fd)
+        try:
+            argv = [self._python, "/proc/self/fd/%d" % package, *program]
+            return self._spawn(argv, stdin=stdin, output=output, pass_fds=(*pass_fds, package))
+        finally:
+            os.close(package)
+
+    def _spawn(self, argv: List[str], stdin: int, output: int, pass_fds: Tuple[int, ...] = ()) -> Child:
+        return spawn(
+            argv,
+            cwd=self._workspace.root,
+            env=self._env,
+            stdin=stdin,
+            stdout=output,
+            stderr=output,
+            pass_fds=pass_fds,
+            preexec_fn=self._setup,
+        )
 
     # ---- the debugger
 
-    def _launch_debugger(self, socket_fd: int, output_fd: int) -> "subprocess.Popen[bytes]":
-        argv = self._child_argv("pdb", str(socket_fd), self._workspace.root)
-        zip_fd = self._dup_zip(argv)
+    def _launch_warm(self, socket_fd: int) -> Child:
+        return self._spawn_own(["warm", str(socket_fd)], subprocess.DEVNULL, subprocess.DEVNULL, (socket_fd,))
+
+    def _launch_debugger(self, socket_fd: int, output_fd: int) -> Child:
+        null = os.open(os.devnull, os.O_RDONLY)
         try:
-            return spawn(
-                argv,
-                cwd=self._workspace.root,
-                env=self._env,
-                stdin=subprocess.DEVNULL,
-                stdout=output_fd,
-                stderr=output_fd,
-                pass_fds=(socket_fd, zip_fd),
-                preexec_fn=self._setup,
-            )
+            program = ["pdb", str(socket_fd), self._workspace.root]
+            return self._start(program, null, output_fd, socket_fd, warm=True)
         finally:
-            os.close(zip_fd)
+            os.close(null)
 
     def do_debug(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Carry out pdb commands."""
@@ -181,7 +199,7 @@ class Guest:
                 reply, out = {"ok": False, "failed": traceback.format_exc()}, b""
             reply["id"] = request.get("id")
             channel.send(reply, out)
-            reap(self._debugger.pids)
+            reap()
 
 
 def _words(command: str) -> Optional[List[str]]:
@@ -234,6 +252,7 @@ def main(zip_fd: int) -> None:
     except ChannelClosed:
         pass
     finally:
+        KEPT.clear()
         kill_tree(descendants(os.getpid()))
 
 
@@ -246,6 +265,10 @@ def _private(fd: int) -> int:
 
 def child(argv: List[str]) -> int:
     """Be one of the programs that the guest starts: `argv` is [name, *arguments]."""
+    if argv[0] == "warm":
+        from .warm import main as wait_for_requests
+
+        argv = wait_for_requests(argv[1:])
     if argv[0] == "pdb":
         from .pdb_child import main as run_child
     else:

@@ -10,9 +10,14 @@ import select
 import signal
 import subprocess
 import time
-from typing import Any, Callable, Dict, Iterable, List, Optional, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Set
 
 from .output import HeadTail
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
@@ -74,34 +79,41 @@ def descendants(pid: int, skip: Iterable[int] = ()) -> Set[int]:
     return found
 
 
-def reap(keep: Iterable[int] = ()) -> None:
-    """Collect dead orphans. Processes that somebody else waits for are named in `keep`."""
-    kept = set(keep)
+KEPT: Set[int] = set()
+"""Processes that outlive a command, with their descendants: the debugged program, the warm Python."""
+
+
+def reap() -> None:
+    """Collect dead orphans, but no process that somebody waits for."""
     for pid in _children(os.getpid()):
-        if pid not in kept:
+        if pid not in KEPT:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 
 
-def kill_tree(pids: Set[int], keep: Iterable[int] = (), patience_s: float = 1.0) -> None:
-    """Kill `pids` and every other descendant of this process that is not below one in `keep`, forks in flight too."""
-    kept = list(keep)
+def kill_tree(pids: Set[int], collect: Callable[[], Any] = lambda: None, patience_s: float = 1.0) -> None:
+    """Kill `pids` and all that is below this process but not kept, forks in flight too.
+
+    `collect` is called before orphans are, so that its caller learns the exit status it waits for.
+    """
     deadline = time.monotonic() + patience_s
     targets = set(pids)
     while targets:
         for pid in targets:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        collect()
         if time.monotonic() > deadline:
             if os.getpid() == 1:
                 # A fork bomb outruns one kill at a time; this one takes the whole namespace but us at once.
                 os.kill(-1, signal.SIGKILL)
             break
-        reap(kept)
-        targets = descendants(os.getpid(), kept)
+        reap()
+        targets = descendants(os.getpid(), KEPT)
         if targets:
             time.sleep(0.002)
-    reap(kept)
+    collect()
+    reap()
 
 
 class CannotStart(Exception):
@@ -116,29 +128,38 @@ def spawn(argv: List[str], **options: Any) -> "subprocess.Popen[bytes]":
         except (BlockingIOError, MemoryError) as error:
             if last:
                 raise CannotStart("no process can be started in the sandbox: %s" % error) from None
-            kill_tree(descendants(os.getpid()))
+            kill_tree(descendants(os.getpid(), KEPT))
         except OSError as error:
             raise CannotStart("%s: %s" % (argv[0], error.strerror)) from None
     raise AssertionError
 
 
+class Child(Protocol):
+    """What is needed of a started process."""
+
+    pid: int
+    returncode: Any
+
+    def poll(self) -> Optional[int]:
+        """The exit status, None while it runs."""
+        raise NotImplementedError
+
+    def wait(self, timeout: Optional[float] = None) -> int:
+        """Wait for the exit status."""
+        raise NotImplementedError
+
+
 def run(
-    argv: List[str],
+    start: Callable[[int], Child],
     *,
-    cwd: str,
-    env: Dict[str, str],
     timeout_s: float,
     cap: int,
-    setup: Callable[[], None],
-    keep: Iterable[int] = (),
-    pass_fds: Iterable[int] = (),
     watch: Optional[Dict[int, Callable[[bytes], None]]] = None,
-    stdin: int = subprocess.DEVNULL,
     lifeline: int = -1,
 ) -> Dict[str, Any]:
     """Run a command to its end or its deadline, then end everything it started.
 
-    `keep`: process ids (the debugger's) that are none of its business. `watch`: further descriptors to read while
+    `start` starts it, with the descriptor that its output goes to. `watch`: further descriptors to read while
     it runs, each with the function that takes what came. `lifeline`: the host's channel;
     when it hangs up, nobody waits for the command any more. Returns `exit` (negative: the signal), `timed_out`,
     `output` (bytes), `dropped`, `wall_ms`. Raises CannotStart.
@@ -146,23 +167,12 @@ def run(
     started = time.monotonic()
     read_fd, write_fd = os.pipe()
     try:
-        child = spawn(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=stdin,
-            stdout=write_fd,
-            stderr=write_fd,
-            pass_fds=tuple(pass_fds),
-            preexec_fn=setup,
-        )
+        child = start(write_fd)
     except CannotStart:
         os.close(read_fd)
         raise
     finally:
         os.close(write_fd)
-        for fd in pass_fds:
-            os.close(fd)
     collected = HeadTail(cap)
     takers: Dict[int, Callable[[bytes], None]] = {read_fd: collected.write, **(watch or {})}
     for fd in takers:
@@ -176,6 +186,7 @@ def run(
     def pump(seconds: float) -> None:
         for fd, _ in poller.poll(max(seconds, 0) * 1000):
             if fd == lifeline:
+                KEPT.clear()
                 kill_tree(descendants(os.getpid()))
                 os._exit(0)
             try:
@@ -206,8 +217,9 @@ def run(
         pump(min(left, 0.05) if open_fds else 0)
         if not open_fds:
             time.sleep(min(max(left, 0), 0.005))
-    kill_tree({child.pid} if child.returncode is None else set(), keep)
-    kill_tree(descendants(os.getpid(), keep), keep)
+    strays = descendants(os.getpid(), KEPT)
+    if strays:
+        kill_tree(strays, child.poll)
     if child.returncode is None:
         child.wait()
     drain_until = time.monotonic() + 1.0

@@ -9,6 +9,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any, Generator, List
 
+from .shadows import forget_shadowed
+
 if TYPE_CHECKING:
     from .pdb_child import Debugger
 
@@ -19,6 +21,7 @@ def run(debugger: "Debugger", entry: List[str]) -> int:
     Returns its exit status.
     """
     sys.path[0] = os.getcwd()
+    forget_shadowed(sys.path[0])
     if entry[0] == "pytest" or entry[:2] == ["-m", "pytest"]:
         return _run_pytest(debugger, entry[2:] if entry[0] == "-m" else entry[1:])
     debugger.wait_at_start()

@@ -20,6 +20,8 @@ import unittest
 import unittest.case
 from typing import Any, Callable, Dict, Generator, List, Optional
 
+from .shadows import forget_shadowed
+
 GUARDED = ("_pytest", "pytest", "pluggy", "unittest", "builtins")
 
 
@@ -191,16 +193,20 @@ def main(argv: List[str]) -> int:
     os.dup2(null, 0)
     os.close(null)
     os.set_inheritable(fd, False)
-    import unittest.mock  # noqa: F401
+    # Before the workspace is on the path, so that no module of its can take the place of one that judges.
+    try:
+        import unittest.mock  # noqa: F401
 
-    # Imported here, before the workspace is on the path, so that no module of its can take their place.
-    import _pytest.assertion.rewrite
-    import _pytest.unittest
-    import pytest
-
+        import _pytest.assertion.rewrite
+        import _pytest.unittest
+        import pytest
+    except ImportError as error:
+        print("python: %s" % error.msg)
+        return 1
     assert builtins and _pytest.assertion.rewrite and _pytest.unittest
     before = fingerprint()
     sys.path[0] = os.getcwd()
+    forget_shadowed(sys.path[0])
     sys.argv = ["pytest", *argv[2:]]
     plugin = reporter(fd, key, mode == "score", lambda: changed(before))
     return int(pytest.main(argv[2:], plugins=[plugin]))

@@ -1,0 +1,232 @@
+"""A Python with pytest imported that forks a program in milliseconds, where starting one takes a quarter second.
+
+Code of the workspace never runs in the warm process itself. It is made anew when packages were installed since.
+The verdict's run does not use it (see `env.scoring`).
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import ctypes
+import gc
+import importlib
+import inspect
+import json
+import os
+import select
+import signal
+import site
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from .processes import KEPT, CannotStart, Child, kill_tree
+
+_PR_SET_DUMPABLE = 4
+_START_PATIENCE_S = 20.0
+_FORK_PATIENCE_S = 5.0
+
+
+class Adopted:
+    """A process that became our child when its parent ended; as far as needed, a Popen."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: Optional[int] = None
+
+    def poll(self) -> Optional[int]:
+        """The exit status, negative for a signal; None while it runs."""
+        if self.returncode is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:
+                self.returncode = -signal.SIGKILL
+            else:
+                if pid:
+                    self.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        return self.returncode
+
+    def wait(self, timeout: Optional[float] = None) -> int:
+        """As Popen's."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self.poll() is None:
+            if deadline is not None and time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("warm", timeout or 0)
+            time.sleep(0.002)
+        assert self.returncode is not None
+        return self.returncode
+
+
+class WarmPython:
+    """The guest's side."""
+
+    def __init__(self, launch: Callable[[int], Child]) -> None:
+        """`launch` starts `main` below with the socket's descriptor as its argument."""
+        self._launch = launch
+        self._process: Optional[Child] = None
+        self._socket: Optional[socket.socket] = None
+        self._stamp: List[Any] = []
+
+    def prepare(self) -> bool:
+        """Start it unless it is there and up to date. False when it cannot be had."""
+        stamp = _installed()
+        if self._process is not None and stamp == self._stamp and self._process.poll() is None:
+            return True
+        self.close()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._process = self._launch(theirs.fileno())
+        except CannotStart:
+            ours.close()
+            return False
+        finally:
+            theirs.close()
+        KEPT.add(self._process.pid)
+        self._socket, self._stamp = ours, stamp
+        if self._receive(_START_PATIENCE_S) != {"ready": True}:
+            self.close()
+            return False
+        return True
+
+    def fork(self, arguments: List[str], fds: List[int]) -> Optional[Adopted]:
+        """A new process for `guest.main.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
+
+        The last one's number takes the place of `arguments[1]`. None when there is no warm process to fork.
+        """
+        if not self.prepare():
+            return None
+        assert self._socket is not None
+        try:
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
+            self._socket.sendmsg([json.dumps(arguments).encode()], rights)
+            answer = self._receive(_FORK_PATIENCE_S)
+        except OSError:
+            answer = {}
+        if "pid" not in answer:
+            self.close()
+            return None
+        return Adopted(answer["pid"])
+
+    def _receive(self, patience_s: float) -> Dict[str, Any]:
+        assert self._socket is not None
+        ready, _, _ = select.select([self._socket], [], [], patience_s)
+        try:
+            data = self._socket.recv(1 << 16) if ready else b""
+            found: Dict[str, Any] = json.loads(data) if data else {}
+        except (OSError, ValueError):
+            found = {}
+        return found
+
+    def close(self) -> None:
+        """End it; what it forked lives on."""
+        if self._process is None:
+            return
+        assert self._socket is not None
+        self._socket.close()
+        KEPT.discard(self._process.pid)
+        kill_tree({self._process.pid}, collect=self._process.poll)
+        self._process = self._socket = None
+
+
+def _installed() -> List[Any]:
+    """What changes when a package is installed where the interpreter finds it."""
+    places = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_site_folders()}
+    found: List[Any] = []
+    for place in sorted(places):
+        try:
+            info = os.stat(place)
+            found.append((place, info.st_ino, info.st_mtime_ns))
+        except OSError:
+            found.append((place,))
+    return found
+
+
+def _site_folders() -> List[str]:
+    return [*site.getsitepackages(), site.getusersitepackages()]
+
+
+# ---- inside the warm process
+
+
+def preload() -> None:
+    """Import what pytest would import before it looks at the workspace."""
+    import _pytest.config
+    import pytest
+
+    assert pytest
+    for name in _pytest.config.default_plugins:
+        importlib.import_module("_pytest." + name)
+    more = ("_pytest.assertion.rewrite", "_pytest._argcomplete", "unittest.mock", "difflib", "faulthandler", "readline")
+    for name in more:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    from . import pdb_child, programs, pytest_child
+
+    assert pdb_child and programs and pytest_child
+    # The first call goes through every module there is; pytest makes it for the first traceback.
+    inspect.getmodule(sys._getframe())
+
+
+def main(argv: List[str]) -> List[str]:
+    """Wait for requests. Returns only in a forked child: its arguments."""
+    sock = socket.socket(fileno=int(argv[0]))
+    sock.set_inheritable(False)
+    preload()
+    prctl = ctypes.CDLL(None).prctl
+    # As the guest itself: what runs in the sandbox cannot look into this process or change it.
+    prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    gc.collect()
+    gc.freeze()
+    sock.send(b'{"ready": true}')
+    while True:
+        data, ancillary, _, _ = sock.recvmsg(1 << 16, socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            os._exit(0)
+        fds = array.array("i")
+        for _, _, part in ancillary:
+            fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
+        pid = _fork_orphan()
+        if pid is None:
+            sock.close()
+            prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+            os.setsid()
+            for number, fd in enumerate(fds[:3]):
+                os.dup2(fd, number)
+                os.close(fd)
+            arguments: List[str] = json.loads(data)
+            arguments[1] = str(fds[3])
+            return arguments
+        for fd in fds:
+            os.close(fd)
+        sock.send(json.dumps({"pid": pid} if pid else {}).encode())
+
+
+def _fork_orphan() -> Optional[int]:
+    """Fork twice, so that the new process becomes the guest's child: its id, 0 when that failed, None inside it."""
+    read_fd, write_fd = os.pipe()
+    try:
+        middle = os.fork()
+    except OSError:
+        os.close(read_fd)
+        os.close(write_fd)
+        return 0
+    if middle == 0:
+        os.close(read_fd)
+        try:
+            pid = os.fork()
+        except OSError:
+            os._exit(1)
+        if pid:
+            os.write(write_fd, b"%d" % pid)
+            os._exit(0)
+        os.close(write_fd)
+        return None
+    os.close(write_fd)
+    answer = os.read(read_fd, 32)
+    os.close(read_fd)
+    os.waitpid(middle, 0)
+    return int(answer or b"0")
