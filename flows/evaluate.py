@@ -39,7 +39,6 @@ def _infrastructure_failed(_task: Task[..., Any], _run: TaskRun, state: State[An
     name="episode",
     task_run_name="{label}",
     retry_condition_fn=_infrastructure_failed,
-    retry_delay_seconds=exponential_backoff(backoff_factor=2),
     retry_jitter_factor=0.5,
     cache_policy=NO_CACHE,
     persist_result=False,
@@ -85,7 +84,10 @@ def evaluate(run_id: int, label: str) -> State[Any]:
 
 
 def _play_all(stage: Stage, run_id: int) -> None:
-    play_one = episode.with_options(retries=stage.plan.spec.retries)
+    # Both here: Prefect works the delays out from the number of retries it is given with them.
+    play_one = episode.with_options(
+        retries=stage.plan.spec.retries, retry_delay_seconds=exponential_backoff(backoff_factor=2)
+    )
     threads: ThreadPoolTaskRunner[dict[str, Any]] = ThreadPoolTaskRunner(max_workers=stage.plan.spec.workers)
     with threads as runner:
         futures: list[PrefectFuture[Any]] = []

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,10 @@ def test_a_failing_sandbox_is_tried_again(
         ("error", 1, False),
         ("resolved", 2, True),
     ]
-    assert "hiccuped" in queries.episode(connect(database), tries[0]["id"])["error"]
+    first, second = (queries.episode(connect(database), row["id"]) for row in tries)
+    assert "hiccuped" in first["error"]
+    waited = datetime.fromisoformat(second["started_at"]) - datetime.fromisoformat(first["ended_at"])
+    assert waited.total_seconds() > 1.5, "there was time to recover"
 
 
 def test_a_broken_sandbox_is_an_error_not_a_failure(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
