@@ -27,6 +27,8 @@ class SandboxSpec:
     image: str | None = None
     """Container image; None for the backend's own. Backends without images refuse one."""
     limits: Limits = field(default_factory=Limits)
+    labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Put on the sandbox for people and tools to see, such as ("stackrank.run", "12"); one from a pool has none."""
 
 
 class Channel(Protocol):
@@ -37,7 +39,8 @@ class Channel(Protocol):
     name: str
     """What the sandbox is called where it runs, for messages."""
     guest_limits: dict[str, int]
-    """Limits that the guest has to set on what it starts: `max_memory` (bytes of address space), `max_files`."""
+    """Limits that the guest has to set on what it starts: `max_memory` (bytes of address space), `max_processes`,
+    `max_files`; and `confine`, whether to filter system calls. Those missing are set from outside, or not at all."""
 
     def send(self, data: bytes) -> None:
         """Write all of `data`. Raises SandboxError when the sandbox is gone."""
@@ -77,11 +80,13 @@ def owner() -> str:
 
 def owner_is_gone(mark: str) -> bool:
     """Whether the process that `owner()` described is known to be dead. False for other hosts: nobody can tell."""
-    host, _, rest = mark.rpartition(":")[0].rpartition(":")
-    pid, start = rest, mark.rpartition(":")[2]
-    if host != socket.gethostname() or not pid.isdigit():
+    parts = mark.rsplit(":", 2)
+    if len(parts) != 3 or parts[0] != socket.gethostname():
         return False
     try:
-        return abs(psutil.Process(int(pid)).create_time() - float(start)) > 1.0
+        pid, started = int(parts[1]), float(parts[2])
+        return abs(psutil.Process(pid).create_time() - started) > 1.0
+    except ValueError:
+        return False
     except psutil.NoSuchProcess:
         return True

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from env.sandbox import strays
+from env.sandbox import cgroups, strays
 from env.sandbox.base import SandboxError, SandboxSpec, owner
 from env.sandbox.bootstrap import loader_command
 from env.sandbox.process import OWNER_VARIABLE, ProcessChannel
@@ -27,6 +27,12 @@ class BubblewrapBackend:
     @functools.cached_property
     def _program(self) -> str | None:
         return shutil.which("bwrap")
+
+    @functools.cached_property
+    def _no_more_namespaces(self) -> list[str]:
+        """bubblewrap before 0.8 cannot forbid them; the guest's filter of system calls does so too."""
+        done = subprocess.run([str(self._program), "--help"], capture_output=True, text=True, check=False)
+        return ["--unshare-user", "--disable-userns"] if "--disable-userns" in done.stdout + done.stderr else []
 
     def problem(self) -> str | None:
         """Whether bwrap is there and may make namespaces."""
@@ -50,21 +56,28 @@ class BubblewrapBackend:
         except SetupError as error:
             raise SandboxError(str(error)) from None
         limits = spec.limits
-        argv = [self._program, *isolation(limits.disk_mb), *system_mounts(python)]
+        argv = [self._program, *isolation(limits.disk_mb), *self._no_more_namespaces, *system_mounts(python)]
         environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin"}
         for name, value in environment.items():
             argv += ["--setenv", name, value]
-        guest_limits = {"max_memory": limits.memory_mb << 20, "max_files": 1024}
+        cgroup = cgroups.make(limits)
+        guest_limits = {"max_files": 1024, "confine": True}
+        if cgroup is None:
+            # Weaker: memory for each process, not for all; and processes are not counted where root runs this.
+            guest_limits |= {"max_memory": limits.memory_mb << 20, "max_processes": limits.pids}
         return ProcessChannel(
             [*argv, "--", *loader_command(str(python))],
             root=ROOT,
             env={**environment, OWNER_VARIABLE: owner()},
             guest_limits=guest_limits,
+            cgroup=cgroup,
         )
 
     def reap(self) -> list[str]:
         """End sandboxes whose owner is gone."""
-        return strays.end_orphans()
+        ended = strays.end_orphans()
+        cgroups.reap()
+        return ended
 
 
 def isolation(disk_mb: int) -> list[str]:

@@ -49,7 +49,7 @@ class DockerChannel:
     def __init__(self, container_id: str, name: str, spec: SandboxSpec) -> None:
         self.root = ROOT
         self.name = name
-        self.guest_limits: dict[str, int] = {"max_files": 1024}
+        self.guest_limits: dict[str, int] = {"max_files": 1024, "confine": True}
         self._id = container_id
         self._api = client().api
         self._pending = bytearray()
@@ -176,7 +176,7 @@ class DockerBackend:
                 working_dir=ROOT,
                 stdin_open=True,  # once: the guest's input ends when we do, and so does the guest
                 network_disabled=True,
-                labels={OWNER_LABEL: owner()},
+                labels={**dict(spec.labels), OWNER_LABEL: owner()},
                 host_config=api.create_host_config(**hardening(spec, self._runtime)),
             )
             channel = DockerChannel(created["Id"], name, spec)

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from env.sandbox.base import SandboxError
+from env.sandbox.cgroups import Cgroup
 
 OWNER_VARIABLE = "STACKRANK_SANDBOX_OWNER"
 """Set in the environment of every such process; how `gc` finds those whose owner is gone."""
@@ -28,12 +29,13 @@ class ProcessChannel:
         env: dict[str, str],
         guest_limits: dict[str, int],
         folder: Path | None = None,
-        pass_fds: tuple[int, ...] = (),
+        cgroup: Cgroup | None = None,
     ) -> None:
-        """Start it. `folder`: a directory on this machine that goes when the sandbox goes."""
+        """Start it. `folder`, `cgroup`: go when the sandbox goes."""
         self.root = root
         self.guest_limits = guest_limits
         self._folder = folder
+        self._cgroup = cgroup
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._child = subprocess.Popen(
@@ -44,7 +46,6 @@ class ProcessChannel:
                 env=env,
                 bufsize=0,
                 start_new_session=True,
-                pass_fds=pass_fds,
             )
         except OSError as error:
             self._errors.close()
@@ -54,10 +55,19 @@ class ProcessChannel:
         self.name = f"{Path(argv[0]).name}-{self._child.pid}"
         self._closing = threading.Lock()
         self._closed = False
+        if cgroup is not None:
+            # In time: the guest waits for its code, so nothing runs yet.
+            try:
+                cgroup.add(self._child.pid)
+            except OSError as error:
+                self.close()
+                raise SandboxError(f"the limits of {self.name} cannot be set: {error}") from None
 
     def send(self, data: bytes) -> None:
         """Write all of `data`."""
         view = memoryview(data)
+        if self._closed:
+            raise SandboxError(f"sandbox {self.name} was closed")
         try:
             while view:
                 view = view[self._in.write(view) or 0 :]
@@ -100,5 +110,7 @@ class ProcessChannel:
             self._child.wait()
         self._out.close()
         self._errors.close()
+        if self._cgroup is not None:
+            self._cgroup.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

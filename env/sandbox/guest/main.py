@@ -15,6 +15,7 @@ from .debugger import Debugger
 from .files import Refused, Workspace
 from .framing import ChannelClosed, FdChannel
 from .processes import KEPT, CannotStart, Child, child_setup, descendants, kill_tree, protect_self, reap, run, spawn
+from .seccomp import confine
 from .warm import WarmPython
 
 Reply = Tuple[Dict[str, Any], bytes]
@@ -40,10 +41,17 @@ class Guest:
         os.chdir(self._workspace.root)
         # The image's own variables (its PATH) below ours.
         self._env = {**os.environ, **request["env"]}
-        self._setup = child_setup(**request["limits"])
+        limits = dict(request["limits"])
+        confined = confine() if limits.pop("confine", False) else False
+        self._setup = child_setup(**limits)
         self._python = shutil.which("python", path=self._env["PATH"]) or sys.executable
         self._debugger = Debugger(self._workspace, self._launch_debugger)
-        return {"root": self._workspace.root, "python": self._python, "version": list(sys.version_info[:3])}, b""
+        return {
+            "root": self._workspace.root,
+            "python": self._python,
+            "version": list(sys.version_info[:3]),
+            "confined": confined,
+        }, b""
 
     def do_ping(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Answer."""

@@ -33,8 +33,10 @@ def protect_self() -> None:
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def child_setup(max_files: int = 1024, max_memory: Optional[int] = None) -> Callable[[], None]:
-    """A `preexec_fn` that puts a child under its limits; `max_memory` in bytes of address space, None for no limit."""
+def child_setup(
+    max_files: int = 1024, max_memory: Optional[int] = None, max_processes: Optional[int] = None
+) -> Callable[[], None]:
+    """A `preexec_fn` that puts a child under its limits; `max_memory` in bytes of address space; None: no limit."""
 
     def setup() -> None:
         # The guest ignores it, and what is ignored stays so over an exec.
@@ -45,6 +47,8 @@ def child_setup(max_files: int = 1024, max_memory: Optional[int] = None) -> Call
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         if max_memory:
             resource.setrlimit(resource.RLIMIT_AS, (max_memory, max_memory))
+        if max_processes:
+            resource.setrlimit(resource.RLIMIT_NPROC, (max_processes, max_processes))
         try:
             # When memory runs out the kernel shall take the child, not the guest.
             with open("/proc/self/oom_score_adj", "w") as file:

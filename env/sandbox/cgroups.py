@@ -1,0 +1,162 @@
+"""Memory, process and CPU limits for a process tree by control groups, version 2 or 1, where this user may make them.
+
+Version 2 as root: a group `stackrank` at the top. As a user: beside one's own group, where systemd delegates it.
+Version 1: a group `stackrank` in each of the controllers memory, pids and cpu.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from env.sandbox.base import owner, owner_is_gone
+from env.task import Limits
+
+MOUNT = Path("/sys/fs/cgroup")
+_PARENT = "stackrank"
+_CONTROLLERS = ("memory", "pids", "cpu")
+_PERIOD_US = 100_000
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Cgroup:
+    """One sandbox's group: one folder with version 2, one for each controller with version 1."""
+
+    folders: tuple[Path, ...]
+
+    def add(self, pid: int) -> None:
+        """Put a process and what it has started already into the group."""
+        for folder in self.folders:
+            _write(folder / "cgroup.procs", str(pid))
+        # What it starts from here on is in the group by itself.
+        for child in _children(pid):
+            self.add(child)
+
+    def close(self) -> None:
+        """Kill what is left in it and remove it."""
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                for pid in (self.folders[0] / "cgroup.procs").read_text().split():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(pid), signal.SIGKILL)
+            if all(_remove(folder) for folder in self.folders):
+                return
+            time.sleep(0.02)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def _remove(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _write(file: Path, text: str) -> None:
+    # Never created: a controller file that is not there is a limit that would not hold.
+    fd = os.open(file, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def make(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
+    """A new group with these limits; None where this user cannot have one that holds them."""
+    for parents in _parents(mount):
+        name = f"{owner().replace(':', ',')},{next(_numbers)}"
+        group = Cgroup(tuple(parent / name for parent in parents))
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+            if len(parents) == 1:
+                _limit_v2(group.folders[0], limits)
+            else:
+                _limit_v1(group.folders, limits)
+        except OSError:
+            for folder in group.folders:
+                _remove(folder)
+            continue
+        return group
+    return None
+
+
+@functools.cache
+def _parents(mount: Path) -> tuple[tuple[Path, ...], ...]:
+    """The places to try, each a folder (version 2) or one for each controller (version 1), made if need be."""
+    if (mount / "cgroup.controllers").exists():
+        tops = [mount]
+        with contextlib.suppress(OSError):
+            own = Path("/proc/self/cgroup").read_text().strip().rpartition("::/")[2]
+            tops.append((mount / own).parent)
+        return tuple((top / _PARENT,) for top in tops if _enable(top))
+    places = tuple(mount / controller / _PARENT for controller in _CONTROLLERS)
+    try:
+        for place in places:
+            place.mkdir(exist_ok=True)
+    except OSError:
+        return ()
+    return (places,)
+
+
+def _enable(top: Path) -> bool:
+    """Whether groups of their own can be made below `top`, with the controllers that are needed."""
+    wanted = " ".join(f"+{controller}" for controller in _CONTROLLERS)
+    try:
+        (top / _PARENT).mkdir(exist_ok=True)
+        with contextlib.suppress(OSError):  # it may be so already, and not ours to change
+            _write(top / "cgroup.subtree_control", wanted)
+        _write(top / _PARENT / "cgroup.subtree_control", wanted)
+    except OSError:
+        return False
+    return True
+
+
+def _memory(limits: Limits) -> str:
+    # As under Docker: what lies in a tmpfs counts as memory.
+    return str((limits.memory_mb + 2 * limits.disk_mb) << 20)
+
+
+def _limit_v2(folder: Path, limits: Limits) -> None:
+    _write(folder / "memory.max", _memory(limits))
+    with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
+        _write(folder / "memory.swap.max", "0")
+    _write(folder / "pids.max", str(limits.pids))
+    _write(folder / "cpu.max", f"{int(limits.cpus * _PERIOD_US)} {_PERIOD_US}")
+
+
+def _limit_v1(folders: tuple[Path, ...], limits: Limits) -> None:
+    memory, pids, cpu = folders
+    _write(memory / "memory.limit_in_bytes", _memory(limits))
+    with contextlib.suppress(OSError):
+        _write(memory / "memory.memsw.limit_in_bytes", _memory(limits))
+    _write(pids / "pids.max", str(limits.pids))
+    _write(cpu / "cpu.cfs_period_us", str(_PERIOD_US))
+    _write(cpu / "cpu.cfs_quota_us", str(int(limits.cpus * _PERIOD_US)))
+
+
+def reap(mount: Path = MOUNT) -> None:
+    """Remove groups whose owner is gone."""
+    for parents in _parents(mount):
+        for parent in parents:
+            with contextlib.suppress(OSError):
+                for folder in parent.iterdir():
+                    if folder.is_dir() and owner_is_gone(folder.name.rpartition(",")[0].replace(",", ":")):
+                        Cgroup((folder,)).close()

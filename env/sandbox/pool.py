@@ -1,0 +1,168 @@
+"""Sandboxes started ahead, so that an episode does not wait for one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict, deque
+
+import psutil
+
+from env.sandbox.base import Backend, SandboxError, SandboxSpec
+from env.sandbox.client import Sandbox
+
+log = logging.getLogger(__name__)
+
+
+class Pool:
+    """Keeps a few sandboxes ready for each specification that was asked for lately. Thread-safe.
+
+    A sandbox is handed out once and belongs to who took it from then on; it never comes back.
+    """
+
+    def __init__(self, backend: Backend, *, size: int = 2, memory_mb: int | None = None) -> None:
+        """At most `size` sandboxes wait at a time, whose memory limits add up to at most `memory_mb`.
+
+        `memory_mb`: half of this machine's memory where None. `size` 0: nothing is started ahead.
+        """
+        self._backend = backend
+        self._size = size
+        self._memory_mb = memory_mb if memory_mb is not None else psutil.virtual_memory().total // 2 >> 20
+        self._ready: OrderedDict[SandboxSpec, deque[Sandbox]] = OrderedDict()
+        self._starting: dict[SandboxSpec, int] = {}
+        self._waiting: dict[SandboxSpec, int] = {}
+        self._failed: set[SandboxSpec] = set()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def take(self, spec: SandboxSpec) -> Sandbox:
+        """A sandbox that nobody has used: one that is ready, one that is about to be, or a new one.
+
+        Raises SandboxError, also when the pool is closed.
+        """
+        while True:
+            sandbox = self._next(spec)
+            if sandbox is None:
+                return Sandbox(self._backend, spec)
+            try:
+                sandbox.ping()
+            except SandboxError as error:
+                log.warning("a waiting sandbox had died: %s", error)
+                sandbox.close()
+                continue
+            return sandbox
+
+    def expect(self, spec: SandboxSpec) -> None:
+        """Start sandboxes of this kind ahead: one will be asked for soon."""
+        with self._changed:
+            self._demand(spec)
+
+    def close(self) -> None:
+        """End what waits. What was taken is its taker's. May be called twice."""
+        with self._changed:
+            self._closed = True
+            waiting = [sandbox for line in self._ready.values() for sandbox in line]
+            self._ready.clear()
+            self._changed.notify_all()
+        for sandbox in waiting:
+            sandbox.close()
+        if self._thread is not None:
+            self._thread.join()
+
+    def waiting(self) -> int:
+        """How many sandboxes are ready."""
+        with self._changed:
+            return sum(map(len, self._ready.values()))
+
+    # ---- inside the lock
+
+    def _next(self, spec: SandboxSpec) -> Sandbox | None:
+        with self._changed:
+            self._demand(spec)
+            while not self._closed:
+                line = self._ready.get(spec)
+                if line:
+                    sandbox = line.popleft()
+                    self._changed.notify_all()
+                    return sandbox
+                if self._starting.get(spec, 0) <= self._waiting.get(spec, 0):
+                    return None
+                # One that is half started is ready sooner than one that is not.
+                self._waiting[spec] = self._waiting.get(spec, 0) + 1
+                self._changed.wait()
+                self._waiting[spec] -= 1
+            raise SandboxError("the pool of sandboxes is closed")
+
+    def _demand(self, spec: SandboxSpec) -> None:
+        if self._closed:
+            raise SandboxError("the pool of sandboxes is closed")
+        self._ready.setdefault(spec, deque())
+        self._ready.move_to_end(spec)
+        self._failed.discard(spec)
+        if self._thread is None and self._size:
+            self._thread = threading.Thread(target=self._fill, name="sandbox-pool", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
+    def _wanted(self) -> SandboxSpec | None:
+        """What to start next: the kind asked for last comes first, and has at least as many as any other."""
+        kinds = [spec for spec in reversed(self._ready) if spec not in self._failed][: max(self._size, 1)]
+        if not kinds:
+            return None
+        share = max(self._size // len(kinds), 1)
+        for spec in kinds:
+            if len(self._ready[spec]) < share and self._room(spec):
+                return spec
+        return None
+
+    def _room(self, spec: SandboxSpec) -> bool:
+        """Whether one more fits, after those that nobody asked for lately have gone."""
+        while True:
+            count = sum(map(len, self._ready.values()))
+            memory = sum(each.limits.memory_mb * len(line) for each, line in self._ready.items())
+            if count < self._size and memory + spec.limits.memory_mb <= self._memory_mb:
+                return True
+            # In the order in which they were last asked for; nothing newer than `spec` has to go for it.
+            first = next((each for each, line in self._ready.items() if line or each == spec), spec)
+            if first == spec:
+                return False
+            self._ready[first].popleft().close()
+
+    # ---- the thread that starts them
+
+    def _fill(self) -> None:
+        while True:
+            with self._changed:
+                spec = self._wanted()
+                while spec is None and not self._closed:
+                    self._changed.wait()
+                    spec = self._wanted()
+                if self._closed or spec is None:
+                    return
+                self._starting[spec] = self._starting.get(spec, 0) + 1
+            made: Sandbox | None = None
+            try:
+                made = Sandbox(self._backend, spec)
+                made.prepare()
+            except SandboxError as error:
+                # Whoever asks for one will start it himself, and see why it fails.
+                log.warning("no sandbox could be started ahead: %s", error)
+                if made is not None:
+                    made.close()
+                made = None
+            with self._changed:
+                self._starting[spec] -= 1
+                if made is None:
+                    self._failed.add(spec)
+                elif self._closed:
+                    made.close()
+                else:
+                    self._ready.setdefault(spec, deque()).append(made)
+                self._changed.notify_all()
