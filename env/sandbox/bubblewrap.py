@@ -16,6 +16,7 @@ from env.sandbox.process import OWNER_VARIABLE, ProcessChannel
 from env.sandbox.python_env import SetupError, ensure_sandbox_python
 
 ROOT = "/workspace"
+_SHARED_MEMORY = 64 << 20  # as Docker gives
 _MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get install bubblewrap)"
 
 
@@ -57,6 +58,7 @@ class BubblewrapBackend:
             raise SandboxError(str(error)) from None
         limits = spec.limits
         argv = [self._program, *isolation(limits.disk_mb), *self._no_more_namespaces, *system_mounts(python)]
+        argv += ["--remount-ro", "/dev", "--remount-ro", "/"]
         environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin"}
         for name, value in environment.items():
             argv += ["--setenv", name, value]
@@ -86,7 +88,7 @@ def isolation(disk_mb: int) -> list[str]:
     return [
         "--unshare-all", "--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL",
         "--hostname", "sandbox", "--uid", "1000", "--gid", "1000",
-        "--proc", "/proc", "--dev", "/dev",
+        "--proc", "/proc", "--dev", "/dev", "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm",
         "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", ROOT, "--chdir", ROOT,
     ]  # fmt: skip
 

@@ -13,7 +13,7 @@ from env.sandbox.base import Backend, Channel, Refused, SandboxError, SandboxSpe
 from env.sandbox.bootstrap import guest_code
 from env.sandbox.guest import framing
 
-GRACE_S = 15.0
+GRACE_S = 10.0
 """How much longer than its own time limit a request may take before the sandbox counts as dead."""
 
 OUTPUT_CAP = 32 << 10
@@ -199,7 +199,7 @@ class Sandbox:
         """Carry out pdb commands, one a line; see the guest's `Debugger.act`. Raises Refused."""
         body = commands.encode("utf-8", "replace")
         # A start of the debugger may come before the commands' own time.
-        grace_s = GRACE_S + 60
+        grace_s = GRACE_S + 30
         return self._ask("debug", body=body, timeout_s=timeout_s, grace_s=grace_s, entry=entry, explicit=explicit)[0]
 
     @staticmethod

@@ -22,6 +22,7 @@ ROOT = "/workspace"
 OWNER_LABEL = "stackrank.owner"
 DEFAULT_IMAGE = "stackrank-sandbox:latest"
 _USER = "1000:1000"
+CHECK_EVERY_S = 2.0
 
 
 @functools.cache
@@ -34,6 +35,15 @@ def client() -> docker.DockerClient:
         return docker.from_env(timeout=30, max_pool_size=64)
     except DockerException as error:
         raise SandboxError(_no_engine(error)) from None
+
+
+@functools.cache
+def _watcher() -> docker.APIClient:
+    """For short questions while an answer is waited for."""
+    import docker
+    from docker.utils import kwargs_from_env
+
+    return docker.APIClient(timeout=5, **kwargs_from_env())
 
 
 def _no_engine(error: Exception) -> str:
@@ -93,10 +103,14 @@ class DockerChannel:
         return data
 
     def _some(self, size: int, deadline: float) -> bytes:
-        if not self._pending:
-            ready, _, _ = select.select([self._socket], [], [], max(deadline - time.monotonic(), 0))
-            if not ready:
+        while not self._pending:
+            left = deadline - time.monotonic()
+            if left <= 0:
                 raise SandboxError(f"sandbox {self.name} does not answer")
+            ready, _, _ = select.select([self._socket], [], [], min(left, CHECK_EVERY_S))
+            if not ready:
+                self._check()
+                continue
             try:
                 data = self._socket.recv(1 << 18)
             except OSError:
@@ -107,6 +121,22 @@ class DockerChannel:
         chunk = bytes(self._pending[:size])
         del self._pending[:size]
         return chunk
+
+    def _check(self) -> None:
+        """Raise SandboxError when an answer cannot come any more, which a paused container does not tell."""
+        from docker.errors import APIError
+        from requests.exceptions import RequestException
+
+        try:
+            state = _watcher().inspect_container(self._id)["State"]
+        except APIError:
+            raise self._gone() from None
+        except RequestException as error:
+            raise SandboxError(_no_engine(error)) from None
+        if state["Paused"]:
+            raise SandboxError(f"sandbox {self.name} was paused")
+        if not state["Running"]:
+            raise self._gone()
 
     def _gone(self) -> SandboxError:
         said = self._errors.decode("utf-8", "replace").strip().replace("\n", " | ")
@@ -127,6 +157,10 @@ class DockerChannel:
         self._socket.close()
         # Gone already, or the engine is: `gc` finds it by its label.
         with contextlib.suppress(APIError, OSError):
+            with contextlib.suppress(APIError):
+                self._api.remove_container(self._id, force=True, v=True)
+                return
+            self._api.unpause(self._id)  # some engines do not kill what is paused
             self._api.remove_container(self._id, force=True, v=True)
 
 

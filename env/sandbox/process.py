@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import shutil
@@ -11,9 +12,12 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
+
 from env.sandbox.base import SandboxError
 from env.sandbox.cgroups import Cgroup
 
+CHECK_EVERY_S = 2.0
 OWNER_VARIABLE = "STACKRANK_SANDBOX_OWNER"
 """Set in the environment of every such process; how `gc` finds those whose owner is gone."""
 
@@ -76,13 +80,22 @@ class ProcessChannel:
 
     def receive(self, size: int, deadline: float) -> bytes:
         """At least one byte, at most `size`."""
-        ready, _, _ = select.select([self._out], [], [], max(deadline - time.monotonic(), 0))
-        if not ready:
-            raise SandboxError(f"sandbox {self.name} does not answer")
+        while not select.select([self._out], [], [], max(min(deadline - time.monotonic(), CHECK_EVERY_S), 0))[0]:
+            if time.monotonic() >= deadline:
+                raise SandboxError(f"sandbox {self.name} does not answer")
+            self._check()
         data = os.read(self._out.fileno(), size)
         if not data:
             raise self._gone()
         return data
+
+    def _check(self) -> None:
+        """Raise SandboxError when an answer cannot come any more, which a stopped process does not tell."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process = psutil.Process(self._child.pid)
+            for each in (process, *process.children()):
+                if each.status() == psutil.STATUS_STOPPED:
+                    raise SandboxError(f"sandbox {self.name} was stopped")
 
     def _gone(self) -> SandboxError:
         try:

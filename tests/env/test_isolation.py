@@ -94,7 +94,7 @@ def test_number_of_processes_is_limited(tight: Sandbox) -> None:
 
 def test_memory_bomb(tight: Sandbox, neighbour: Sandbox) -> None:
     ended = python(tight, "data = []\nwhile True:\n    data.append(bytearray(b'x' * (16 << 20)))\n", 8)
-    assert ended == "" or "MemoryError" in ended
+    assert ended in ("", "Killed\n") or "MemoryError" in ended
     assert tight.read("keep.py") == b"x = 1\n"
     assert tight.run("echo well", 5).output == "well\n"
 
@@ -130,7 +130,9 @@ def test_disk_filler(tight: Sandbox, neighbour: Sandbox) -> None:
 )
 def test_nothing_else_can_be_written(sandbox: Sandbox, place: str) -> None:
     result = sandbox.run(f"head -c 300M /dev/zero > {place}/probe-file && stat -c %s {place}/probe-file", 10)
-    assert result.exit != 0 or place == "/dev/shm"
+    assert result.exit != 0 and not result.output.strip().isdigit()
+    left = sandbox.run(f"stat -c %s {place}/probe-file", 10).output
+    assert not left.strip().isdigit() or (place == "/dev/shm" and int(left) <= 64 << 20)
 
 
 def test_a_hundred_thousand_files(sandbox_backend: Backend) -> None:
@@ -151,7 +153,7 @@ NETWORK = """
     import errno, socket
 
     reached = []
-    for host, port in (("8.8.8.8", 53), ("172.17.0.1", 22), ("172.17.0.1", 2375), ("10.0.0.1", 80), ("169.254.169.254", 80)):
+    for host, port in (("8.8.8.8", 53), ("172.17.0.1", 22), ("172.17.0.1", 2375), ("169.254.169.254", 80)):
         probe = socket.socket()
         probe.settimeout(1)
         try:
@@ -250,15 +252,14 @@ def test_the_guest_cannot_be_killed(sandbox: Sandbox, command: str) -> None:
     sandbox.run(command, 3)
     assert time.monotonic() - started < 4
     assert sandbox.run("echo well", 3).output == "well\n"
-    assert no_process_is_left(sandbox) or True
 
 
 ENDLESS = {
     "plain": "while true; do :; done",
     "ignores SIGTERM and SIGINT": "trap '' TERM INT HUP; while true; do sleep 1; done",
     "background": "(while true; do sleep 1; done) & (sleep 100 &) ; sleep 100",
-    "nohup and setsid": "nohup sleep 100 >/dev/null 2>&1 & setsid sleep 100 & setsid nohup sh -c 'sleep 100 & sleep 100' & sleep 100",
-    "daemon": "python -c 'import os,time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); time.sleep(99)'; sleep 99",
+    "nohup and setsid": "nohup sleep 9 >/dev/null & setsid sleep 9 & setsid nohup sh -c 'sleep 9 & sleep 9' & sleep 9",
+    "daemon": "python -c 'import os, time; os.fork() or os.setsid() or os.fork() or time.sleep(99)'; sleep 99",
     "forks without end": "while true; do sleep 50 & sleep 0.01; done",
     "closes its output": "exec >&- 2>&-; while true; do sleep 1; done",
 }

@@ -1,0 +1,209 @@
+"""Sandboxes that die, hang or are left behind: typed errors at once, and nothing stays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from env.sandbox import docker as docker_module
+from env.sandbox import registry
+from env.sandbox.base import Backend, SandboxError, SandboxSpec, owner, owner_is_gone
+from env.sandbox.client import Sandbox
+from env.sandbox.docker import OWNER_LABEL, DockerBackend
+from env.sandbox.process import OWNER_VARIABLE
+from env.task import Limits
+from tests.env.conftest import Play, cart
+
+SPEC = SandboxSpec(limits=Limits(timeout_s=30, memory_mb=256), labels=(("stackrank.run", "7"),))
+ROOT = Path(__file__).parents[2]
+
+
+def processes_of(name: str) -> list[psutil.Process]:
+    """A bubblewrap sandbox's processes, from its name."""
+    process = psutil.Process(int(name.rpartition("-")[2]))
+    return [process, *process.children(recursive=True)]
+
+
+def kill(sandbox: Sandbox) -> None:
+    if sandbox.backend == "docker":
+        docker_module.client().api.kill(sandbox.name)
+    else:
+        for process in reversed(processes_of(sandbox.name)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
+def pause(sandbox: Sandbox) -> None:
+    if sandbox.backend == "docker":
+        docker_module.client().api.pause(sandbox.name)
+    else:
+        for process in processes_of(sandbox.name):
+            process.send_signal(signal.SIGSTOP)
+
+
+def hang_up(sandbox: Sandbox) -> None:
+    """What a restart of the engine looks like from here."""
+    channel = sandbox._channel
+    if isinstance(channel, docker_module.DockerChannel):
+        channel._socket.shutdown(2)
+    else:
+        kill(sandbox)
+
+
+def left(backend: Backend, mark: str) -> list[str]:
+    """Sandboxes of an owner that exist."""
+    if isinstance(backend, DockerBackend):
+        found = docker_module.client().api.containers(all=True, filters={"label": f"{OWNER_LABEL}={mark}"})
+        return [container["Names"][0].strip("/") for container in found]
+    names = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(OWNER_VARIABLE) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                names.append(str(process.pid))
+    return names
+
+
+def none_is_left(backend: Backend, mark: str, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while left(backend, mark):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+@pytest.mark.parametrize("end", [kill, pause, hang_up])
+@pytest.mark.parametrize("busy", [False, True])
+def test_sandbox_that_ends_is_an_error_at_once(
+    sandbox_backend: Backend, end: Callable[[Sandbox], None], busy: bool
+) -> None:
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
+        sandbox.put({})
+        if busy:
+            threading.Timer(0.5, end, (sandbox,)).start()
+        else:
+            end(sandbox)
+        started = time.monotonic()
+        with pytest.raises(SandboxError):
+            sandbox.run("sleep 20" if busy else "echo", 25)
+        assert time.monotonic() - started < 5
+        name = sandbox.name
+    if isinstance(sandbox_backend, DockerBackend):
+        deadline = time.monotonic() + 10
+        while docker_module.client().containers.list(all=True, filters={"name": name}):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+def test_an_episode_whose_sandbox_dies_ends_in_a_typed_error(play: Play) -> None:
+    step = play(cart())
+    step.pdb("b total\nc")
+    kill(step.env.sandbox)
+    with pytest.raises(SandboxError):
+        step.pdb("n")
+    with pytest.raises(SandboxError):
+        step.env.score()
+    step.env.close()
+    observation, _ = step.env.reset()
+    assert observation.state["tests"]["failed"] == 2
+
+
+def test_limits_are_told_apart_from_failures(sandbox: Sandbox) -> None:
+    assert sandbox.run("sleep 20", 0.5).timed_out
+    sandbox.ping()
+
+
+WORKER = """
+import sys, time
+from concurrent.futures import ThreadPoolExecutor
+from env.sandbox.base import SandboxSpec, owner
+from env.sandbox.client import Sandbox
+from env.sandbox.registry import backend
+from env.task import Limits
+
+def start(index):
+    sandbox = Sandbox(backend(sys.argv[1]), SandboxSpec(limits=Limits(memory_mb=128)))
+    sandbox.put({})
+    return sandbox
+
+with ThreadPoolExecutor(4) as threads:
+    kept = list(threads.map(start, range(8)))
+print(owner(), flush=True)
+if len(sys.argv) > 2:
+    # What the death of a process does to a channel does not happen when somebody else still holds it.
+    import os
+    if os.fork() == 0:
+        time.sleep(60)
+kept[0].run("sleep 100", 100)
+"""
+
+
+@pytest.fixture
+def bystander(sandbox_backend: Backend) -> Iterator[Sandbox]:
+    """A sandbox of a living owner: of this process."""
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
+        sandbox.put({})
+        yield sandbox
+        sandbox.ping()
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["hung up", "held open"])
+def test_killed_worker_leaves_nothing(sandbox_backend: Backend, bystander: Sandbox, held: bool) -> None:
+    arguments = [sys.executable, "-c", WORKER, sandbox_backend.name, *(["held"] if held else [])]
+    worker = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert worker.stdout is not None
+        mark = worker.stdout.readline().strip()
+        assert len(left(sandbox_backend, mark)) >= 8
+        assert not owner_is_gone(mark)
+        assert not [each for each in registry.reap() if each in left(sandbox_backend, mark)], "it is alive"
+        worker.kill()
+        worker.wait()
+        assert owner_is_gone(mark)
+        if held:
+            assert registry.reap()
+        assert none_is_left(sandbox_backend, mark)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+
+
+def test_reaper_leaves_others_alone() -> None:
+    assert not owner_is_gone(owner())
+    host, pid, started = owner().rsplit(":", 2)
+    assert owner_is_gone(f"{host}:{pid}:{float(started) - 100:.2f}"), "the pid is somebody else's now"
+    assert owner_is_gone(f"{host}:4194300:1.00")
+    assert not owner_is_gone(f"another-{host}:4194300:1.00"), "nobody here can tell"
+    for garbage in ("", "x", ":::", f"{host}:x:1", f"{host}:1:x"):
+        assert not owner_is_gone(garbage)
+
+
+def test_labels_are_on_the_container(sandbox_backend: Backend) -> None:
+    if not isinstance(sandbox_backend, DockerBackend):
+        return
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
+        labels = docker_module.client().api.inspect_container(sandbox.name)["Config"]["Labels"]
+        assert (labels["stackrank.run"], labels[OWNER_LABEL]) == ("7", owner())
+
+
+def test_hardening_is_what_the_engine_sees(sandbox_backend: Backend) -> None:
+    if not isinstance(sandbox_backend, DockerBackend):
+        return
+    with Sandbox(sandbox_backend, SandboxSpec(limits=Limits(memory_mb=256, disk_mb=64, pids=99, cpus=0.5))) as sandbox:
+        seen = docker_module.client().api.inspect_container(sandbox.name)
+    host = seen["HostConfig"]
+    assert host["Memory"] == host["MemorySwap"] == 384 << 20
+    assert (host["PidsLimit"], host["NanoCpus"], host["NetworkMode"]) == (99, 500_000_000, "none")
+    assert (host["ReadonlyRootfs"], host["CapDrop"], host["Privileged"]) == (True, ["ALL"], False)
+    assert "no-new-privileges" in host["SecurityOpt"] and host["Binds"] is None
+    assert seen["Config"]["User"] == "1000:1000" and host["LogConfig"]["Type"] == "none"
