@@ -10,8 +10,9 @@ from agents.episode import Outcome, Step, StopReason, play
 from db.models import Verdict
 from db.store import Store
 from env.debug_env import DebugEnv
-from env.sandbox.base import SandboxError, SandboxSpec
+from env.sandbox.base import SandboxSpec
 from env.sandbox.client import Sandbox
+from env.sandbox.pool import Pool
 from env.task import Task
 from flows.errors import policy, sentence
 from flows.plan import Entrant, Plan
@@ -34,18 +35,23 @@ class Stage:
         self.tries: dict[int, int] = {}
         """The newest try of an episode that was tried again: id of the first -> id of the newest."""
         self._open: weakref.WeakSet[Sandbox] = weakref.WeakSet()
+        # An episode takes two sandboxes, one to play in and one for the verdict.
+        self._pool = Pool(plan.backend, size=plan.spec.workers)
 
     def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
-        """A sandbox of the run's backend; `cancel` ends those that are open."""
-        if self.cancelled.is_set():
-            raise SandboxError("the run was cancelled")
-        sandbox = Sandbox(self.plan.backend, spec)
+        """A sandbox of the run's backend; `cancel` ends those that are open. Raises SandboxError."""
+        sandbox = self._pool.take(spec)
         self._open.add(sandbox)
         return sandbox
+
+    def close(self) -> None:
+        """End the sandboxes that were started ahead."""
+        self._pool.close()
 
     def cancel(self) -> None:
         """End the run early: no episode starts any more, and the running ones lose their sandboxes."""
         self.cancelled.set()
+        self._pool.close()
         for sandbox in list(self._open):
             sandbox.close()
 

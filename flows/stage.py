@@ -28,7 +28,9 @@ def stage_of(run_id: int) -> Stage:
 def leave(run_id: int) -> None:
     """Forget a run that is over."""
     with _building:
-        _stages.pop(run_id, None)
+        stage = _stages.pop(run_id, None)
+    if stage is not None:
+        stage.close()
 
 
 def _build(run_id: int) -> Stage:

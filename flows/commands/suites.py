@@ -15,7 +15,7 @@ from env.benchmarks import bug_suite
 from env.benchmarks.base import Benchmark, BenchmarkError, digest
 from env.benchmarks.bug_suite import BugSuite
 from env.benchmarks.registry import benchmark_names, load_benchmark, select
-from env.sandbox.client import Sandbox
+from env.sandbox.pool import Pool
 from env.sandbox.registry import backend, default_backend
 from env.task import Task
 from env.validate import Validation, validate
@@ -114,8 +114,9 @@ def validate_benchmark(
     place = backend(sandbox) if sandbox else default_backend()
     store = Store(connect())
     results: list[Validation] = []
-    with ThreadPoolExecutor(max_workers=workers or os.cpu_count() or 2) as pool:
-        for result in pool.map(lambda task: validate(task, lambda spec: Sandbox(place, spec), rounds), chosen):
+    count = workers or os.cpu_count() or 2
+    with Pool(place, size=count) as pool, ThreadPoolExecutor(max_workers=count) as threads:
+        for result in threads.map(lambda task: validate(task, pool.take, rounds), chosen):
             results.append(result)
             if not result.valid:
                 say(f"{result.task}: {result.reason}")
