@@ -21,6 +21,8 @@ class Breakpoints(pdb.Pdb):
         # What was asked for, not what is left of it: a restart counts anew.
         self._ignore: Dict[int, int] = {}
         self._started = False
+        self.entry_file = ""
+        """The script that is debugged; empty for pytest and modules."""
 
     def shorten(self, name: str) -> str:
         """A path as the agent names it."""
@@ -89,6 +91,10 @@ class Breakpoints(pdb.Pdb):
     def do_break(self, arg: str, temporary: Any = False) -> Any:
         """`b function` and `b file:function` also for code that is not imported yet."""
         where, comma, condition = arg.partition(",")
+        if not self._started and where.strip().isdigit():
+            if not self.entry_file:
+                return self.error("nothing runs yet: name the file, as in b cart.py:%s" % where.strip())
+            arg = "%s:%s" % (self.entry_file, arg.strip())
         located = self._locate(where.strip())
         if located:
             arg = located + comma + condition

@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -28,6 +29,9 @@ from .values import safe_locals
 
 INTERRUPT = signal.SIGRTMIN + 7
 """Sent by the guest when a command has used up its time. A signal that programs do not use themselves."""
+
+STEP_PATIENCE_S = 0.3
+"""How long a thread at a breakpoint waits for another one's step, which may need a lock that the first one holds."""
 
 # What can be asked before the program runs.
 _BEFORE_START = {
@@ -53,6 +57,7 @@ class Debugger(Breakpoints):
         self._outcomes: Dict[str, str] = {}
         self._turn = threading.RLock()
         self._focus = threading.get_ident()
+        self._resumed = 0.0
         self._evaluating = 0
         control.where = self.where
         signal.signal(INTERRUPT, self._interrupted)
@@ -86,11 +91,15 @@ class Debugger(Breakpoints):
         return bool(super().stop_here(frame))
 
     def break_here(self, frame: types.FrameType) -> bool:
-        """Breakpoints count for every thread, one at a time."""
+        """Breakpoints count for every thread, one at a time; a step of another thread comes to its end first."""
         if self.canonic(frame.f_code.co_filename) not in self.breaks:
             return False
-        with self._turn:
-            return bool(super().break_here(frame))
+        while True:
+            with self._turn:
+                stepping = self.stoplineno != -1 and threading.get_ident() != self._focus
+                if not stepping or time.monotonic() - self._resumed > STEP_PATIENCE_S:
+                    return bool(super().break_here(frame))
+            time.sleep(0.002)
 
     # ---- reports
 
@@ -134,7 +143,7 @@ class Debugger(Breakpoints):
         try:
             return super().onecmd(line)
         except KeyboardInterrupt:
-            self.error("interrupted: the expression used up its time")
+            self.error("KeyboardInterrupt")
             return False
         finally:
             self._evaluating = 0
@@ -227,7 +236,10 @@ class Debugger(Breakpoints):
                 if self.is_own(outer):
                     outer.f_trace = self.trace_dispatch
                 outer = outer.f_back
-            yield
+            try:
+                yield
+            finally:
+                self._resumed = time.monotonic()
 
     def user_line(self, frame: types.FrameType) -> None:
         """A stop at a line."""
@@ -305,6 +317,7 @@ class Debugger(Breakpoints):
         if self._control.waiting:
             return
         if self._evaluating:
+            self._control.note("the expression used up its time and was interrupted")
             if self._evaluating == threading.get_ident():
                 raise KeyboardInterrupt
             number, exception = ctypes.c_ulong(self._evaluating), ctypes.py_object(KeyboardInterrupt)
@@ -351,6 +364,8 @@ def main(argv: List[str]) -> int:
     sys.stdin = EmptyInput(control)
     debugger = Debugger(control, argv[1])
     debugger.restore(setup["breakpoints"])
+    if setup["entry"][0].endswith(".py"):
+        debugger.entry_file = setup["entry"][0]
     from . import programs  # here, because it imports this module's class for its types
 
     try:
