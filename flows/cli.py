@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+
+if TYPE_CHECKING:
+    from env.benchmarks.base import Source
 
 app = typer.Typer(
     name="stackrank",
@@ -19,6 +22,7 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 PathOption = Annotated[Optional[Path], typer.Option("--path", help="Where the benchmark's data is.")]  # noqa: UP045
+FixesOption = Annotated[Optional[Path], typer.Option("--fixes", help="A folder of known fixes, TASK.patch.")]  # noqa: UP045
 Strings = Optional[list[str]]  # noqa: UP045
 Number = Optional[int]  # noqa: UP045
 Text = Optional[str]  # noqa: UP045
@@ -40,6 +44,7 @@ def run(
     spec: Annotated[Optional[Path], typer.Argument(help="A run specification in YAML; flags override it.")] = None,  # noqa: UP045
     benchmark: Annotated[Text, typer.Option(help="Name of a benchmark.")] = None,
     path: PathOption = None,
+    fixes: FixesOption = None,
     tasks: Annotated[Text, typer.Option(help="Task names, separated by commas.")] = None,
     limit: Annotated[Number, typer.Option(help="At most so many tasks, taken evenly.")] = None,
     agent: Annotated[Strings, typer.Option(help="Agent; may be given several times.")] = None,
@@ -59,7 +64,7 @@ def run(
     from flows.commands.play_run import run as play
 
     overrides: dict[str, Any] = {
-        "benchmark": benchmark, "path": str(path) if path else None, "tasks": tasks, "limit": limit,
+        "benchmark": benchmark, "path": _text(path), "fixes": _text(fixes), "tasks": tasks, "limit": limit,
         "agent": agent or [],
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
@@ -152,13 +157,14 @@ def tasks(
     """List the tasks of a benchmark."""
     from flows.commands import suites
 
-    suites.tasks(benchmark, path, as_json)
+    suites.tasks(benchmark, _source(path), as_json)
 
 
 @app.command()
 def validate(
     benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
     path: PathOption = None,
+    fixes: FixesOption = None,
     tasks: Annotated[Text, typer.Option(help="Only these tasks, separated by commas.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often in a row it has to hold.")] = 3,
     workers: Annotated[Number, typer.Option(min=1, help="Tasks at the same time.")] = None,
@@ -171,7 +177,14 @@ def validate(
 
     names = [name.strip() for name in (tasks or "").split(",") if name.strip()]
     status = suites.validate_benchmark(
-        benchmark, path, names, rounds=rounds, workers=workers, sandbox=sandbox, write=record, as_json=as_json
+        benchmark,
+        _source(path, fixes),
+        names,
+        rounds=rounds,
+        workers=workers,
+        sandbox=sandbox,
+        write=record,
+        as_json=as_json,
     )
     raise typer.Exit(status)
 
@@ -217,6 +230,16 @@ def down(as_json: Json = False) -> None:
     from flows.commands import services
 
     services.down(as_json)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _source(path: Path | None, fixes: Path | None = None) -> Source:
+    from env.benchmarks.base import Source
+
+    return Source(path, fixes)
 
 
 def main() -> None:

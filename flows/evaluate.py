@@ -30,7 +30,6 @@ from flows.stage import leave, stage_of
 HEARTBEAT_S = 2.0
 
 
-
 def _infrastructure_failed(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
     return isinstance(state.result(raise_on_failure=False), InfrastructureError)
 

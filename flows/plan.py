@@ -8,7 +8,6 @@ import platform
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from agents.base import AgentFactory, SetupError
@@ -53,7 +52,7 @@ def make_plan(spec: RunSpec) -> Plan:
     Raises SpecError for what the caller can mend, SandboxError when no sandbox can be made here.
     """
     try:
-        benchmark = load_benchmark(spec.benchmark, Path(spec.path) if spec.path else None)
+        benchmark = load_benchmark(spec.benchmark, spec.source)
         all_tasks = tuple(benchmark.tasks())
         tasks = tuple(select(all_tasks, spec.tasks, spec.limit))
         entrants = tuple(make_entrant(each) for each in spec.entrants)

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from env.benchmarks.base import Source
+
 
 class SpecError(Exception):
     """The specification is wrong; the message names field, value and remedy."""
@@ -47,6 +49,8 @@ class RunSpec(BaseModel):
     benchmark: str = "bugs"
     path: str | None = None
     """Where the benchmark's data is, for benchmarks that need it."""
+    fixes: str | None = None
+    """A folder of known fixes, `<task>.patch`, for benchmarks whose data has none."""
     tasks: list[str] | None = None
     """Task names; all where absent."""
     limit: int | None = Field(None, ge=1)
@@ -74,6 +78,17 @@ class RunSpec(BaseModel):
     tags: list[str] = Field(default_factory=list)
     owner: str = Field(default_factory=lambda: os.environ.get("STACKRANK_OWNER") or _user())
     project: str = Field(default_factory=lambda: os.environ.get("STACKRANK_PROJECT", ""))
+
+    @property
+    def source(self) -> Source:
+        """Where the benchmark's data is."""
+        return Source(*(Path(each) if each else None for each in (self.path, self.fixes)))
+
+    @field_validator("path", "fixes")
+    @classmethod
+    def _absolute(cls, value: str | None) -> str | None:
+        # Whoever plays the run may stand in another folder.
+        return str(Path(value).expanduser().absolute()) if value else None
 
     @field_validator("tasks", "tags", mode="before")
     @classmethod

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from env.task import Task
@@ -11,6 +13,16 @@ from env.task import Task
 
 class BenchmarkError(Exception):
     """The benchmark's data cannot be used; the message names the place and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a benchmark's data is. Which of these a benchmark needs, it says itself."""
+
+    path: Path | None = None
+    """The data: a folder or a file."""
+    fixes: Path | None = None
+    """A folder of known fixes, `<task>.patch`, for data that comes without."""
 
 
 class Benchmark(Protocol):

@@ -15,7 +15,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from env.benchmarks.base import BenchmarkError
+from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.files import read_tree
 from env.patches import PatchError, find_faults
 from env.task import Limits, Task
 
@@ -32,9 +33,9 @@ class BugSuite:
     license = "MIT"
     source = "written for stackrank"
 
-    def __init__(self, path: Path | None = None) -> None:
-        """`path`: another folder of the same layout."""
-        self._path = path or DATA
+    def __init__(self, source: Source | None = None) -> None:
+        """`source.path`: another folder of the same layout."""
+        self._path = (source.path if source else None) or DATA
 
     def tasks(self) -> Sequence[Task]:
         """Every task, by name. Raises BenchmarkError."""
@@ -62,7 +63,7 @@ def load_task(folder: Path) -> Task:
         fix = (folder / "fix.patch").read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise BenchmarkError(f"{folder}: {error}") from None
-    files, hidden = _read_tree(folder / "work"), _read_tree(folder / "hidden")
+    files, hidden = read_tree(folder / "work"), read_tree(folder / "hidden")
     try:
         faults = find_faults(files, fix)
         visible = " ".join(sorted(path for path in files if Path(path).name.startswith("test_")))
@@ -90,19 +91,13 @@ def load_task(folder: Path) -> Task:
         raise BenchmarkError(f"{folder}: {error} is missing or wrong") from None
 
 
-def _read_tree(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-
-
 def record(task_id: str, fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], path: Path = DATA) -> None:
     """Write into a task's file which tests have to pass: what `validate` found, so that a missing one shows."""
     file = path / task_id / "task.toml"
     kept = re.sub(r"^(fail|pass)_to_pass = \[.*?^\]\n", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
     lists = (("fail_to_pass", fail_to_pass), ("pass_to_pass", pass_to_pass))
     # A JSON string is a TOML string.
-    added = "".join(f"{name} = [\n{''.join(f'    {json.dumps(t)},{chr(10)}' for t in tests)}]\n" for name, tests in lists)
+    added = "".join(
+        f"{name} = [\n{''.join(f'    {json.dumps(t)},{chr(10)}' for t in tests)}]\n" for name, tests in lists
+    )
     file.write_text(kept.rstrip("\n") + "\n" + added, encoding="utf-8")

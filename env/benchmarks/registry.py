@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
-from pathlib import Path
 
-from env.benchmarks.base import Benchmark, BenchmarkError
+from env.benchmarks.aider import Aider
+from env.benchmarks.base import Benchmark, BenchmarkError, Source
 from env.benchmarks.bug_suite import BugSuite
+from env.benchmarks.mini_nightmare import MiniNightmare
 from env.task import Task
 
-BUILT_IN: dict[str, Callable[[Path | None], Benchmark]] = {"bugs": BugSuite}
+BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
+    "bugs": BugSuite,
+    "mini_nightmare": MiniNightmare,
+    "aider": Aider,
+}
 
 
 def benchmark_names() -> list[str]:
@@ -18,12 +23,13 @@ def benchmark_names() -> list[str]:
     return [*BUILT_IN, *(point.name for point in entry_points(group="stackrank.benchmarks"))]
 
 
-def load_benchmark(name: str, path: Path | None = None) -> Benchmark:
-    """The benchmark of that name; `path`: where its data is. Raises BenchmarkError."""
+def load_benchmark(name: str, source: Source | None = None) -> Benchmark:
+    """The benchmark of that name, on the data in `source`. Raises BenchmarkError."""
+    place = source or Source()
     if name in BUILT_IN:
-        return BUILT_IN[name](path)
+        return BUILT_IN[name](place)
     for point in entry_points(group="stackrank.benchmarks", name=name):
-        found: Benchmark = point.load()(path)
+        found: Benchmark = point.load()(place)
         return found
     raise BenchmarkError(f"there is no benchmark {name!r}: choose one of {', '.join(benchmark_names())}")
 

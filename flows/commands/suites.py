@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from db import queries
 from db.engine import connect
 from db.store import Store
 from env.benchmarks import bug_suite
-from env.benchmarks.base import Benchmark, BenchmarkError, digest
+from env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from env.benchmarks.bug_suite import BugSuite
 from env.benchmarks.registry import benchmark_names, load_benchmark, select
 from env.sandbox.pool import Pool
@@ -69,9 +68,10 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
-def tasks(name: str, path: Path | None, as_json: bool) -> None:
+def tasks(name: str, source: Source, as_json: bool) -> None:
     """List the tasks of a benchmark."""
-    rows = [
+    found = load_benchmark(name, source)
+    rows: list[dict[str, Any]] = [
         {
             "task": task.id,
             "title": task.title,
@@ -82,18 +82,20 @@ def tasks(name: str, path: Path | None, as_json: bool) -> None:
             "fail_to_pass": len(task.fail_to_pass),
             "digest": task.digest,
         }
-        for task in load_benchmark(name, path).tasks()
+        for task in found.tasks()
     ]
     if as_json:
         print_json(rows)
         return
     columns = {"task": "task", "title": "title", "category": "category", "difficulty": "difficulty", "files": "files"}
     print_table(rows, columns, f"{name} has no tasks.")
+    for task, reason in found.excluded().items():
+        print(f"left out: {task}: {reason}")
 
 
 def validate_benchmark(
     name: str,
-    path: Path | None,
+    source: Source,
     names: list[str],
     *,
     rounds: int,
@@ -108,7 +110,7 @@ def validate_benchmark(
     """
     if write and name != BugSuite.name:
         raise BenchmarkError(f"--record writes into the files of {BugSuite.name} only, not of {name}")
-    found = load_benchmark(name, path)
+    found = load_benchmark(name, source)
     all_tasks = tuple(found.tasks())
     chosen = select(all_tasks, names or None, None)
     place = backend(sandbox) if sandbox else default_backend()
@@ -125,7 +127,7 @@ def validate_benchmark(
     if write:
         for result in results:
             if result.valid:
-                bug_suite.record(result.task, result.fail_to_pass, result.pass_to_pass, path or bug_suite.DATA)
+                bug_suite.record(result.task, result.fail_to_pass, result.pass_to_pass, source.path or bug_suite.DATA)
     saved = save_benchmark(store, found, all_tasks)
     store.save_validation(saved.id, {result.task: (result.valid, result.reason) for result in results})
     valid = sum(result.valid for result in results)

@@ -1,0 +1,115 @@
+"""`aider`: Exercism's Python practice exercises, as Aider's benchmark uses them.
+
+From a checkout of https://github.com/exercism/python, or of Aider's polyglot benchmark (`python/exercises/practice/`).
+One exercise: `.meta/config.json` says which files are the solution, the tests and the reference; `.docs/` has the
+instructions. Agents see the stub, the tests and the instructions, and never `.meta/`, where the reference is.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.files import commit_of, read_tree
+from env.patches import enclosing, make_diff
+from env.task import Fault, Limits, Task
+
+# Exercises in rewriting code that works: there is nothing to mend.
+REFACTORINGS = ("ledger", "markdown")
+PLACES = ("exercises/practice", "python/exercises/practice", ".")
+CLOSING = """
+Change {files} so that the tests pass. Do not rename what the tests import; use the standard library only."""
+
+
+class Aider:
+    """Exercism's practice exercises."""
+
+    name = "aider"
+    license = "MIT"
+
+    def __init__(self, source: Source) -> None:
+        """`source.path`: the checkout, or its folder of exercises. Raises BenchmarkError."""
+        if source.path is None:
+            raise BenchmarkError("aider needs --path: a checkout of exercism/python or of Aider's polyglot benchmark")
+        folders = [source.path / place for place in PLACES]
+        found = next((folder for folder in folders if any(folder.glob("*/.meta/config.json"))), None)
+        if found is None:
+            raise BenchmarkError(f"{source.path} holds no exercise (a folder with .meta/config.json)")
+        self._path = found
+        self.source = f"{source.path.name} {commit_of(source.path)}".strip()
+
+    def tasks(self) -> Sequence[Task]:
+        """Every exercise that can be read, by name."""
+        return self._loaded[0]
+
+    def excluded(self) -> Mapping[str, str]:
+        """Exercises that are not played, with the reason."""
+        return self._loaded[1]
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
+        tasks, excluded = [], {}
+        for folder in sorted(file.parents[1] for file in self._path.glob("*/.meta/config.json")):
+            if folder.name in REFACTORINGS:
+                excluded[folder.name] = "a refactoring: its stub passes the tests as given"
+                continue
+            try:
+                tasks.append(load_task(folder))
+            except BenchmarkError as error:
+                excluded[folder.name] = str(error)
+        return tuple(tasks), excluded
+
+
+def load_task(folder: Path) -> Task:
+    """One exercise. Raises BenchmarkError."""
+    config = folder / ".meta" / "config.json"
+    try:
+        data = json.loads(config.read_text(encoding="utf-8"))
+        parts = data["files"]
+        solution, tests, example = (_names(parts, key) for key in ("solution", "test", "example"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BenchmarkError(f"{config} cannot be used: {type(error).__name__}: {error}") from None
+    files = read_tree(folder, [".*/"])
+    for name in (*solution, *tests):
+        if name not in files:
+            raise BenchmarkError(f"{config} names {name}, which {folder} does not have")
+    if len(example) != len(solution):
+        raise BenchmarkError(f"{config} has {len(example)} reference files for {len(solution)} solution files")
+    reference = {}
+    for name, path in zip(solution, example, strict=True):
+        place = (folder / path).resolve()
+        if not place.is_file() or not place.is_relative_to(folder.resolve()):
+            raise BenchmarkError(f"{config} names {path}, which {folder} does not have")
+        reference[name] = place.read_bytes()
+    return Task(
+        id=folder.name,
+        benchmark=Aider.name,
+        title=folder.name.replace("-", " "),
+        statement=_instructions(folder) + CLOSING.format(files=", ".join(solution)),
+        files=files,
+        test_command=f"python -m pytest -q -p no:cacheprovider {' '.join(tests)}",
+        fix=make_diff(files, {**files, **reference}),
+        faults=tuple(_whole(name, files[name]) for name in solution),
+        editable=tuple(f"/{name}" for name in solution),
+        limits=Limits(timeout_s=60),
+    )
+
+
+def _names(parts: dict[str, list[str]], key: str) -> list[str]:
+    names = parts[key]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise KeyError(f"files.{key}")
+    return names
+
+
+def _instructions(folder: Path) -> str:
+    parts = [folder / ".docs" / f"{name}.md" for name in ("introduction", "instructions", "instructions.append")]
+    return "\n".join(part.read_text(encoding="utf-8").strip() + "\n" for part in parts if part.is_file())
+
+
+def _whole(name: str, content: bytes) -> Fault:
+    lines = tuple(range(1, content.count(b"\n") + 2))
+    return Fault(name, enclosing(content, lines), lines)

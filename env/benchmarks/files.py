@@ -1,0 +1,39 @@
+"""Reading folders of tasks."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+
+def read_tree(folder: Path, hidden: Iterable[str] = ()) -> dict[str, bytes]:
+    """Every regular file below `folder` but what the gitignore patterns in `hidden` match: relative path -> content.
+
+    Links are left out: they could lead anywhere.
+    """
+    spec = GitIgnoreSpec.from_lines(hidden)
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts and not spec.match_file(name):
+            found[name] = path.read_bytes()
+    return found
+
+
+def read_patterns(file: Path) -> tuple[str, ...]:
+    """The gitignore patterns of a file; none where it does not exist."""
+    if not file.is_file():
+        return ()
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    return tuple(line for line in lines if line.strip() and not line.startswith("#"))
+
+
+def commit_of(folder: Path) -> str:
+    """The commit that a folder was checked out at, short; empty where that is not known."""
+    done = subprocess.run(
+        ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,116 @@
+"""`mini_nightmare`: short programs that are hard to debug without a debugger, in the layout of debug-gym's data.
+
+One folder a task: `<task>_code.py`, `test.py`, perhaps more files; `.debugignore` (hidden) and `.debugreadonly`
+(visible, not editable) in gitignore syntax. https://github.com/microsoft/debug-gym, data/mini_nightmare.
+The data has no known fixes: a folder of patches (`<task>.patch`) can add them; without one a task is unproven.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.files import commit_of, read_patterns, read_tree
+from env.patches import PatchError, apply_patch, find_faults
+from env.task import Limits, Task
+
+TEST = "test.py"
+# `.debugignore` is a copy of a long .gitignore; these have to be hidden whatever it says.
+ALWAYS_HIDDEN = (".debugignore", ".debugreadonly", "*.md", ".git/")
+STATEMENT = "The program does not do what its tests expect."
+# A call of one of these with an address cannot work in a closed sandbox.
+READS_ADDRESSES = {"read_csv", "read_json", "read_html", "urlopen", "urlretrieve", "get"}
+
+
+class MiniNightmare:
+    """Tasks of debug-gym's mini-nightmare layout."""
+
+    name = "mini_nightmare"
+    license = "MIT"
+
+    def __init__(self, source: Source) -> None:
+        """`source.path`: the folder of task folders; `source.fixes`: patches. Raises BenchmarkError."""
+        if source.path is None:
+            raise BenchmarkError("mini_nightmare needs --path: the folder data/mini_nightmare of a debug-gym checkout")
+        if not source.path.is_dir():
+            raise BenchmarkError(f"{source.path} is not a folder")
+        self._path, self._fixes = source.path, source.fixes
+        self.source = f"{source.path.name} {commit_of(source.path)}".strip()
+
+    def tasks(self) -> Sequence[Task]:
+        """Every task that can be read, by name. Raises BenchmarkError where there is none."""
+        return self._loaded[0]
+
+    def excluded(self) -> Mapping[str, str]:
+        """Tasks that cannot be played, with the reason."""
+        return self._loaded[1]
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
+        tasks, excluded = [], {}
+        for folder in sorted(each for each in self._path.iterdir() if each.is_dir() and not each.name.startswith(".")):
+            try:
+                tasks.append(load_task(folder, self._fixes))
+            except BenchmarkError as error:
+                excluded[folder.name] = str(error)
+        if not tasks:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in list(excluded.items())[:3])
+            raise BenchmarkError(f"{self._path} holds no task of mini_nightmare's layout. {reasons}".strip())
+        return tuple(tasks), excluded
+
+
+def load_task(folder: Path, fixes: Path | None = None) -> Task:
+    """One task. Raises BenchmarkError."""
+    if not (folder / TEST).is_file():
+        raise BenchmarkError(f"{folder} has no {TEST}")
+    files = read_tree(folder, [*read_patterns(folder / ".debugignore"), *ALWAYS_HIDDEN])
+    if TEST not in files:
+        raise BenchmarkError(f"{folder}/.debugignore hides {TEST}, which agents have to see")
+    code = [path for path in files if path.endswith(".py") and path != TEST]
+    if not code:
+        raise BenchmarkError(f"{folder} has no program beside {TEST}")
+    if any(reads_network(files[path]) for path in code):
+        raise BenchmarkError("the program reads from the network, which a sandbox has not: bring the file in")
+    patch = fixes / f"{folder.name}.patch" if fixes else None
+    fix = patch.read_text(encoding="utf-8") if patch and patch.is_file() else ""
+    try:
+        if fix:
+            apply_patch(files, fix)
+        faults = find_faults(files, fix) if fix else ()
+    except PatchError as error:
+        raise BenchmarkError(f"{patch}: {error}") from None
+    return Task(
+        id=folder.name,
+        benchmark=MiniNightmare.name,
+        title=folder.name.replace("_", " "),
+        statement=STATEMENT,
+        difficulty="hard",
+        files=files,
+        test_command=f"python -m pytest -q -p no:cacheprovider {TEST}",
+        fix=fix,
+        faults=faults,
+        readonly=(*read_patterns(folder / ".debugreadonly"), TEST),
+        limits=Limits(timeout_s=60),
+    )
+
+
+def reads_network(source: bytes) -> bool:
+    """Whether a program hands an address, written out or by a variable, to a function that reads from one."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return False
+
+    def is_address(node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) and str(node.value).startswith(("http://", "https://"))
+
+    assigned = [node for node in nodes if isinstance(node, ast.Assign) and is_address(node.value)]
+    names = {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+    for call in (node for node in nodes if isinstance(node, ast.Call) and node.args):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name in READS_ADDRESSES and (is_address(call.args[0]) or getattr(call.args[0], "id", "") in names):
+            return True
+    return False
