@@ -57,6 +57,8 @@ def parse(raw: str, key: bytes) -> TestReport:
             outcomes.update(dict.fromkeys(record["collected"], "missing"))
         elif "collect_error" in record:
             errors.append(f"{record['collect_error']}: {record['message'].strip().splitlines()[-1:]}")
+        elif "suspicion" in record:
+            suspicions.append(record["suspicion"])
         elif "finished" in record:
             complete = True
             suspicions += [f"{name} was replaced during the run" for name in record["tampered"]]

@@ -15,9 +15,17 @@ What that stands against, and how:
   ones show;
 - replacing functions of builtins, unittest, pytest or pluggy: compared at the end with what they were; and tests that
   must fail (canaries), run last in the same process, show it when failures are suppressed in another way;
-- reading hidden tests or the known fix: they are in no sandbox that an agent's action runs in;
-- what it does not stand against: code that searches the scoring process's memory for the reporter's own key in order
-  to imitate it. It runs in that process, and nothing but the tests' own process can run the tests.
+- hooks or plug-ins that keep a test from running, test items whose function was replaced: the hooks and the items are
+  compared with what they were when collected, and a test that is said to have passed has to have been called;
+- calling the reporter: it is an audit hook, which Python code cannot list or remove; it holds the key, and refuses
+  records with a file of the agent's, generated code or another thread on their stack. The same holds for searching
+  the heap (`gc`), for taking over the runner's code objects and for opening a process's memory;
+- reading hidden tests or the known fix: they are in no sandbox that an agent's action runs in.
+
+What it does not stand against: machine code (ctypes, an extension module) that changes the test process from within,
+chains of C callables that pytest itself is brought to call, and answers that claim to equal anything (`__eq__`), which
+satisfy any test that only compares. They run in the process that has to run the tests; a test that looks at a value's
+type, or a reader of the diff, sees the last one.
 
 Whatever was tried is said in `Score.notes`, and `tampered` is set.
 """
@@ -111,8 +119,9 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     with new_sandbox(SandboxSpec(image=task.image, limits=task.limits)) as sandbox:
         sandbox.put({**work, **task.hidden_files})
         key = os.urandom(32)
+        suspects = [path for path, content in work.items() if given.get(path) != content]
         command = task.score_command or task.test_command
-        result = sandbox.test(command, task.limits.timeout_s, key, score=True)
+        result = sandbox.test(command, task.limits.timeout_s, key, score=True, suspects=suspects)
     report = parse(result.report, key) if result.report is not None else None
     if result.timed_out:
         notes.append(f"the tests did not end within {task.limits.timeout_s:g} s")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,12 +188,21 @@ class Sandbox:
         """Run a shell command in the workspace; everything it started ends with it. Raises Refused."""
         return self._result(*self._ask("run", timeout_s=timeout_s, command=command, cap=cap))
 
-    def test(self, command: str, timeout_s: float, key: bytes, score: bool, cap: int = OUTPUT_CAP) -> CommandResult:
-        """Run a test command; where it is pytest, with a report of each test, authenticated by `key`.
+    def test(
+        self,
+        command: str,
+        timeout_s: float,
+        key: bytes,
+        score: bool,
+        cap: int = OUTPUT_CAP,
+        suspects: Collection[str] = (),
+    ) -> CommandResult:
+        """Run a test command; where it is pytest, with a report of each test, authenticated by `key` (32 bytes).
 
-        `score`: for a verdict; adds the canaries that `env.scoring` looks for.
+        `score`: for a verdict; adds the canaries that `env.scoring` looks for. `suspects`: files that the agent wrote.
         """
-        reply = self._ask("test", body=key, timeout_s=timeout_s, command=command, cap=cap, score=score)
+        body = key + json.dumps(sorted(suspects)).encode()
+        reply = self._ask("test", body=body, timeout_s=timeout_s, command=command, cap=cap, score=score)
         return self._result(*reply)
 
     def debug(self, commands: str, entry: str, explicit: bool, timeout_s: float) -> dict[str, Any]:

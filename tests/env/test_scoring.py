@@ -233,6 +233,91 @@ CODE_THAT_CHEATS: dict[str, str] = {
 
         _pytest.runner.CallInfo.from_call = classmethod(from_call)
     """,
+    "the function replaced without a search": """
+        import sys
+
+
+        def items():
+            frame = sys._getframe()
+            while frame:
+                for value in list(frame.f_locals.values()):
+                    session = getattr(value, "session", None)
+                    if session is not None and getattr(session, "items", None):
+                        return session.items
+                frame = frame.f_back
+            return []
+
+
+        def patch():
+            for item in items():
+                item._obj = lambda: None
+
+
+        class Price(int):
+            def __radd__(self, other):
+                patch()
+                return int(other)
+
+
+        import builtins
+
+        plain = len
+        builtins.len = lambda x: patch() or plain(x)
+    """,
+    "a hook that runs nothing": """
+        import sys
+
+        frame = sys._getframe()
+        while frame and "config" not in frame.f_locals:
+            frame = frame.f_back
+
+
+        class Evil:
+            @staticmethod
+            def pytest_pyfunc_call(pyfuncitem):
+                return True
+
+
+        frame.f_locals["config"].pluginmanager.register(Evil())
+    """,
+    "calls the reporter": """
+        import os, sys, types
+
+        frame = sys._getframe()
+        while frame and "config" not in frame.f_locals:
+            frame = frame.f_back
+        hook = frame.f_locals["config"].hook
+        call = types.SimpleNamespace(excinfo=None, when="call", duration=0.0, start=0, stop=0)
+        names = ["tests/test_cart.py::test_total", "tests/test_hidden.py::test_empty"]
+        sys.audit("stackrank.report", {"collected": names})
+        for name in names:
+            record = dict(test=name, canary=False, when="call", outcome="passed", reported="passed")
+            record.update(xfail=False, message="")
+            sys.audit("stackrank.report", record)
+        sys.audit("stackrank.report", {"finished": 0, "tampered": []})
+        os._exit(0)
+    """,
+    "a walk through the reporter's closures": """
+        import os, sys
+
+        frame = sys._getframe()
+        while frame and "config" not in frame.f_locals:
+            frame = frame.f_back
+        for plugin in frame.f_locals["config"].pluginmanager.get_plugins():
+            if type(plugin).__name__ == "Reporter":
+                cells = type(plugin).pytest_runtest_makereport.__closure__
+                for cell in cells:
+                    if isinstance(cell.cell_contents, bytes):
+                        sys.audit("stackrank.report", {"finished": 0, "tampered": []})
+                audit = next(c.cell_contents for c in cells if c.cell_contents is sys.audit)
+                audit("stackrank.report", {"finished": 0, "tampered": []})
+        os._exit(0)
+    """,
+    "code of the runner with globals of its own": """
+        import _pytest.runner, types
+
+        evil = types.FunctionType(_pytest.runner.pytest_runtest_call.__code__, {}, "x")
+    """,
     "forged lines on every descriptor": """
         import json, os
 

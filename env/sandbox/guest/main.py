@@ -105,9 +105,9 @@ class Guest:
         if arguments is None:
             return self.do_run(request, body)
         report_read, report_write = os.pipe()
-        key_read, key_write = os.pipe()
-        os.write(key_write, body)
-        os.close(key_write)
+        key_read = os.memfd_create("key")  # of any size, unlike a pipe
+        os.write(key_read, body)
+        os.lseek(key_read, 0, os.SEEK_SET)
         chunks: List[bytes] = []
         score = request["score"]
         program = ["pytest", str(report_write), "score" if score else "show", *arguments]

@@ -8,41 +8,29 @@ hooks make of it; every record carries a keyed hash and a running number; and th
 
 from __future__ import annotations
 
-import builtins
 import hashlib
-import hmac
 import json
 import os
 import sys
 import time
-import types
 import unittest
 import unittest.case
 from typing import Any, Callable, Dict, Generator, List, Optional
 
+from .integrity import EVENT, Watch, changed, fingerprint, install
 from .shadows import forget_shadowed
 
-GUARDED = ("_pytest", "pytest", "pluggy", "unittest", "builtins")
 
-
-def reporter(fd: int, key: bytes, canaries: bool, on_stop: Callable[[], List[str]]) -> Any:
-    """The plugin. `on_stop` is asked at the end of the session for signs of tampering.
+def reporter(key: bytes, canaries: bool, by_suspects: Callable[[], bool]) -> Any:
+    """The plugin.
 
     `canaries`: add tests that must fail, after all others; one that passes tells that failures are suppressed.
     """
     import pytest
 
-    sequence = 0
-    write, mac, dumps, clock = os.write, hmac.new, json.dumps, time.perf_counter
-
-    def emit(record: Dict[str, Any]) -> None:
-        nonlocal sequence
-        record["seq"] = sequence
-        sequence += 1
-        text = dumps(record)
-        data = memoryview(("%s %s\n" % (mac(key, text.encode(), hashlib.sha256).hexdigest(), text)).encode())
-        while data:
-            data = data[write(fd, data) :]
+    audit, clock, digest = sys.audit, time.perf_counter, hashlib.sha256
+    watch: List[Watch] = []
+    false: Dict[str, str] = {}
 
     class Canary(pytest.Item):
         def __init__(self, check: Callable[[], None], **options: Any) -> None:
@@ -52,17 +40,39 @@ def reporter(fd: int, key: bytes, canaries: bool, on_stop: Callable[[], List[str
         def runtest(self) -> None:
             self._check()
 
+    def make_canaries(session: Any) -> List[Any]:
+        # Among the tests of the last file, and run as they are, where that is possible.
+        module = session.items[-1].parent if session.items else None
+        made: List[Any] = []
+        for name, check in must_fail(pytest).items():
+            hidden = "test_" + digest(key + name.encode()).hexdigest()[:12]
+            if isinstance(module, pytest.Module):
+                made.append(pytest.Function.from_parent(module, name=hidden, callobj=check))
+            else:
+                made.append(Canary.from_parent(session, name=hidden, check=check))
+            false[made[-1].nodeid] = name
+        return made
+
     class Reporter:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
             yield
-            emit({"collected": [item.nodeid for item in getattr(session, "items", [])]})
-            if canaries:
-                session.items += [
-                    Canary.from_parent(session, name=hashlib.sha256(key + name.encode()).hexdigest()[:12], check=check)
-                    for name, check in must_fail(pytest).items()
-                ]
+            items = list(getattr(session, "items", []))
+            audit(EVENT, {"collected": [item.nodeid for item in items]})
+            if canaries and items:
+                session.items += make_canaries(session)
                 session.testscollected = len(session.items)
+            watch.append(Watch(session))
+
+        def pytest_plugin_registered(self, plugin: Any, manager: Any) -> None:
+            if by_suspects():
+                audit(EVENT, {"suspicion": "the code under test registered a plugin"})
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_pyfunc_call(self, pyfuncitem: Any) -> Generator[None, Any, None]:
+            if watch and not by_suspects():
+                watch[0].runs(pyfuncitem)
+            yield
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
@@ -71,28 +81,26 @@ def reporter(fd: int, key: bytes, canaries: bool, on_stop: Callable[[], List[str
             started = clock()
             outcome = yield
             report = outcome.get_result()
-            emit(
-                {
-                    "test": item.nodeid,
-                    "canary": isinstance(item, Canary),
-                    "when": call.when,
-                    "outcome": _outcome(error),
-                    "xfail": bool(hasattr(report, "wasxfail")),
-                    "reported": report.outcome,
-                    "seconds": round(call.duration, 4),
-                    "message": _message(error),
-                    "at": started,
-                }
-            )
+            if canaries and watch and error is None and call.when == "call":
+                wrong = watch[0].changed(item, type(item) is pytest.Function)
+                if wrong:
+                    audit(EVENT, {"suspicion": wrong})
+            record = {
+                "test": item.nodeid,
+                "canary": item.nodeid in false,
+                "when": call.when,
+                "outcome": _outcome(error),
+                "xfail": bool(hasattr(report, "wasxfail")),
+                "reported": report.outcome,
+                "seconds": round(call.duration, 4),
+                "message": _message(error),
+                "at": started,
+            }
+            audit(EVENT, record)
 
         def pytest_collectreport(self, report: Any) -> None:
             if report.failed:
-                emit({"collect_error": report.nodeid, "message": str(report.longrepr)[-2000:]})
-
-        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Generator[None, Any, None]:
-            yield
-            emit({"finished": int(exitstatus), "tampered": on_stop()})
+                audit(EVENT, {"collect_error": report.nodeid, "message": str(report.longrepr)[-2000:]})
 
     def _outcome(error: Optional[BaseException]) -> str:
         if error is None:
@@ -143,52 +151,19 @@ def must_fail(pytest: Any) -> Dict[str, Callable[[], None]]:
     return {check.__name__: check for check in (*checks, pytest_raises, pytest_approx, pytest_fail)}
 
 
-def fingerprint() -> Dict[str, int]:
-    """The identity of every function and class of the machinery that judges tests: name -> id."""
-    marks: Dict[str, int] = {}
-    for name, module in sorted(sys.modules.items()):
-        if name.split(".")[0] not in GUARDED or not isinstance(module, types.ModuleType):
-            continue
-        for attribute, value in list(vars(module).items()):
-            if attribute.startswith("__") and name != "builtins":
-                continue
-            where = "%s.%s" % (name, attribute)
-            if isinstance(value, type):
-                marks[where] = id(value)
-                if value.__module__.split(".")[0] in GUARDED and value.__module__ != "builtins":
-                    for member, inner in list(vars(value).items()):
-                        if isinstance(inner, (types.FunctionType, classmethod, staticmethod, property)):
-                            marks["%s.%s" % (where, member)] = id(inner)
-                            _mark_code(marks, "%s.%s" % (where, member), inner)
-            elif callable(value):
-                marks[where] = id(value)
-                _mark_code(marks, where, value)
-    return marks
-
-
-def _mark_code(marks: Dict[str, int], where: str, value: Any) -> None:
-    function = value.__func__ if isinstance(value, (classmethod, staticmethod, types.MethodType)) else value
-    if isinstance(function, types.FunctionType):
-        marks[where + ".__code__"] = id(function.__code__)
-
-
-def changed(before: Dict[str, int]) -> List[str]:
-    """Names whose object is no longer what it was. What came new is not a change."""
-    after = fingerprint()
-    return [name for name, mark in before.items() if after.get(name) != mark and not _benign(name)][:20]
-
-
-def _benign(name: str) -> bool:
-    """Whether pytest itself made the change: its `legacypath` plugin patches pytest's own classes."""
-    _module, _, rest = name.partition(".Config.")
-    value = getattr(sys.modules["_pytest.config"].Config, rest.replace(".__code__", ""), None) if rest else None
-    return getattr(value, "__module__", "") == "_pytest.legacypath"
-
-
 def main(argv: List[str]) -> int:
-    """Run pytest: `argv` is [report descriptor, "score" or "show", *pytest arguments]; the key is standard input."""
+    """Run pytest: `argv` is [report descriptor, "score" or "show", *pytest arguments].
+
+    Standard input holds 32 bytes of key, then a JSON list of the files that somebody other than the task wrote.
+    """
     fd, mode = int(argv[0]), argv[1]
-    key = os.read(0, 64)
+    given = b""
+    while True:
+        part = os.read(0, 1 << 16)
+        if not part:
+            break
+        given += part
+    key, suspects = given[:32], json.loads(given[32:] or b"[]")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -203,10 +178,13 @@ def main(argv: List[str]) -> int:
     except ImportError as error:
         print("python: %s" % error.msg)
         return 1
-    assert builtins and _pytest.assertion.rewrite and _pytest.unittest
+    assert _pytest.assertion.rewrite and _pytest.unittest
     before = fingerprint()
     sys.path[0] = os.getcwd()
-    forget_shadowed(sys.path[0])
     sys.argv = ["pytest", *argv[2:]]
-    plugin = reporter(fd, key, mode == "score", lambda: changed(before))
-    return int(pytest.main(argv[2:], plugins=[plugin]))
+    plugin = reporter(key, mode == "score", install(fd, key, suspects, sys._getframe()))
+    del given, key
+    forget_shadowed(sys.path[0])
+    status = int(pytest.main(argv[2:], plugins=[plugin]))
+    sys.audit(EVENT, {"finished": status, "tampered": changed(before)})
+    return status
