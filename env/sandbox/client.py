@@ -156,6 +156,10 @@ class Sandbox:
         """A file's content. Raises Refused."""
         return self._ask("read", path=path)[1]
 
+    def resolve(self, path: str) -> str:
+        """Where a path really leads, links followed, relative to the workspace. Raises Refused."""
+        return str(self._ask("resolve", path=path)[0]["path"])
+
     def edit(self, path: str, text: str, start: int | None = None, end: int | None = None) -> dict[str, Any]:
         """Replace lines `start` to `end` (1-based, inclusive), or the whole file; see the guest's `Workspace.edit`."""
         body = text.encode("utf-8", "replace")

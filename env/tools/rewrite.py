@@ -45,8 +45,7 @@ class Rewrite:
     def __call__(self, bench: Bench, arguments: RewriteArguments) -> Observation:
         """Done exactly, or refused with nothing changed."""
         path = arguments.path
-        # The path as the task knows it; where it really leads is checked in the sandbox.
-        plain = path.removeprefix(bench.sandbox.root + "/").removeprefix("./")
+        plain = bench.sandbox.resolve(path)
         if not bench.task.may_edit(plain):
             raise ToolError(f"{path} is read-only: mend the program, not what tests it")
         if len(arguments.new_code) > MAX_BYTES:

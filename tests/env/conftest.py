@@ -13,6 +13,7 @@ from env.actions import Action, Observation
 from env.debug_env import DebugEnv
 from env.sandbox.base import Backend, SandboxError, SandboxSpec
 from env.sandbox.client import Sandbox
+from env.sandbox.pool import Pool
 from env.sandbox.registry import backend
 from env.task import Limits, Task
 from env.tools import ToolSet, tool_names
@@ -58,6 +59,26 @@ def sandbox(sandbox_backend: Backend) -> Iterator[Sandbox]:
     with Sandbox(sandbox_backend, SandboxSpec(limits=Limits(timeout_s=10))) as made:
         made.put({})
         yield made
+
+
+@pytest.fixture(scope="session")
+def local() -> Iterator[Sandbox]:
+    """One sandbox without isolation, for what is the guest's alone and the same everywhere."""
+    with Sandbox(usable("local"), SandboxSpec(limits=Limits(timeout_s=10))) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def pools() -> Iterator[Callable[[Backend], Pool]]:
+    """A pool for each backend."""
+    made: dict[str, Pool] = {}
+
+    def pool(kind: Backend) -> Pool:
+        return made.setdefault(kind.name, Pool(kind, size=2))
+
+    yield pool
+    for each in made.values():
+        each.close()
 
 
 def source(text: str) -> bytes:
@@ -135,12 +156,12 @@ Play = Callable[..., Episode]
 
 
 @pytest.fixture
-def play(sandbox_backend: Backend) -> Iterator[Play]:
+def play(sandbox_backend: Backend, pools: Callable[[Backend], Pool]) -> Iterator[Play]:
     """Starts an episode on a task in each backend; ends what it started."""
     started: list[DebugEnv] = []
 
     def start(task: Task, **options: bool) -> Episode:
-        env = DebugEnv(task, EVERYTHING, lambda spec: Sandbox(sandbox_backend, spec), **options)
+        env = DebugEnv(task, EVERYTHING, pools(sandbox_backend).take, **options)
         started.append(env)
         env.reset()
         return Episode(env)

@@ -68,6 +68,10 @@ class Guest:
         """A file's content."""
         return {}, self._workspace.read(request["path"])
 
+    def do_resolve(self, request: Dict[str, Any], body: bytes) -> Reply:
+        """Where a path really leads, relative to the workspace."""
+        return {"path": self._workspace.relative(self._workspace.resolve(request["path"]))}, b""
+
     def do_edit(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Replace lines of a file."""
         text = body.decode("utf-8")
