@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from env.patches import PatchError, apply_patch
 from env.sandbox.base import SandboxSpec
-from env.sandbox.client import Changes
+from env.sandbox.client import Changes, Sandbox
 from env.scoring import NewSandbox, Score, score
 from env.task import Task
 from env.tools.run_tests import run_visible_tests
@@ -37,11 +37,22 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 3) -> Validation
     deleted = tuple(path for path in task.files if path not in fixed)
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     for number in range(1, rounds + 1):
-        with new_sandbox(SandboxSpec(image=task.image, limits=task.limits)) as sandbox:
-            sandbox.put(task.files)
-            if run_visible_tests(sandbox, task).state["solved"]:
-                return Validation(task.id, False, f"round {number}: the visible tests pass as given")
-        given = score(task, Changes(), new_sandbox)
+        # What is given is what the agent sees: one sandbox serves both runs, the visible one first.
+        solved: list[bool] = []
+
+        def visible_first(spec: SandboxSpec, solved: list[bool] = solved) -> Sandbox:
+            sandbox = new_sandbox(spec)
+            try:
+                sandbox.put(task.files)
+                solved.append(bool(run_visible_tests(sandbox, task).state["solved"]))
+            except BaseException:
+                sandbox.close()
+                raise
+            return sandbox
+
+        given = score(task, Changes(), visible_first)
+        if any(solved):
+            return Validation(task.id, False, f"round {number}: the visible tests pass as given")
         if given.resolved:
             return Validation(task.id, False, f"round {number}: the hidden tests pass as given")
         cured = score(task, Changes(files=changed, deleted=deleted), new_sandbox)

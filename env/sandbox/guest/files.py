@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import io
-import json
 import os
 import re
 import stat
@@ -13,10 +12,12 @@ import tarfile
 import tokenize
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from .processes import in_child
+from .processes import TimeLimit, in_child, time_limit
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of source.
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+
+SEARCH_LIMIT_S = 10
 
 # Made by tools that look at the program, not by anyone who changes it.
 _NOISE = {"__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
@@ -187,34 +188,40 @@ class Workspace:
         if not os.path.exists(real):
             raise Refused("%s does not exist" % path)
 
-        def work() -> bytes:
-            top = self.relative(real) or "."
-            files = [(top, real)] if os.path.isfile(real) else list(self._walk("" if top == "." else top))
-            matches: List[Tuple[str, int, str]] = []
-            more = 0
-            for relative, full in files:
-                if glob and not (fnmatch.fnmatch(relative, glob) or fnmatch.fnmatch(os.path.basename(full), glob)):
-                    continue
-                if os.path.islink(full) or not os.path.isfile(full):
-                    continue
+        try:
+            # A hostile expression can take for ever; Python looks for signals while it matches.
+            with time_limit(SEARCH_LIMIT_S):
+                return self._search(expression, real, glob, limit)
+        except TimeLimit:
+            raise Refused(
+                "the search did not end within %d s: use a simpler regular expression or a narrower path"
+                % SEARCH_LIMIT_S
+            ) from None
+
+    def _search(self, expression: "re.Pattern[str]", real: str, glob: str, limit: int) -> Dict[str, Any]:
+        top = self.relative(real) or "."
+        files = [(top, real)] if os.path.isfile(real) else self._walk("" if top == "." else top)
+        matches: List[Tuple[str, int, str]] = []
+        more = 0
+        for relative, full in files:
+            if glob and not (fnmatch.fnmatch(relative, glob) or fnmatch.fnmatch(os.path.basename(full), glob)):
+                continue
+            if os.path.islink(full) or not os.path.isfile(full):
+                continue
+            try:
                 with open(full, "rb") as file:
                     data = file.read(4 << 20)
-                if b"\0" in data:
-                    continue
-                for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-                    if expression.search(line):
-                        if len(matches) < limit:
-                            matches.append((relative, number, line.rstrip("\r")[:400]))
-                        else:
-                            more += 1
-            return json.dumps({"matches": matches, "more": more}).encode("ascii")
-
-        # A hostile expression can take for ever; it must not take the guest along.
-        found = in_child(work, 10.0)
-        if found is None:
-            raise Refused("the search did not end within 10 s: use a simpler regular expression or a narrower path")
-        result: Dict[str, Any] = json.loads(found)
-        return result
+            except OSError:
+                continue
+            if b"\0" in data:
+                continue
+            for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+                if expression.search(line):
+                    if len(matches) < limit:
+                        matches.append((relative, number, line.rstrip("\r")[:400]))
+                    else:
+                        more += 1
+        return {"matches": matches, "more": more}
 
     # ---- snapshot and difference
 

@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set
 
 from .output import HeadTail
 
@@ -276,3 +276,23 @@ def in_child(work: Callable[[], bytes], timeout_s: float) -> Optional[bytes]:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     return b"".join(chunks) if finished and status == 0 else None
+
+
+class TimeLimit(Exception):
+    """The time is up."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeLimit in the block when it takes longer. For the main thread, and code that Python can interrupt."""
+
+    def stop(*_: object) -> None:
+        raise TimeLimit
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

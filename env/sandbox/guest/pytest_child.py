@@ -77,7 +77,11 @@ def reporter(key: bytes, canaries: bool, by_suspects: Callable[[], bool]) -> Any
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
             # Outermost wrapper: the exception is read before any other hook has seen it.
-            error = call.excinfo.value if call.excinfo is not None else None
+            raised = call.excinfo
+            if raised is None and getattr(item, "_excinfo", None):
+                # unittest catches what its tests raise; pytest keeps it here until its own hook, which comes later.
+                raised = item._excinfo[0]
+            error = raised.value if raised is not None else None
             started = clock()
             outcome = yield
             report = outcome.get_result()
@@ -176,7 +180,7 @@ def main(argv: List[str]) -> int:
         import _pytest.unittest
         import pytest
     except ImportError as error:
-        print("python: %s" % error.msg)
+        print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
     assert _pytest.assertion.rewrite and _pytest.unittest
     before = fingerprint()

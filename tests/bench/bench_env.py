@@ -1,0 +1,330 @@
+"""How fast the environment is, beside raw floors measured in the same run on the same machine.
+
+    python -m tests.bench [--rounds N] [--backend docker] [--skip-episodes]
+
+One table: each operation's median in each backend, the floor it is compared with, the ratio, the target of the design.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from env.actions import Action
+from env.debug_env import DebugEnv
+from env.sandbox.base import Backend, SandboxError, SandboxSpec
+from env.sandbox.client import Sandbox
+from env.sandbox.pool import Pool
+from env.sandbox.python_env import ensure_sandbox_python
+from env.sandbox.registry import backend
+from env.task import Limits, Task
+from env.tools import ToolSet, tool_names
+
+EVERYTHING = ToolSet("everything", tuple(tool_names()))
+CART = b"""def total(items):
+    result = 0
+    for price in items:
+        result += price
+    return result - 1
+"""
+TESTS = b"""from cart import total
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+"""
+TASK = Task(
+    id="cart",
+    benchmark="bench",
+    statement="Totals are wrong.",
+    files={
+        "cart.py": CART,
+        "tests/test_cart.py": TESTS,
+        **{f"lib/module_{n}.py": CART * 20 for n in range(20)},
+    },
+    test_command="python -m pytest -q -p no:cacheprovider tests/test_cart.py",
+    readonly=("tests/**",),
+    limits=Limits(timeout_s=30),
+)
+SCRIPT: tuple[tuple[str, dict[str, object]], ...] = (
+    ("view", {"path": "cart.py"}),
+    ("eval", {}),
+    ("pdb", {"command": "b cart.py:5"}),
+    ("pdb", {"command": "c"}),
+    ("pdb", {"command": "p result"}),
+    ("rewrite", {"path": "cart.py", "start": 5, "end": 5, "new_code": "    return result"}),
+    ("eval", {}),
+    ("submit", {}),
+)
+NewSandbox = Callable[[SandboxSpec], Sandbox]
+
+
+def median_ms(action: Callable[[], Any], rounds: int) -> float:
+    """The median of some runs, in milliseconds."""
+    taken = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        action()
+        taken.append((time.perf_counter() - started) * 1000)
+    return statistics.median(taken)
+
+
+def pdb_over_a_pty(rounds: int) -> float:
+    """The floor for `p x`: pdb on a pseudo-terminal of this machine, without any sandbox."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "prog.py")
+        script.write_text("x = 1\ny = 2\n")
+        python = str(ensure_sandbox_python())
+        child = pexpect.spawn(python, ["-m", "pdb", str(script)], echo=False, timeout=20)
+        child.delaybeforesend = None
+        child.expect_exact("(Pdb) ")
+        child.sendline("n")
+        child.expect_exact("(Pdb) ")
+
+        def ask() -> None:
+            child.sendline("p x")
+            child.expect_exact("(Pdb) ")
+
+        taken = median_ms(ask, rounds)
+        child.close(force=True)
+    return taken
+
+
+def measure(kind: Backend, rounds: int) -> dict[str, float]:
+    """Medians of every operation in one backend, in milliseconds."""
+    found: dict[str, float] = {}
+    few = max(rounds // 20, 3)
+    spec = SandboxSpec(limits=TASK.limits)
+
+    def cold() -> None:
+        with Sandbox(kind, spec) as sandbox:
+            sandbox.put(TASK.files)
+
+    found["new sandbox with files"] = median_ms(cold, few)
+    with Pool(kind, size=1) as pool:
+        pooled: list[float] = []
+        for _ in range(few):
+            pool.expect(spec)
+            wait_for(pool, 1)
+            started = time.perf_counter()
+            sandbox = pool.take(spec)
+            sandbox.put(TASK.files)
+            pooled.append((time.perf_counter() - started) * 1000)
+            sandbox.close()
+        found["pooled sandbox with files"] = statistics.median(pooled)
+        wait_for(pool, 1)
+        with DebugEnv(TASK, EVERYTHING, pool.take, end_when_solved=False) as env:
+            found["pooled reset with its tests"] = env.reset()[0].env_ms
+            found |= operations(env, rounds, few)
+            closing = env.sandbox.close
+        started = time.perf_counter()
+        closing()
+        closed = []
+        for _ in range(few):
+            sandbox = pool.take(spec)
+            started = time.perf_counter()
+            sandbox.close()
+            closed.append((time.perf_counter() - started) * 1000)
+        found["close"] = statistics.median(closed)
+    return found
+
+
+def operations(env: DebugEnv, rounds: int, few: int) -> dict[str, float]:
+    """Medians of the tools in one episode."""
+
+    def act(tool: str, **arguments: object) -> Callable[[], None]:
+        def run() -> None:
+            observation = env.step(Action(tool, dict(arguments)))[0]
+            assert observation.ok, observation.text
+
+        return run
+
+    found = {"channel round trip": median_ms(env.sandbox.ping, rounds)}
+    found["bare pytest"] = median_ms(lambda: env.sandbox.run(TASK.test_command, 30), few)
+    found["eval"] = median_ms(act("eval"), few)
+    for tool, arguments in (
+        ("view", {"path": "cart.py"}),
+        ("listdir", {}),
+        ("grep", {"pattern": "result"}),
+        ("bash", {"command": "true"}),
+    ):
+        found[tool] = median_ms(act(tool, **arguments), rounds)
+    stops = []
+    for _ in range(few):
+        act("pdb", command="q")()
+        started = time.perf_counter()
+        act("pdb", command="b cart.py:4\nc")()
+        stops.append((time.perf_counter() - started) * 1000)
+        act("pdb", command="cl 1")() if _ < few - 1 else None
+    found["first pdb stop"] = statistics.median(stops)
+    found["p x"] = median_ms(act("pdb", command="p result"), rounds)
+    found["c"] = median_ms(act("pdb", command="c"), 2)
+    act("pdb", command="restart\nc")()
+    found["n"] = median_ms(act("pdb", command="n"), 4)
+    texts = iter(f"    return result - {number}" for number in range(10**6))
+    edit = median_ms(lambda: act("rewrite", path="cart.py", start=5, end=5, new_code=next(texts))(), rounds)
+    found["rewrite"] = edit
+    return found
+
+
+def wait_for(pool: Pool, count: int) -> None:
+    """Until so many sandboxes are ready."""
+    deadline = time.monotonic() + 60
+    while pool.waiting() < count:
+        assert time.monotonic() < deadline, "the pool does not fill"
+        time.sleep(0.005)
+
+
+def play_one(new_sandbox: NewSandbox) -> None:
+    """The scripted episode, verdict included."""
+    with DebugEnv(TASK, EVERYTHING, new_sandbox, end_when_solved=False) as env:
+        env.reset()
+        reward = 0.0
+        for tool, arguments in SCRIPT:
+            reward = env.step(Action(tool, dict(arguments)))[1]
+        assert reward == 1.0
+
+
+def episodes_per_minute(kind: Backend, workers: int, seconds: float) -> float:
+    """How many scripted episodes are through in a minute."""
+    with Pool(kind, size=2) as pool, ThreadPoolExecutor(workers) as threads:
+        play_one(pool.take)
+        until = time.perf_counter() + seconds
+        counted = threading.Lock()
+        done = [0]
+
+        def work() -> None:
+            while time.perf_counter() < until:
+                play_one(pool.take)
+                with counted:
+                    done[0] += 1
+
+        started = time.perf_counter()
+        for future in [threads.submit(work) for _ in range(workers)]:
+            future.result()
+        return done[0] / (time.perf_counter() - started) * 60
+
+
+def memory_per_episode(kind: Backend, count: int = 8) -> float:
+    """Megabytes of this process that each further open episode takes."""
+    process = psutil.Process(os.getpid())
+    open_ones: list[DebugEnv] = []
+
+    def begin() -> None:
+        env = DebugEnv(TASK, EVERYTHING, lambda spec: Sandbox(kind, spec))
+        env.reset()
+        env.step(Action("pdb", {"command": "b cart.py:4\nc"}))
+        open_ones.append(env)
+
+    begin()
+    gc.collect()
+    before = process.memory_info().rss
+    for _ in range(count):
+        begin()
+    gc.collect()
+    grown = process.memory_info().rss - before
+    for env in open_ones:
+        env.close()
+    return grown / count / 2**20
+
+
+# operation -> (what it is compared with, at most so many times that, at most so many milliseconds)
+TARGETS: dict[str, tuple[str, float | None, float | None]] = {
+    "channel round trip": ("", None, None),
+    "new sandbox with files": ("", None, None),
+    "pooled sandbox with files": ("", None, 30),
+    "pooled reset with its tests": ("bare pytest", None, None),
+    "first pdb stop": ("bare pytest", None, None),
+    "p x": ("pdb over a pty", 3, 5),
+    "n": ("pdb over a pty", None, None),
+    "c": ("pdb over a pty", None, None),
+    "view": ("channel round trip", None, 5),
+    "listdir": ("channel round trip", None, 5),
+    "grep": ("channel round trip", None, 5),
+    "rewrite": ("channel round trip", None, 5),
+    "bash": ("channel round trip", None, None),
+    "bare pytest": ("", None, None),
+    "eval": ("bare pytest", 1.1, None),
+    "close": ("", None, 10),
+}
+
+
+def report(
+    results: dict[str, dict[str, float]], floor: float, rates: dict[str, list[float]], memory: dict[str, float]
+) -> bool:
+    """Print the table; whether every target was met."""
+    table = Table(title=f"medians in ms; pdb over a pty of this machine: {floor:.2f} ms")
+    table.add_column("operation")
+    for name in results:
+        table.add_column(name, justify="right")
+        table.add_column("ratio", justify="right")
+    table.add_column("target")
+    met = True
+    for operation, (against, times, limit) in TARGETS.items():
+        row = [operation]
+        for found in results.values():
+            value = found[operation]
+            base = floor if against == "pdb over a pty" else found.get(against)
+            ratio = value / base if base else None
+            good = (times is None or ratio is None or ratio <= times) and (limit is None or value <= limit)
+            met = met and good
+            row += [f"{value:.2f}{'' if good else ' !'}", f"{ratio:.2f}" if ratio else ""]
+        goals = [f"<= {times:g} x {against}"] if times else [f"(x {against})"] if against else []
+        row.append("; ".join(goals + ([f"<= {limit:g} ms"] if limit else [])))
+        table.add_row(*row)
+    for index, workers in enumerate((1, 2, 4)):
+        if rates:
+            row = [f"episodes a minute, {workers} workers"]
+            for name in results:
+                good = workers != 2 or rates[name][index] >= 96
+                met = met and good
+                row += [f"{rates[name][index]:.0f}{'' if good else ' !'}", f"{rates[name][index] / 16:.1f}"]
+            table.add_row(*row, ">= 6 x debug-gym's 16 with 2 workers" if workers == 2 else "(x debug-gym's 16)")
+    row = ["MB of this process, each further episode"]
+    for name in results:
+        met = met and memory[name] <= 2
+        row += [f"{memory[name]:.2f}{'' if memory[name] <= 2 else ' !'}", ""]
+    table.add_row(*row, "<= 2")
+    Console(width=130).print(table)
+    load = os.getloadavg()[0]
+    peak = psutil.Process().memory_info().rss / 2**20
+    print(f"{os.cpu_count()} cores, load {load:.1f}, {peak:.0f} MB in this process; `!`: target missed")
+    return met
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure and print. Exit status 1 when a target was missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--backend", action="append", choices=["docker", "bubblewrap", "local"])
+    parser.add_argument("--skip-episodes", action="store_true")
+    parser.add_argument("--seconds", type=float, default=15, help="for each number of workers")
+    chosen = parser.parse_args(arguments)
+    kinds: list[Backend] = []
+    for name in chosen.backend or ["docker", "bubblewrap"]:
+        try:
+            kinds.append(backend(name))
+        except SandboxError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+    floor = pdb_over_a_pty(chosen.rounds)
+    results = {kind.name: measure(kind, chosen.rounds) for kind in kinds}
+    memory = {kind.name: memory_per_episode(kind) for kind in kinds}
+    rates: dict[str, list[float]] = {}
+    if not chosen.skip_episodes:
+        rates = {kind.name: [episodes_per_minute(kind, n, chosen.seconds) for n in (1, 2, 4)] for kind in kinds}
+    return 0 if report(results, floor, rates, memory) else 1

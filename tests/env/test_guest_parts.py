@@ -1,0 +1,214 @@
+"""Parts of the guest and of the host's side that need no sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from env.normalise import normalise
+from env.report import parse
+from env.sandbox import cgroups
+from env.sandbox import local as local_module
+from env.sandbox.base import SandboxSpec, owner
+from env.sandbox.client import Sandbox
+from env.sandbox.guest import framing, seccomp
+from env.sandbox.guest.debugger import follow_line
+from env.sandbox.guest.main import entry_point, pytest_arguments
+from env.sandbox.guest.output import HeadTail
+from env.sandbox.guest.values import safe_locals
+from env.task import Limits
+
+
+@pytest.mark.parametrize("chunks", [[b"0123456789"], [b"0", b"123", b"", b"456789"], [b"x" * 10_000]])
+@pytest.mark.parametrize("cap", [2, 4, 6, 10, 20])
+def test_head_and_tail(chunks: list[bytes], cap: int) -> None:
+    kept = HeadTail(cap)
+    for chunk in chunks:
+        kept.write(chunk)
+    whole = b"".join(chunks)
+    data, dropped = kept.take()
+    assert dropped == max(len(whole) - cap, 0)
+    if dropped:
+        assert data == whole[: cap // 2] + b"\n[... %d bytes dropped ...]\n" % dropped + whole[-(cap // 2) :]
+    else:
+        assert data == whole
+    assert kept.take() == (b"", 0)
+
+
+def test_frames_of_any_content() -> None:
+    for header, body in (({}, b""), ({"a": "\u2603\ud800\0"}, b"\0\xff" * 1000)):
+        raw = framing.pack(header, body)
+        position = 0
+
+        def read(size: int, raw: bytes = raw) -> bytes:
+            nonlocal position
+            position += size
+            return raw[position - size : position]
+
+        assert framing.unpack(read) == (header, body)
+
+
+def test_breakpoints_follow_their_line() -> None:
+    old = ["a", "b", "c", "d"]
+    assert follow_line(old, ["new", "a", "b", "c", "d"], 3) == 4
+    assert follow_line(old, ["b", "c", "d"], 3) == 2
+    assert follow_line(old, ["a", "b", "changed", "d"], 3) == 3
+    assert follow_line(old, ["a", "b"], 4) <= 2
+    assert follow_line(old, [""], 2) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("python -m pytest -q 'a b.py'", ["-q", "a b.py"]),
+        ("pytest tests", ["tests"]),
+        ("python3 -m pytest", []),
+        ("python -m pytest | tail", None),
+        ("FOO=1 pytest", None),
+        ("pytest; true", None),
+        ("python script.py", None),
+        ("", None),
+    ],
+)
+def test_what_counts_as_plain_pytest(command: str, arguments: list[str] | None) -> None:
+    assert pytest_arguments(command) == arguments
+    if arguments is not None:
+        assert entry_point(command) == ["pytest", *arguments]
+
+
+def test_filter_of_system_calls_is_well_formed() -> None:
+    for machine in ("x86_64", "aarch64"):
+        code = list(struct.iter_unpack("HBBI", seccomp.program(machine)))
+        assert code[-1][0] == 0x06 and len(code) < 4096
+        for position, (operation, if_true, if_false, _) in enumerate(code):
+            if operation & 7 == 5:
+                assert position + 1 + max(if_true, if_false) < len(code)
+    with pytest.raises(KeyError):
+        seccomp.program("pdp11")
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise AssertionError("code of the program was run")
+
+    def __init__(self) -> None:
+        self.inner = [self] if False else [1]
+
+    @property
+    def size(self) -> int:
+        raise AssertionError("code of the program was run")
+
+
+def test_locals_are_shown_without_running_code() -> None:
+    shown = safe_locals({"x": Hostile(), "many": list(range(100)), "text": "a" * 1000, "__dunder__": 1, "module": os})
+    assert shown["x"] == "<Hostile inner=[1]>"
+    assert set(shown) == {"x", "many", "text"} and all(len(text) <= 200 for text in shown.values())
+
+
+KEY = b"k" * 32
+
+
+def line(record: dict[str, object], key: bytes = KEY) -> str:
+    text = json.dumps(record)
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest() + " " + text
+
+
+def result(seq: int, **changes: object) -> dict[str, object]:
+    base: dict[str, object] = {"test": "t", "canary": False, "when": "call", "outcome": "passed", "xfail": False}
+    return {**base, "reported": "passed", "message": "", "seq": seq, **changes}
+
+
+def test_report_that_is_right() -> None:
+    end = {"finished": 0, "tampered": [], "seq": 2}
+    found = parse("\n".join([line({"collected": ["t"], "seq": 0}), line(result(1)), line(end)]), KEY)
+    assert (dict(found.outcomes), found.complete, found.suspicions) == ({"t": "passed"}, True, ())
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["3 passed in 0.1s"],
+        [line(result(0), b"other")],
+        [line(result(1))],
+        [line(result(0)), line(result(0))],
+        [line({"finished": 0, "tampered": ["unittest.case.TestCase.run"], "seq": 0})],
+        [line(result(0, canary=True))],
+        [line(result(0, outcome="failed", reported="passed"))],
+        [line({"suspicion": "something", "seq": 0})],
+    ],
+)
+def test_report_that_is_not(lines: list[str]) -> None:
+    assert parse("\n".join(lines), KEY).suspicions
+
+
+def test_worst_part_of_a_test_counts() -> None:
+    lines = [line(result(0, outcome="failed", reported="failed", message="E")), line(result(1))]
+    found = parse("\n".join(lines), KEY)
+    assert (found.outcomes["t"], found.messages["t"], found.complete) == ("failed", "E", False)
+
+
+def test_what_differs_from_run_to_run_is_taken_out() -> None:
+    text = "<A at 0x7f00deadbeef> in 1.23s (0:00:01) 0.02s call /tmp/pytest-of-me/pytest-3/x /tmp/tmpab12cd_9 /r/w/a.py"
+    assert normalise(text, "/r/w") == "<A at 0x...> in 0.00s 0.00s call /tmp/pytest/x /tmp/tmp... /workspace/a.py"
+
+
+def test_control_groups_of_version_2(tmp_path: Path) -> None:
+    """What is written where; that it holds is tested in sandboxes, by whichever version this machine has."""
+    (tmp_path / "cgroup.controllers").write_text("memory pids cpu")
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    parent = tmp_path / "stackrank"
+    parent.mkdir()
+    (parent / "cgroup.subtree_control").write_text("")
+    assert cgroups.make(Limits(), tmp_path) is None, "no controller files: the limits would not hold"
+    assert [path.name for path in parent.iterdir()] == ["cgroup.subtree_control"]
+    assert (parent / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+
+
+def test_no_control_groups_without_permission(tmp_path: Path) -> None:
+    assert cgroups.make(Limits(), tmp_path / "none") is None
+
+
+def test_groups_of_dead_owners_are_removed(tmp_path: Path) -> None:
+    host, pid, started = owner().rsplit(":", 2)
+    dead, alive = f"{host},{pid},1.00,0", f"{host},{pid},{started},0"
+    for controller in ("memory", "pids", "cpu"):
+        for name in (dead, alive):
+            (tmp_path / controller / "stackrank" / name).mkdir(parents=True)
+    cgroups.reap(tmp_path)
+    assert [path.name for path in (tmp_path / "memory" / "stackrank").iterdir()] == [alive]
+
+
+def pythons() -> list[Path]:
+    """Other Pythons of this machine, as old images have them."""
+    root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+    found = sorted(root.glob("3.*/bin/python")) if root.is_dir() else []
+    return [path for path in found if int(path.parts[-3].split(".")[1]) >= 8]
+
+
+@pytest.mark.parametrize("python", pythons(), ids=lambda path: path.parts[-3])
+def test_the_debugger_under_other_pythons(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_module, "ensure_sandbox_python", lambda: python)
+    program = b"def f(a):\n    b = a\n    return b\n\n\nx = f(1)\ny = f(2)\nwhile y: y += 1\n"
+    with Sandbox(local_module.LocalBackend(), SandboxSpec(limits=Limits(timeout_s=3))) as sandbox:
+        sandbox.put({"p.py": program})
+
+        def pdb(commands: str) -> dict[str, object]:
+            reply = sandbox.debug(commands, "python p.py", False, 0.7)
+            return {**reply["state"], **{key: reply[key] for key in ("text", "timed_out")}}
+
+        pdb("b p.py:2, a > 1\ncommands 1\np a * 100\nend\nb f")
+        assert pdb("c")["line"] == 2
+        assert (lambda state: (state["line"], state["function"]))(pdb("n\nn\nn")) == (7, "<module>")
+        pdb("c\n!b = 7\ncl 2")
+        hung = pdb("c")
+        assert (hung["timed_out"], hung["event"], hung["line"]) == (True, "interrupted", 8)
+        assert pdb("p y > 5")["text"] == "True\n"
+        sandbox.edit("p.py", "# moved\ndef f(a):", 1, 1)
+        again = pdb("c")
+        assert again["line"] == 3 and "200" in str(again["text"])
