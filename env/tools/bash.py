@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+
 from pydantic import Field
 
 from env.actions import Observation
+from env.task import Task
 from env.tools.base import Arguments, Bench
+
+
+def how_it_ended(status: int, task: Task) -> str:
+    """An exit status in words."""
+    # A shell says 128 + signal for what it ran.
+    number = -status if status < 0 else status - 128 if status > 128 else 0
+    if number == signal.SIGKILL:
+        return f"killed (SIGKILL): most likely it needed more than the {task.limits.memory_mb} MB of memory it may use"
+    if status < 0:
+        return f"killed by signal {number}"
+    return f"exit status {status}"
 
 
 class BashArguments(Arguments):
@@ -34,7 +48,6 @@ class Bash:
         if result.timed_out:
             parts.append(f"[still running after {timeout_s:g} s: killed, with everything it started]")
         elif result.exit:
-            how = f"killed by signal {-result.exit}" if result.exit < 0 else f"exit status {result.exit}"
-            parts.append(f"[{how}]")
+            parts.append(f"[{how_it_ended(result.exit, bench.task)}]")
         text = "\n".join(parts) or "[no output]"
         return Observation(text, state={"exit": result.exit, "timed_out": result.timed_out})

@@ -9,6 +9,7 @@ from env.report import TestReport, parse
 from env.sandbox.client import CommandResult, Sandbox
 from env.task import Task
 from env.tools.base import Arguments, Bench
+from env.tools.bash import how_it_ended
 
 
 class EvalArguments(Arguments):
@@ -47,7 +48,7 @@ def _text(task: Task, result: CommandResult, report: TestReport | None) -> str:
         parts.append(f"[the tests were still running after {task.limits.timeout_s:g} s and were interrupted]")
     parts.append(result.output.rstrip() or "[no output]")
     if result.exit < 0 and not result.timed_out:
-        parts.append(f"[the test process was killed by signal {-result.exit}]")
+        parts.append(f"[the test process was {how_it_ended(result.exit, task)}]")
     elif report is not None and not report.complete and not result.timed_out:
         parts.append(f"[the test process ended itself with status {result.exit} before the tests were through]")
     elif result.exit and not result.timed_out:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from env.debug_env import DebugEnv
 from env.sandbox.base import Backend, SandboxSpec
 from env.sandbox.client import Sandbox
 from env.task import Limits
-from tests.env.conftest import source
+from tests.env.conftest import EVERYTHING, make_task, source
 
 TIGHT = SandboxSpec(limits=Limits(timeout_s=10, memory_mb=200, pids=64, disk_mb=48, cpus=0.5))
 
@@ -97,6 +98,16 @@ def test_memory_bomb(tight: Sandbox, neighbour: Sandbox) -> None:
     assert ended in ("", "Killed\n") or "MemoryError" in ended
     assert tight.read("keep.py") == b"x = 1\n"
     assert tight.run("echo well", 5).output == "well\n"
+
+
+def test_running_out_of_memory_is_said(sandbox_backend: Backend) -> None:
+    files: dict[str, bytes | str] = {"tests/test_a.py": "def test():\n    assert bytearray(b'x' * (600 << 20))\n"}
+    task = make_task(files, limits=TIGHT.limits)
+    with DebugEnv(task, EVERYTHING, lambda spec: Sandbox(sandbox_backend, spec)) as env:
+        shown = env.reset()[0].text
+        assert "needed more than the 200 MB of memory" in shown
+        verdict = env.score()
+        assert not verdict.resolved and verdict.unfixed
 
 
 def test_memory_bomb_of_many_processes(tight: Sandbox, neighbour: Sandbox) -> None:

@@ -85,6 +85,16 @@ def test_breakpoints_survive_edits_and_restarts(play: Play) -> None:
     assert place(again) == ("cart.py", 7, "total")
 
 
+def test_an_edit_by_any_means_is_noticed(play: Play) -> None:
+    step = play(cart())
+    step.pdb("b total\nc")
+    assert not step.pdb("p 1").state.get("restarted")
+    step("bash", command="sed -i 's/result - 1/result/' cart.py")
+    assert "cart.py changed" in step.pdb("p items").text
+    step("bash", command="cat cart.py")
+    assert not step.pdb("p items").state.get("restarted")
+
+
 def test_restart_is_lazy(play: Play) -> None:
     step = play(cart())
     step.pdb("b total\nc")

@@ -37,6 +37,8 @@ class Debugger:
         self._stamp: Dict[str, Any] = {}
         self._sources: Dict[str, List[str]] = {}
         self._place: List[Any] = []
+        self.files_may_have_changed = False
+        """Set by the guest after anything but the debugger had the workspace; looking costs time in large ones."""
         self.breakpoints: List[Dict[str, Any]] = []
 
     # ---- life
@@ -57,6 +59,7 @@ class Debugger:
 
     def _start(self, entry: List[str], notes: List[str]) -> Dict[str, Any]:
         self.close()
+        self.files_may_have_changed = False
         self._stamp = self._workspace.fingerprint()
         self._move_breakpoints(notes)
         ours, theirs = socket.socketpair()
@@ -167,6 +170,9 @@ class Debugger:
             return False
         if explicit and entry != self._entry:
             return True
+        if not self.files_may_have_changed:
+            return False
+        self.files_may_have_changed = False
         now = self._workspace.fingerprint()
         if now == self._stamp:
             return False

@@ -209,6 +209,8 @@ class Guest:
             except Exception:
                 # A fault of ours or of the sandbox, never of the agent: the host makes an exception of it.
                 reply, out = {"ok": False, "failed": traceback.format_exc()}, b""
+            if request["op"] in ("put", "edit", "run", "test"):
+                self._debugger.files_may_have_changed = True
             reply["id"] = request.get("id")
             channel.send(reply, out)
             reap()
