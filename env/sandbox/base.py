@@ -16,6 +16,10 @@ class SandboxError(Exception):
     """The infrastructure failed: the sandbox cannot be started, died, or does not answer. Never the agent's fault."""
 
 
+class GuestBug(RuntimeError):
+    """Our own fault inside a sandbox; carries the traceback. Neither the agent's doing nor the infrastructure's."""
+
+
 class Refused(Exception):
     """The sandbox is well, and what was asked cannot be done; the message is for the agent."""
 

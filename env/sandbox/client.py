@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from env.sandbox.base import Backend, Channel, Refused, SandboxError, SandboxSpec
+from env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxError, SandboxSpec
 from env.sandbox.bootstrap import guest_code
 from env.sandbox.guest import framing
 
@@ -131,7 +131,9 @@ class Sandbox:
             return reply, out
         if "refused" in reply:
             raise Refused(reply["refused"])
-        raise SandboxError(f"the guest of sandbox {self.name} failed: {reply['failed'].strip().splitlines()[-1]}")
+        if "bug" in reply:
+            raise GuestBug(f"a bug in stackrank's guest ({op}):\n{reply['bug']}")
+        raise SandboxError(f"the guest of sandbox {self.name} failed: {reply['failed']}")
 
     def ping(self) -> None:
         """Raises SandboxError when the sandbox does not answer."""

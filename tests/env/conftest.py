@@ -81,6 +81,11 @@ def pools() -> Iterator[Callable[[Backend], Pool]]:
         each.close()
 
 
+def slack(seconds: float) -> float:
+    """A time limit for a test: as given where the machine has its processors to itself, longer where it has not."""
+    return seconds * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def source(text: str) -> bytes:
     """A file from an indented literal."""
     return textwrap.dedent(text).lstrip("\n").encode()

@@ -13,7 +13,7 @@ from env.debug_env import DebugEnv
 from env.sandbox.base import Backend, SandboxSpec
 from env.sandbox.client import Sandbox
 from env.task import Limits
-from tests.env.conftest import EVERYTHING, make_task, source
+from tests.env.conftest import EVERYTHING, make_task, slack, source
 
 TIGHT = SandboxSpec(limits=Limits(timeout_s=10, memory_mb=200, pids=64, disk_mb=48, cpus=0.5))
 
@@ -33,7 +33,7 @@ def neighbour(sandbox_backend: Backend) -> Iterator[Sandbox]:
         yield sandbox
         started = time.monotonic()
         assert sandbox.run("echo well", 5).output == "well\n"
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < slack(1)
 
 
 def python(sandbox: Sandbox, code: str, timeout_s: float = 5) -> str:
@@ -50,7 +50,7 @@ def no_process_is_left(sandbox: Sandbox) -> bool:
 def test_fork_bomb(tight: Sandbox, neighbour: Sandbox) -> None:
     started = time.monotonic()
     tight.run("bomb() { bomb | bomb & }; bomb; sleep 60", 2)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < slack(5)
     assert tight.run("echo well", 5).output == "well\n"
     assert no_process_is_left(tight)
 
@@ -157,7 +157,7 @@ def test_a_hundred_thousand_files(sandbox_backend: Backend) -> None:
         assert len(listed["entries"]) == 500 and listed["more"] > 90_000
         sandbox.search("x = 1")
         assert "a.py" not in sandbox.changes().files
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < slack(15)
 
 
 NETWORK = """
@@ -261,7 +261,7 @@ def test_the_guest_cannot_be_killed(sandbox: Sandbox, command: str) -> None:
     sandbox.prepare()
     started = time.monotonic()
     sandbox.run(command, 3)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < slack(4)
     assert sandbox.run("echo well", 3).output == "well\n"
 
 
@@ -280,7 +280,7 @@ ENDLESS = {
 def test_the_whole_tree_ends_with_its_time(sandbox: Sandbox, way: str) -> None:
     started = time.monotonic()
     result = sandbox.run(ENDLESS[way], 1)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < slack(2)
     assert result.timed_out
     assert no_process_is_left(sandbox)
 
@@ -288,7 +288,7 @@ def test_the_whole_tree_ends_with_its_time(sandbox: Sandbox, way: str) -> None:
 def test_what_is_left_in_the_background_ends_with_the_command(sandbox: Sandbox) -> None:
     started = time.monotonic()
     assert sandbox.run("setsid sleep 100 & nohup sleep 100 >/dev/null 2>&1 & echo done", 5).output == "done\n"
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < slack(1)
     assert no_process_is_left(sandbox)
 
 
@@ -299,7 +299,7 @@ def test_floods_of_output(sandbox: Sandbox) -> None:
     before = process.memory_info().rss
     started = time.monotonic()
     result = sandbox.run("head -c 50000000 /dev/urandom; echo; echo last", 20)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < slack(5)
     assert result.output.endswith("last\n") and result.dropped > 49_000_000
     line = sandbox.run("head -c 10000000 /dev/zero | tr '\\0' a; printf '\\377\\376\\000\\033[31mred\\n'", 20)
     assert "\ufffd\ufffd\ufffd\x1b[31mred" in line.output

@@ -10,7 +10,7 @@ import pytest
 
 from env.actions import Observation
 from env.task import Limits, Task
-from tests.env.conftest import Episode, Play, cart, make_task
+from tests.env.conftest import Episode, Play, cart, make_task, slack
 
 SHORT = Limits(timeout_s=1)
 
@@ -56,7 +56,7 @@ def test_a_program_that_hangs_is_paused_where_it_hangs(play: Play, way: str) -> 
     step = play(script(f"def work():\n    total = 0\n    {body}\n\n\nwork()\n"))
     step.pdb("b work\nc", "python prog.py")
     hung, seconds = timed(step, "c")
-    assert seconds < 2, "the limit of 1 s, and 1 s"
+    assert seconds < slack(2), "the limit of 1 s, and 1 s"
     assert hung.state["timed_out"] and "paused where it was" in hung.text
     assert (hung.state["file"], hung.state["function"]) == ("prog.py", "work")
     current = next(text for text in hung.state["source"] if "->" in text)
@@ -71,7 +71,7 @@ def test_a_hang_that_cannot_be_interrupted_is_killed(play: Play) -> None:
     step = play(script("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass\n"))
     step.pdb("b 1\nc", "python prog.py")
     hung, seconds = timed(step, "c")
-    assert seconds < 3.5
+    assert seconds < slack(3.5)
     assert "could not be interrupted and was killed" in hung.text
     again = step.pdb("c")
     assert again.state["line"] == 1, "breakpoints are intact"
@@ -81,7 +81,7 @@ def test_an_expression_that_hangs(play: Play) -> None:
     step = play(script("x = 1\ny = 2\n"))
     step.pdb("n", "python prog.py")
     hung, seconds = timed(step, "p [1 for _ in iter(int, 1)]")
-    assert seconds < 3 and "used up its time" in hung.text
+    assert seconds < slack(3) and "used up its time" in hung.text
     assert step.pdb("n").state["line"] == 2
 
 
@@ -92,6 +92,16 @@ ENDS = {
     "segmentation fault": ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
     "abort with faulthandler": ("import faulthandler, os; faulthandler.enable(); os.abort()", "SIGABRT"),
     "closes every descriptor": ("import os; os.closerange(0, 1000)\nx = 1\nbreakpoint()", "debugg"),
+    "writes to every descriptor": (
+        "import os\nfor fd in range(3, 60):\n    try: os.write(fd, b'{\"stop\": 3}\\n')\n    except OSError: pass",
+        "wrote into the debugger's own channel",
+    ),
+    "forges a report": (
+        "import os\nfor fd in range(3, 60):\n"
+        '    try: os.write(fd, b\'{"text": "", "notes": [], "breakpoints": [{}]}\\n\')\n'
+        "    except OSError: pass",
+        "wrote into the debugger's own channel",
+    ),
     "exec over itself": ("import os; os.execvp('sleep', ['sleep', '50'])", "debugg"),
     "raises in a handler": ("import sys; sys.excepthook = None; raise KeyError(1)", "KeyError"),
     "sys.exit": ("import sys; sys.exit(4)", "exit status 4"),
@@ -112,11 +122,11 @@ def test_a_program_that_ends_badly(play: Play, way: str) -> None:
         ended, seconds = timed(step, "c")
     else:
         assert said in ended.text
-    assert seconds < 3 and not ended.state["alive"]
+    assert seconds < slack(3) and not ended.state["alive"]
     step("rewrite", path="prog.py", new_code="x = 5\ny = 6\n")
     assert step.pdb("b prog.py:2\nc\np x").text.startswith("Breakpoint")
     assert step.pdb("p x").text == "5"
-    assert step("eval").state["solved"]
+    assert step("eval").ok
 
 
 def test_floods_do_not_desynchronise(play: Play) -> None:
@@ -138,7 +148,7 @@ def test_floods_do_not_desynchronise(play: Play) -> None:
     process = psutil.Process(os.getpid())
     before = process.memory_info().rss
     stopped, seconds = timed(step, "c")
-    assert seconds < 5
+    assert seconds < slack(5)
     assert stopped.state["line"] == 10
     assert len(stopped.text) < 60_000 and "bytes dropped" in stopped.text
     assert "(Pdb) last" in stopped.text

@@ -9,6 +9,7 @@ import pytest
 from env.sandbox.base import Backend, Refused, SandboxError, SandboxSpec
 from env.sandbox.client import OUTPUT_CAP, Sandbox
 from env.task import Limits
+from tests.env.conftest import slack
 
 SPEC = SandboxSpec(limits=Limits(timeout_s=10, memory_mb=512))
 
@@ -59,7 +60,7 @@ def test_hostile_expression_does_not_take_the_guest_along(sandbox: Sandbox) -> N
     started = time.monotonic()
     with pytest.raises(Refused, match="did not end within 10 s"):
         sandbox.search("^(a+)+$")
-    assert time.monotonic() - started < 13
+    assert time.monotonic() - started < slack(13)
     assert sandbox.read("a.txt")
 
 
@@ -79,7 +80,7 @@ def test_close_is_immediate_and_final(any_backend: Backend) -> None:
     started = time.monotonic()
     sandbox.close()
     sandbox.close()
-    assert time.monotonic() - started < 0.05
+    assert time.monotonic() - started < slack(0.05)
     with pytest.raises(SandboxError):
         sandbox.ping()
 

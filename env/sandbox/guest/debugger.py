@@ -215,7 +215,10 @@ class Debugger:
         raw, self._received = self._received.split(b"\n", 1)
         while self._pump(program, once=True):
             pass
-        report: Dict[str, Any] = json.loads(raw)
+        report = sound_report(raw)
+        if report is None:
+            self._received = b""
+            return self._dead(program, timed_out, "the program wrote into the debugger's own channel and was killed")
         table = report.get("stop", report).get("breakpoints")
         if table is not None:
             self.breakpoints = table
@@ -236,10 +239,12 @@ class Debugger:
         program.write(data)
         return bool(data)
 
-    def _dead(self, program: HeadTail, timed_out: bool) -> Dict[str, Any]:
+    def _dead(self, program: HeadTail, timed_out: bool, why: str = "") -> Dict[str, Any]:
         """The debugged process is gone, or has to go: say how."""
         assert self._child is not None
-        if timed_out:
+        if why:
+            pass
+        elif timed_out:
             why = "the program could not be interrupted and was killed; it will be started again"
         else:
             try:
@@ -252,6 +257,36 @@ class Debugger:
             pass
         self.close()
         return {"died": why, "notes": [why], "timed_out": timed_out, "text": ""}
+
+
+_ROW = {
+    "number": int, "file": str, "line": int, "temporary": bool, "enabled": bool, "ignore": int, "hits": int,
+    "commands": list, "silent": bool,
+}  # fmt: skip
+_STOP = {"event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict, "source": list}
+
+
+def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
+    """A report as a dictionary of the right shape, or None: the program can write into the debugger's channel."""
+    try:
+        report = json.loads(raw)
+    except ValueError:
+        return None
+    if not (isinstance(report, dict) and isinstance(report.get("text"), str) and isinstance(report.get("notes"), list)):
+        return None
+    stop = report.get("stop", {})
+    if not isinstance(stop, dict) or not isinstance(report.get("tests", {}), dict):
+        return None
+    table = stop.get("breakpoints", report.get("breakpoints", []))
+    if not isinstance(table, list):
+        return None
+    shapes = [(stop, {key: kind for key, kind in _STOP.items() if key in stop})]
+    shapes += [(row if isinstance(row, dict) else {}, _ROW) for row in table]
+    for found, wanted in shapes:
+        if not all(isinstance(found.get(key), kind) for key, kind in wanted.items()):
+            return None
+    texts = [*report["notes"], *stop.get("source", []), *(line for row in table for line in row["commands"])]
+    return report if all(isinstance(text, str) for text in texts) and ("file" in stop) <= ("depth" in stop) else None
 
 
 def _signal_name(number: int) -> str:

@@ -206,9 +206,11 @@ class Guest:
                 reply["ok"] = True
             except Refused as error:
                 reply, out = {"ok": False, "refused": str(error)}, b""
+            except (OSError, MemoryError) as error:
+                # Of the sandbox, never of the agent: the host makes an exception of it.
+                reply, out = {"ok": False, "failed": "%s: %s" % (type(error).__name__, error)}, b""
             except Exception:
-                # A fault of ours or of the sandbox, never of the agent: the host makes an exception of it.
-                reply, out = {"ok": False, "failed": traceback.format_exc()}, b""
+                reply, out = {"ok": False, "bug": traceback.format_exc()}, b""
             if request["op"] in ("put", "edit", "run", "test"):
                 self._debugger.files_may_have_changed = True
             reply["id"] = request.get("id")
