@@ -69,14 +69,14 @@ def rate(resolved: Sequence[int], counted: Sequence[int]) -> Rate:
 def _effective_size(pairs: list[tuple[int, int]], share: float, total: int) -> float:
     import numpy
     from scipy.stats import norm, t
-    from statsmodels.regression.linear_model import OLS
+    from statsmodels.regression.linear_model import WLS
 
     tasks = len(pairs)
     if tasks == 1 or share in (0.0, 1.0):
         return float(tasks)
-    outcomes = numpy.concatenate([[1.0] * r + [0.0] * (n - r) for r, n in pairs])
-    groups = numpy.repeat(numpy.arange(tasks), [n for _, n in pairs])
-    fit = OLS(outcomes, numpy.ones_like(outcomes)).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    shares = numpy.array([r / n for r, n in pairs])
+    # A row per task, weighted by its episodes: the same error as clustering a row per episode, for less.
+    fit = WLS(shares, numpy.ones(tasks), weights=[n for _, n in pairs]).fit(cov_type="HC1")
     error = float(fit.bse[0])
     if error == 0.0:  # every task has the very same share
         return float(total)

@@ -6,7 +6,7 @@ Every function raises `DatabaseError` when the database fails, and `NotFound` fo
 from db.queries.boards import failure_points, leaderboard, rate_history, run_summary
 from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks
 from db.queries.compare import changes, compare
-from db.queries.episodes import episode, episodes, neighbours, step_outline, steps
+from db.queries.episodes import episode, episodes, last_step, neighbours, step_outline, steps
 from db.queries.runs import progress, run, runs
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "episode",
     "episodes",
     "failure_points",
+    "last_step",
     "leaderboard",
     "neighbours",
     "progress",

@@ -139,6 +139,12 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     return fetch(engine, query.order_by(STEP.c.index).limit(limit))
 
 
+def last_step(engine: Engine, episode_id: int) -> int | None:
+    """The index of the last committed step; None before the first."""
+    found = fetch_one(engine, select(func.max(STEP.c.index).label("last")).where(STEP.c.episode_id == episode_id))
+    return None if found is None else found["last"]
+
+
 def neighbours(engine: Engine, episode_id: int) -> Row:
     """The counted episodes of the same task and entrant before and after this one: `previous`, `next`; or None."""
     this = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")

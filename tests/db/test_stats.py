@@ -49,6 +49,23 @@ def test_several_attempts_against_the_textbook_sum() -> None:
     assert found.low == pytest.approx(0.5 - half, abs=1e-3)
 
 
+def test_several_attempts_against_a_regression_on_episodes() -> None:
+    import numpy
+    from scipy.stats import t
+    from statsmodels.regression.linear_model import OLS
+
+    resolved, counted = [2, 0, 4, 1, 1, 3, 0], [3, 1, 4, 2, 5, 3, 2]
+    outcomes = numpy.concatenate([[1.0] * r + [0.0] * (n - r) for r, n in zip(resolved, counted, strict=True)])
+    fit = OLS(outcomes, numpy.ones(20)).fit(cov_type="cluster", cov_kwds={"groups": numpy.repeat(range(7), counted)})
+    p, error = outcomes.mean(), fit.bse[0]
+    size = min(20, p * (1 - p) / error**2 * (1.959964 / t.ppf(0.975, 6)) ** 2)
+    z = 1.959964
+    centre, half = (p + z**2 / (2 * size)), z * math.sqrt(p * (1 - p) / size + z**2 / (4 * size**2))
+    found = rate(resolved, counted)
+    assert found.low == pytest.approx((centre - half) / (1 + z**2 / size), abs=1e-6)
+    assert found.high == pytest.approx((centre + half) / (1 + z**2 / size), abs=1e-6)
+
+
 def test_attempts_at_one_task_are_worth_less_than_tasks() -> None:
     alike = rate([3] * 5 + [0] * 5, [3] * 10)
     mixed = rate([2, 1] * 5, [3] * 10)

@@ -1,0 +1,119 @@
+"""Widgets whose values live in the address, so that what a person sees is a link they can send.
+
+Streamlit's own `bind="query-params"` is not used: when a page with bound widgets is left by a link, it puts this page
+with the other page's parameters into the browser's history (1.67), and the back button then shows the wrong run.
+Here the address is the only state: it is read before a widget is drawn and written when the widget changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+def number(name: str) -> int | None:
+    """The id or index that the address has under `name`; None for none and for nonsense."""
+    text = st.query_params.get(name, "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def put(**values: Any) -> None:
+    """Change the address in one step of the browser's history; None, "" and [] take a parameter out."""
+    old = {name: st.query_params.get_all(name) for name in st.query_params}
+    new = {name: value if isinstance(value, list | tuple) else [str(value)] for name, value in values.items()}
+    gone = {name for name, value in values.items() if value is None or value in ("", [], ())}
+    st.query_params.from_dict({name: value for name, value in {**old, **new}.items() if name not in gone})
+
+
+def _keep(name: str, default: Any, resets: Sequence[str]) -> None:
+    value = st.session_state[_key(name)]
+    put(**{name: None if value == default else value}, **dict.fromkeys(resets))
+
+
+def _key(name: str) -> str:
+    return f"{name}_widget"
+
+
+def _draw(
+    widget: Callable[..., Any],
+    name: str,
+    value: Any,
+    /,
+    *arguments: Any,
+    default: Any,
+    resets: Sequence[str],
+    **options: Any,
+) -> Any:
+    st.session_state[_key(name)] = value
+    return widget(*arguments, key=_key(name), on_change=_keep, args=(name, default, resets), **options)
+
+
+def text_input(label: str, name: str, *, resets: Sequence[str] = (), **options: Any) -> str:
+    """A line of text."""
+    value = st.query_params.get(name, "").replace("\0", "")[:200]
+    return str(_draw(st.text_input, name, value, label, default="", resets=resets, **options))
+
+
+def number_input(label: str, name: str, *, whole: bool, resets: Sequence[str] = (), **options: Any) -> float | None:
+    """A number that is not negative, or none."""
+    try:
+        value: float | None = float(st.query_params.get(name, ""))
+        value = value if value is not None and 0 <= value < 1e9 else None
+    except ValueError:
+        value = None
+    low: float = 0 if whole else 0.0
+    given = int(value) if whole and value is not None else value
+    options |= {"min_value": low, "value": None}
+    found: float | None = _draw(st.number_input, name, given, label, default=None, resets=resets, **options)
+    return found
+
+
+def selectbox(
+    label: str,
+    choices: Sequence[str],
+    name: str,
+    *,
+    default: str | None = None,
+    resets: Sequence[str] = (),
+    **options: Any,
+) -> str | None:
+    """One of the choices, or `default`."""
+    asked = st.query_params.get(name)
+    value = asked if asked in choices else default
+    index = choices.index(default) if default in choices else None
+    found: str | None = _draw(
+        st.selectbox, name, value, label, choices, default=default, resets=resets, index=index, **options
+    )
+    return found
+
+
+def segmented(label: str, choices: Sequence[str], name: str, *, default: str) -> str:
+    """Exactly one of a few choices."""
+    asked = st.query_params.get(name)
+    value = asked if asked in choices else default
+    found = _draw(st.segmented_control, name, value, label, choices, default=default, resets=(), required=True)
+    return str(found or default)
+
+
+def multiselect(
+    label: str, choices: Sequence[str], name: str, *, resets: Sequence[str] = (), **options: Any
+) -> tuple[str, ...]:
+    """Any number of many choices."""
+    value = [one for one in dict.fromkeys(st.query_params.get_all(name)) if one in choices]
+    return tuple(_draw(st.multiselect, name, value, label, choices, default=[], resets=resets, **options))
+
+
+def pills(label: str, choices: Sequence[str], name: str, *, resets: Sequence[str] = ()) -> tuple[str, ...]:
+    """Any number of a few choices."""
+    value = [one for one in dict.fromkeys(st.query_params.get_all(name)) if one in choices]
+    return tuple(_draw(st.pills, name, value, label, choices, default=[], resets=resets, selection_mode="multi"))
+
+
+def tabs(labels: Sequence[str], name: str, *, default: str | None = None) -> Sequence[Any]:
+    """Tabs of which only the open one is filled: ask `.open`."""
+    first = default or labels[0]
+    asked = st.query_params.get(name)
+    found: Sequence[Any] = _draw(st.tabs, name, asked if asked in labels else first, labels, default=first, resets=())
+    return found

@@ -1,0 +1,99 @@
+"""Finding episodes."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import address, show
+from dashboard.data import ask
+from dashboard.tables import episode_table
+
+_PAGE = 100
+_FAILURES = [
+    "never_reproduced",
+    "never_localized",
+    "localized_not_edited",
+    "wrong_location",
+    "wrong_fix",
+    "regression",
+    "broke_syntax",
+    "looped",
+    "malformed_actions",
+    "out_of_budget",
+    "tampered",
+]
+_STOPS = [
+    "submitted",
+    "solved",
+    "step_limit",
+    "token_limit",
+    "cost_limit",
+    "time_limit",
+    "agent_gave_up",
+    "malformed_actions",
+    "cancelled",
+    "error",
+]
+
+st.title("Episodes")
+runs = ask("runs", limit=500)
+if not runs:
+    show.empty("No episode has been played yet.")
+    st.stop()
+
+labels = {str(run["id"]): f"{run['name']} ({run['id']})" for run in runs}
+names = sorted({entrant["name"] for entrant in ask("entrants")})
+
+
+# The address may ask for any run, by name too, not only for the newest ones.
+asked = st.query_params.get("ep_run")
+choices = [asked, *labels] if asked and asked not in labels else list(labels)
+_RESETS = ("ep_after",)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    run = address.selectbox(
+        "Run",
+        choices,
+        "ep_run",
+        resets=_RESETS,
+        placeholder="Any",
+        format_func=lambda ref: labels.get(ref, ref),
+        width=240,
+    )
+    entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
+    verdicts = address.pills("Verdict", ["resolved", "unresolved", "error"], "ep_verdict", resets=_RESETS)
+    text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    failures = address.multiselect(
+        "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=show.words, width=300
+    )
+    stops = address.multiselect("Stop reason", _STOPS, "ep_stop", resets=_RESETS, format_func=show.words, width=300)
+    tool = address.text_input("Tool used", "ep_tool", resets=_RESETS, width=140, placeholder="pdb")
+    steps_min = address.number_input("Steps, at least", "ep_steps", whole=True, resets=_RESETS, width=140)
+    cost_min = address.number_input("Cost, at least $", "ep_cost", whole=False, resets=_RESETS, width=140)
+
+filters: dict[str, Any] = {
+    "entrant": entrants,
+    "verdict": verdicts,
+    "failure_point": failures,
+    "stop_reason": stops,
+    "tool": tool or None,
+    "text": text or None,
+    "steps_min": steps_min,
+    "cost_min": cost_min,
+    "status": ("running", "done"),
+    "newest_first": True,
+}
+after = address.number("ep_after")
+rows = ask("episodes", run, **filters, after=after, limit=_PAGE + 1)
+if rows:
+    episode_table(rows[:_PAGE], key="ep_table")
+    st.caption("Newest first, without those that have not started.")
+else:
+    st.info("No episode matches these filters.", icon=":material/filter_alt_off:")
+
+with st.container(horizontal=True):
+    if after is not None:
+        st.button("First page", icon=":material/first_page:", on_click=address.put, kwargs={"ep_after": None})
+    if len(rows) > _PAGE:
+        following = {"ep_after": rows[_PAGE - 1]["id"]}
+        st.button("Next page", icon=":material/chevron_right:", on_click=address.put, kwargs=following)

@@ -1,0 +1,38 @@
+"""Every run."""
+
+import streamlit as st
+
+from dashboard import address, show
+from dashboard.data import ask
+from dashboard.tables import run_table
+
+_PAGE = 50
+
+st.title("Runs")
+if not ask("runs", limit=1):
+    show.empty("There is no run yet.")
+    st.stop()
+
+_RESETS = ("runs_before",)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    states = ["pending", "running", "finished", "cancelled", "failed"]
+    status = address.pills("Status", states, "runs_status", resets=_RESETS)
+    name = address.text_input("Name contains", "runs_name", resets=_RESETS, width=220)
+    names = list(dict.fromkeys(benchmark["name"] for benchmark in ask("benchmarks")))
+    benchmark = address.selectbox("Benchmark", names, "runs_benchmark", resets=_RESETS, placeholder="Any", width=200)
+    tag = address.text_input("Tag", "runs_tag", resets=_RESETS, width=160)
+
+filters = {"status": status, "name": name, "benchmark": benchmark, "tags": (tag,) if tag else ()}
+before = address.number("runs_before")
+rows = ask("runs", **filters, before=before, limit=_PAGE + 1)
+if rows:
+    run_table(rows[:_PAGE], key="runs_table")
+else:
+    st.info("No run matches these filters.", icon=":material/filter_alt_off:")
+
+with st.container(horizontal=True):
+    if before is not None:
+        st.button("Newest", icon=":material/first_page:", on_click=address.put, kwargs={"runs_before": None})
+    if len(rows) > _PAGE:
+        older = {"runs_before": rows[_PAGE - 1]["id"]}
+        st.button("Older", icon=":material/chevron_right:", on_click=address.put, kwargs=older)

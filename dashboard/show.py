@@ -1,0 +1,160 @@
+"""Pieces that several pages are made of. What agents and users wrote is shown as text, never as Markdown or HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from db.errors import DatabaseError, NotFound
+
+RUN_COMMAND = "stackrank run --benchmark bugs"
+VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error", "": "– open"}
+_BADGES = {
+    "resolved": ("green", "check"),
+    "unresolved": ("orange", "close"),
+    "error": ("violet", "warning"),
+    "": ("gray", "schedule"),
+    "running": ("blue", "play_arrow"),
+    "finished": ("green", "check"),
+    "cancelled": ("gray", "block"),
+    "failed": ("red", "error"),
+    "pending": ("gray", "schedule"),
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~$:<&@^=\"'])")
+NOTHING = "–"
+
+
+def escaped(text: object) -> str:
+    """`text` for places that render Markdown: labels, titles, captions, messages."""
+    return _MARKDOWN.sub(r"\\\1", re.sub(r"\s+", " ", str(text)))
+
+
+def words(name: str) -> str:
+    """`never_reproduced` as people write it."""
+    return name.replace("_", " ")
+
+
+def badge(state: str, label: str | None = None) -> None:
+    """A verdict or a run's status; colour, sign and word say the same."""
+    color, icon = _BADGES.get(state, ("gray", "help"))
+    text = label or words(state) or "open"
+    st.badge(escaped(text), icon=f":material/{icon}:", color=color)  # type: ignore[arg-type]
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn what a page cannot help into the one sentence that says what to do."""
+    try:
+        yield
+    except NotFound as error:
+        st.warning(as_message(error), icon=":material/search_off:")
+    except DatabaseError as error:
+        st.error(as_message(error), title="No database", icon=":material/database_off:")
+
+
+def as_message(error: Exception) -> str:
+    """The sentence of an error, with its `command` kept as code."""
+    parts = re.split(r"`([^`]*)`", str(error))
+    return "".join(f"`{part}`" if index % 2 else escaped(part) for index, part in enumerate(parts))
+
+
+def empty(what: str, command: str = RUN_COMMAND) -> None:
+    """An empty state that says what to run."""
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(f":material/inbox: {what}", width="content")
+        st.code(command, language="bash", width="content")
+
+
+def percent(value: float | None, digits: int = 0) -> str:
+    """A share as text."""
+    return NOTHING if value is None else f"{100 * value:.{digits}f}%"
+
+
+def points(value: float) -> str:
+    """A difference of two rates as text, with its sign."""
+    return f"{100 * value:+.1f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """A 95% interval of a rate as text."""
+    return NOTHING if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}%"
+
+
+def usd(value: float | None) -> str:
+    """A cost as text; an unknown price is not free."""
+    if value is None:
+        return NOTHING
+    return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
+
+
+def duration(seconds: float | None) -> str:
+    """A duration as text."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def short_count(number: float) -> str:
+    """A large number in few characters."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return f"{number:.0f}"
+
+
+def ranks(low: int | None, high: int | None) -> str:
+    """A range of ranks as text."""
+    if low is None:
+        return NOTHING
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def moment(text: str | None) -> datetime | None:
+    """A stored time, for a table's column."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def table_height(rows: int, most: int = 700) -> int | Literal["content"]:
+    """The height of a table: what its rows need, up to `most` pixels."""
+    return "content" if 40 + 35 * rows <= most else most
+
+
+def chosen_row(state: Any) -> int | None:
+    """The first selected row of a data frame's event."""
+    rows = state.selection.rows if state else []
+    return rows[0] if rows else None
+
+
+def table_and_csv(rows: Sequence[dict[str, Any]], *, name: str, alt: str, key: str, **options: Any) -> None:
+    """The numbers behind a chart, and a button that saves them."""
+    frame = pd.DataFrame(rows)
+    st.dataframe(frame, hide_index=True, alt=alt, key=key, **options)
+    st.download_button(
+        "Download CSV",
+        frame.to_csv(index=False).encode(),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key=f"{key}_csv",
+        on_click="ignore",
+    )
+
+
+def flat_failures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of `failure_points` with a column for each that occurs."""
+    names = sorted({name for row in rows for name in row["failure_points"]})
+    return [
+        {key: value for key, value in row.items() if key != "failure_points"}
+        | {name: row["failure_points"].get(name, 0) for name in names}
+        for row in rows
+    ]

@@ -1,0 +1,159 @@
+"""Tables that more than one page shows, and where a click on their rows leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import show
+
+RUN_PAGE, EPISODE_PAGE = "app_pages/run.py", "app_pages/episode.py"
+_Column = st.column_config
+_ID = r"id=(\d+)$"
+
+
+def _percent(rate: float | None) -> float | None:
+    return None if rate is None else 100 * rate
+
+
+def board_frame(rows: Sequence[dict[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
+    """Rows of a leaderboard as its table shows them."""
+    frame = pd.DataFrame(
+        {
+            "Rank": [show.ranks(row["rank_low"], row["rank_high"]) for row in rows],
+            "Entrant": [row["entrant"] for row in rows],
+            "Rate": [_percent(row["rate"]) for row in rows],
+            "95% interval": [show.interval(row["ci_low"], row["ci_high"]) for row in rows],
+            "Every attempt": [_percent(row["all_attempts_rate"]) for row in rows],
+            "Tasks": [f"{row['tasks']}/{row['tasks_total']}" for row in rows],
+            "Episodes": [row["resolved"] + row["unresolved"] for row in rows],
+            "Errors": [row["errors"] for row in rows],
+            "Cost per resolved": [row["cost_per_resolved"] for row in rows],
+            "Steps": [row["steps_mean"] for row in rows],
+            "Tokens": [show.short_count(row["tokens_in"] + row["tokens_out"]) for row in rows],
+            "Seconds": [row["wall_mean_s"] for row in rows],
+            "Model": [row["model"] for row in rows],
+            "Tools": [row["tools"] for row in rows],
+        }
+    )
+    if history is not None:
+        frame.insert(5, "Last runs", [history.get(row["entrant_id"], []) for row in rows])
+    return frame
+
+
+BOARD_COLUMNS = {
+    "Rank": _Column.TextColumn(pinned=True, width="small", help="Entrants whose intervals overlap share ranks."),
+    "Entrant": _Column.TextColumn(pinned=True),
+    "Rate": _Column.ProgressColumn(
+        format="%.0f%%", min_value=0, max_value=100, help="Resolved of resolved and unresolved. Errors are beside it."
+    ),
+    "95% interval": _Column.TextColumn(help="Wilson's; with several attempts robust to tasks being alike."),
+    "Every attempt": _Column.NumberColumn(format="%.0f%%", help="Tasks of which every attempt was resolved."),
+    "Last runs": _Column.LineChartColumn(y_min=0, y_max=1, help="The rate in each of the last 10 runs."),
+    "Tasks": _Column.TextColumn(help="Tasks with a counted episode, of all that are in question."),
+    "Episodes": _Column.NumberColumn(help="Resolved and unresolved ones."),
+    "Errors": _Column.NumberColumn(help="The infrastructure failed. In no rate."),
+    "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
+    "Steps": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
+    "Seconds": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
+}
+
+
+def episode_table(rows: Sequence[dict[str, Any]], *, key: str, with_run: bool = True) -> None:
+    """Episodes, one of which can be opened."""
+    frame = pd.DataFrame(
+        {
+            "Verdict": [show.VERDICTS.get(row["verdict"], row["verdict"]) for row in rows],
+            "Task": [row["task"] for row in rows],
+            "Entrant": [row["entrant"] for row in rows],
+            "Failure point": [show.words(row["failure_point"]) for row in rows],
+            "Stop reason": [show.words(row["stop_reason"]) or row["status"] for row in rows],
+            "Steps": [row["steps"] for row in rows],
+            "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
+            "Cost": [row["cost_usd"] for row in rows],
+            "Seconds": [row["wall_s"] for row in rows],
+            "Attempt": [row["attempt"] for row in rows],
+            "Run": [row["run"] for row in rows],
+            "Episode": [f"episode?id={row['id']}" for row in rows],
+        }
+    )
+    opener = st.container()
+    if not with_run:
+        frame = frame.drop(columns="Run")
+    picked = st.dataframe(
+        frame,
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "Cost": _Column.NumberColumn(format="$%.4f"),
+            "Seconds": _Column.NumberColumn(format="%.1f"),
+            "Episode": _Column.LinkColumn(display_text=_ID, help="Opens the trace in a new tab."),
+        },
+        placeholder=show.NOTHING,
+        height=show.table_height(len(rows)),
+        alt="Episodes",
+    )
+    row = show.chosen_row(picked)
+    with opener:
+        if row is not None and row < len(rows):
+            one = rows[row]
+            label = f"Open episode {one['id']}: {show.escaped(one['task'])}, {show.escaped(one['entrant'])}"
+            _open(EPISODE_PAGE, label, one["id"])
+        else:
+            st.caption("Tick a row to open its trace here; its number opens it in a new tab.")
+
+
+def run_table(rows: Sequence[dict[str, Any]], *, key: str) -> None:
+    """Runs, one of which can be opened."""
+    frame = pd.DataFrame(
+        {
+            "Run": [row["name"] for row in rows],
+            "Status": [row["status"] for row in rows],
+            "Progress": [100 * row["done"] / max(1, row["episodes_total"]) for row in rows],
+            "Episodes": [f"{row['done']}/{row['episodes_total']}" for row in rows],
+            "Resolved": [row["resolved"] for row in rows],
+            "Unresolved": [row["unresolved"] for row in rows],
+            "Errors": [row["errors"] for row in rows],
+            "Cost": [row["cost_usd"] for row in rows],
+            "Duration": [show.duration(row["wall_s"]) for row in rows],
+            "Started": [show.moment(row["started_at"]) for row in rows],
+            "Benchmark": [row["benchmark"] for row in rows],
+            "Tags": [row["tags"] for row in rows],
+            "Owner": [row["owner"] for row in rows],
+            "Id": [f"run?id={row['id']}" for row in rows],
+        }
+    )
+    opener = st.container()
+    picked = st.dataframe(
+        frame,
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
+            "Cost": _Column.NumberColumn(format="$%.2f", help="So far, where prices are known; errors included."),
+            "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+            "Tags": _Column.ListColumn(),
+            "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),
+        },
+        placeholder=show.NOTHING,
+        height=show.table_height(len(rows)),
+        alt="Runs",
+    )
+    row = show.chosen_row(picked)
+    with opener:
+        if row is not None and row < len(rows):
+            _open(RUN_PAGE, f"Open run {rows[row]['id']}: {show.escaped(rows[row]['name'])}", rows[row]["id"])
+        else:
+            st.caption("Tick a row to open the run here; its id opens it in a new tab.")
+
+
+def _open(page: str, label: str, row_id: int) -> None:
+    # A link, not `st.switch_page`: that leaves this page with the other one's id in the browser's history.
+    st.page_link(page, label=label, icon=":material/arrow_forward:", query_params={"id": str(row_id)})

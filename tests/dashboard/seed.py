@@ -1,0 +1,229 @@
+"""A small, lifelike database, written through the store: three entrants, twenty tasks, debugger sessions."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Engine
+
+from db.store import SavedBenchmark, Store
+
+WORDS = [
+    "account-transfer",
+    "cave-adventure",
+    "download-manager",
+    "dungeon-path",
+    "file-sync",
+    "growing-histogram",
+    "island-roads",
+    "kalah-pits",
+    "ledger-round",
+    "matrix-walk",
+    "page-cache",
+    "parser-stack",
+    "poll-runoff",
+    "queue-retry",
+    "report-totals",
+    "route-planner",
+    "shelf-sort",
+    "snake-moves",
+    "tax-table",
+    "word-wrap",
+]
+CATEGORIES = ("logic", "state", "boundary", "types")
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> $x^2$ :red[red] `tick` **bold** [a](b)"
+FAILURES = ("never_reproduced", "never_localized", "wrong_location", "wrong_fix", "regression", "out_of_budget")
+# name, tools, chance to resolve, steps, price of a million tokens
+ENTRANTS = (
+    ("qwen3-coder / debug", "qwen3-coder", "debug", 0.72, (7, 14), 0.6),
+    ("qwen3-coder / rewrite", "qwen3-coder", "rewrite", 0.55, (4, 9), 0.6),
+    ("llama-3.3-70b / debug", "llama-3.3-70b", "debug", 0.34, (8, 20), None),
+)
+
+
+@dataclass
+class Seeded:
+    """What was written."""
+
+    benchmark: SavedBenchmark
+    entrants: dict[str, int] = field(default_factory=dict)
+    runs: list[int] = field(default_factory=list)
+    episodes: list[int] = field(default_factory=list)
+    hostile: int = 0
+    live_run: int = 0
+
+
+def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, attempts: int = 1) -> Seeded:
+    """Fill the database. The last run is going on when `live`; the first episode of the first run is hostile."""
+    store = Store(engine)
+    dice = random.Random(7)
+    benchmark = store.save_benchmark(
+        name="bugs", digest="b1", license="MIT", source="built in", tasks=[_task(n) for n in range(tasks)]
+    )
+    made = Seeded(benchmark)
+    for name, model, tools, *_ in ENTRANTS:
+        tool_list = ["view", "rewrite", "eval", "grep"] + (["pdb"] if tools == "debug" else [])
+        made.entrants[name] = store.save_entrant(
+            digest=name, name=name, agent="tool_calls", agent_version="1", model=model, tools=tools, tool_list=tool_list
+        )
+    for number in range(runs):
+        going = live and number == runs - 1
+        run_id = store.create_run(
+            name="nightly",
+            benchmark_id=benchmark.id,
+            spec={"benchmark": "bugs", "agent": ["tool_calls"], "attempts": attempts, "seed": number},
+            seed=number,
+            tags=["nightly", "demo"],
+            owner="ada",
+            project="debuggers",
+            leaderboard="nightly",
+            versions={"stackrank": "0.1.0", "python": "3.11"},
+            host="worker-1",
+        )
+        made.runs.append(run_id)
+        cells = [
+            (task, entrant, attempt)
+            for task in benchmark.task_ids.values()
+            for entrant in made.entrants.values()
+            for attempt in range(1, attempts + 1)
+        ]
+        ids = store.create_episodes(run_id, cells, "docker")
+        store.start_run(run_id)
+        for position, ((_, entrant, _), episode_id) in enumerate(ids.items()):
+            made.episodes.append(episode_id)
+            if going and position >= len(ids) * 2 // 3:
+                if position < len(ids) * 2 // 3 + 3:
+                    store.start_episode(episode_id)
+                continue
+            which = list(made.entrants.values()).index(entrant)
+            hostile = not made.hostile
+            made.hostile = made.hostile or episode_id
+            _play(store, episode_id, ENTRANTS[which], dice, hostile=hostile)
+        if going:
+            made.live_run = run_id
+            store.heartbeat(run_id)
+        else:
+            store.end_run(run_id, "finished")
+    return made
+
+
+def _task(number: int) -> dict[str, Any]:
+    name = WORDS[number] if number < len(WORDS) else f"task-{number:03}"
+    module = name.split("-")[0]
+    before, after = "        for item in items[1:]:", "        for item in items:"
+    return {
+        "name": name,
+        "title": name.replace("-", " ").capitalize(),
+        "statement": f"Running `python -m pytest -q` fails: `{module}` leaves out the first item.\n"
+        "Find out why and mend it.",
+        "category": CATEGORIES[number % len(CATEGORIES)],
+        "difficulty": ("easy", "medium", "hard")[number % 3],
+        "digest": f"d{number}",
+        "tags": ["python"],
+        "faults": [{"file": f"{module}/core.py", "functions": ["Book.total"], "lines": [14]}],
+        "fix": f"--- a/{module}/core.py\n+++ b/{module}/core.py\n@@ -12,5 +12,5 @@\n     def total(self, items):\n"
+        f"         result = 0\n-{before}\n+{after}\n             result += item.price\n         return result\n",
+    }
+
+
+def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.Random, *, hostile: bool) -> None:
+    _, _, tools, chance, (fewest, most), price = entrant
+    if not store.start_episode(episode_id):
+        raise AssertionError("a fresh episode was already started")
+    length = dice.randint(fewest, most)
+    resolved = dice.random() < chance
+    cost, tokens = 0.0, [0, 0]
+    failing = {"passed": 3, "failed": 2, "ids": {"tests/test_core.py::test_total": "failed"}}
+    store.add_step(
+        episode_id,
+        index=0,
+        observation="FAILED tests/test_core.py::test_total - assert 40 == 52\n2 failed, 3 passed in 0.11s",
+        state={"tests": failing},
+        env_ms=310.0,
+    )
+    for index in range(1, length + 1):
+        step = _step(index, length, tools, resolved, failing)
+        if hostile and index == 2:
+            step |= {"thought": HOSTILE, "observation": HOSTILE + "\n" + "x" * 30_000, "arguments": {"code": HOSTILE}}
+        used = (dice.randint(900, 2500) + 400 * index, dice.randint(40, 300))
+        paid = None if price is None else (used[0] + 4 * used[1]) * price / 1e6
+        tokens = [tokens[0] + used[0], tokens[1] + used[1]]
+        cost += paid or 0.0
+        store.add_step(
+            episode_id,
+            index=index,
+            tokens_in=used[0],
+            tokens_out=used[1],
+            cost_usd=paid,
+            env_ms=dice.uniform(2, 400),
+            model_ms=dice.uniform(600, 3000),
+            **step,
+        )
+    error = dice.random() < 0.04 and not hostile
+    verdict = "error" if error else "resolved" if resolved else "unresolved"
+    store.finish_episode(
+        episode_id,
+        verdict=verdict,
+        stop_reason="error" if error else "solved" if resolved else dice.choice(["step_limit", "submitted"]),
+        failure_point="" if verdict != "unresolved" else dice.choice(FAILURES),
+        failure_step=None if verdict != "unresolved" else length - 1,
+        steps=length,
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
+        cost_usd=None if price is None else cost,
+        env_ms=900.0,
+        model_ms=1500.0 * length,
+        score_ms=420.0,
+        wall_s=2.1 * length,
+        tests_passed=5 if resolved else 3,
+        tests_failed=0 if resolved else 2,
+        error="The sandbox did not answer within 60 s." if error else "",
+        diff="--- a/core.py\n+++ b/core.py\n@@ -14 +14 @@\n-    for item in items[1:]:\n+    for item in items:\n",
+        score={"tests": {"tests/test_core.py::test_total": "passed" if resolved else "failed"}, "notes": []},
+        milestones={"reproduced": 0, "localized": 2, "edited": length - 1},
+    )
+
+
+def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str, Any]) -> dict[str, Any]:
+    if index == length:
+        tests = {"passed": 5, "failed": 0, "ids": {"tests/test_core.py::test_total": "passed"}} if resolved else failing
+        return {
+            "tool": "eval",
+            "thought": "Run the tests again.",
+            "observation": "5 passed in 0.09s" if resolved else "2 failed, 3 passed in 0.10s",
+            "state": {"tests": tests, "exit": 0 if resolved else 1},
+        }
+    if index == length - 1:
+        return {
+            "tool": "rewrite",
+            "arguments": {"path": "core.py", "start": 14, "end": 14, "code": "        for item in items:"},
+            "thought": "The slice drops the first item.",
+            "observation": "Rewrote core.py, line 14.",
+            "state": {"edited": "core.py", "lines": [14, 14]},
+        }
+    if tools == "debug" and index > 1:
+        command = ("b core.py:14", "c", "p items", "n", "w")[index % 5]
+        return {
+            "tool": "pdb",
+            "arguments": {"command": command},
+            "thought": "Stop where the sum is made and look at the items.",
+            "observation": f"> core.py(14)total()\n-> for item in items[1:]:\n(Pdb) {command}",
+            "state": {
+                "file": "core.py",
+                "line": 12 + index % 4,
+                "function": "Book.total",
+                "depth": 2 + index % 2,
+                "locals": {"items": "[Item(12), Item(40)]", "result": "0"},
+                "breakpoints": [{"file": "core.py", "line": 14}],
+            },
+        }
+    return {
+        "tool": "view" if index % 2 else "grep",
+        "arguments": {"path": "core.py"} if index % 2 else {"pattern": "total"},
+        "thought": "Look at the code under test.",
+        "observation": "12     def total(self, items):\n13         result = 0\n14         for item in items[1:]:\n",
+        "state": {"path": "core.py", "lines": [1, 40]},
+        "ok": index != 3,
+    }

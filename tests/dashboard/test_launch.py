@@ -1,0 +1,38 @@
+"""How the dashboard is started."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard.launch import command
+
+
+def test_it_is_private_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", "sqlite:///before.db")
+    argv, environment = command(port=8600)
+    assert argv[0] == sys.executable and "--server.address=127.0.0.1" in argv and "--server.port=8600" in argv
+    assert "--browser.gatherUsageStats=false" in argv and "--server.headless=true" in argv
+    assert environment["STACKRANK_DATABASE_URL"] == "sqlite:///before.db"
+
+
+def test_the_database_is_not_on_the_command_line() -> None:
+    argv, environment = command(host="0.0.0.0", database_url="postgresql://ada:pw-0@host/db")
+    assert not any("pw-0" in part for part in argv) and "--server.address=0.0.0.0" in argv
+    assert environment["STACKRANK_DATABASE_URL"].endswith("pw-0@host/db")
+
+
+def test_files_it_names_exist() -> None:
+    argv, environment = command()
+    named = [part.split("=")[-1] for part in argv if part.endswith((".py", ".toml"))]
+    assert len(named) == 2 and all(Path(name).is_file() for name in named)
+    assert (Path(environment["PYTHONPATH"].split(":")[0]) / "dashboard" / "app.py").is_file()
+
+
+def test_starting_needs_no_streamlit() -> None:
+    program = "import sys, dashboard.launch; print('streamlit' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "False", done.stderr

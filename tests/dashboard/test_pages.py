@@ -1,0 +1,255 @@
+"""The pages without a browser: empty, broken and hostile databases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard.show import escaped
+from db.engine import connect
+from db.store import Store
+from tests.dashboard.seed import HOSTILE
+
+PAGES = ["overview", "leaderboard", "runs", "run", "episodes", "episode"]
+
+
+@pytest.fixture
+def visit(app_file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Open a page of the dashboard over a database; it must not raise."""
+
+    def open_page(url: str, page: str, **query: str) -> AppTest:
+        monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
+        st.cache_data.clear()
+        app = AppTest.from_file(str(app_file), default_timeout=60)
+        app.switch_page(f"app_pages/{page}.py")
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, app.exception[0].stack_trace
+        return app
+
+    return open_page
+
+
+def texts(app: AppTest) -> str:
+    """Everything that is Markdown on the page, without the backslashes that keep it plain."""
+    kinds = ("title", "subheader", "markdown", "caption", "warning", "error", "info", "code", "text")
+    return "\n".join(str(part.value) for kind in kinds for part in app.get(kind)).replace("\\", "")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_database_says_what_to_run(visit: Any, tmp_path: Path, page: str) -> None:
+    app = visit(f"sqlite:///{tmp_path / 'new.db'}", page)
+    if page == "episode":
+        assert "Which episode?" in texts(app)
+    else:
+        assert "stackrank run --benchmark bugs" in texts(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_database_that_is_none(visit: Any, tmp_path: Path, page: str) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database\n" * 300)
+    app = visit(f"sqlite:///{file}", page, id="1")
+    assert [part.value for part in app.error], "no message"
+    assert "is not a database" in texts(app) and "STACKRANK_DATABASE_URL" in texts(app)
+
+
+def test_a_password_is_not_shown(visit: Any) -> None:
+    app = visit("postgresql://ada:pw-0@127.0.0.1:1/db", "leaderboard")
+    assert "cannot be reached" in texts(app) and "pw-0" not in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("episode", {"id": "99999"}),
+        ("episode", {"id": "<b>"}),
+        ("episode", {"id": "99999999999999999999"}),
+        ("run", {"id": "nothing"}),
+        ("run", {"id": "-3"}),
+        ("run", {"id": "é\0"}),
+        ("episodes", {"ep_run": "99999"}),
+    ],
+)
+def test_unknown_ids_in_the_address(visit: Any, seeded: SimpleNamespace, page: str, query: dict[str, str]) -> None:
+    app = visit(seeded.url, page, **query)
+    assert "There is no" in app.warning[0].value
+    assert "`stackrank" in app.warning[0].value
+
+
+@pytest.mark.parametrize("step", ["999", "-1", "x", "1e3", "99999999999"])
+def test_unknown_steps_in_the_address(visit: Any, seeded: SimpleNamespace, step: str) -> None:
+    app = visit(seeded.url, "episode", id=str(seeded.made.hostile), step=step)
+    assert "Step " in texts(app) or "has no step 999" in texts(app)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"lb_benchmark": "none", "lb_last": "7", "lb_tags": "x", "lb_tab": "Nothing"},
+        {"lb_pick": "1,2,3"},
+        {"lb_pick": "a,,9,1,1"},
+        {"lb_board": "nobody's"},
+    ],
+)
+def test_nonsense_in_the_address_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, query: dict[str, str]) -> None:
+    assert len(visit(seeded.url, "leaderboard", **query).dataframe[0].value) == 3
+
+
+def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "episode", id=str(seeded.made.hostile), step="2")
+    shown = [block.value for block in app.code]
+    assert shown[0] == HOSTILE and shown[1] == HOSTILE
+    assert shown[2].startswith(HOSTILE) and len(shown[2]) < 21_000 and "more characters" in shown[2]
+    assert not any("<script>" in part.value for part in app.markdown)
+    assert not any(part.allow_html for part in app.markdown)
+    app.toggle(key=f"trace_{seeded.made.hostile}_2_observation_all").set_value(True).run()
+    assert len(app.code[2].value) > 30_000
+
+
+def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    benchmark = store.save_benchmark(
+        name=HOSTILE, digest="d", license="", source="", tasks=[{"name": HOSTILE, "category": HOSTILE}]
+    )
+    entrant = store.save_entrant(digest="e", name=HOSTILE, agent=HOSTILE, model=HOSTILE)
+    run = store.create_run(name=HOSTILE, benchmark_id=benchmark.id, spec={HOSTILE: HOSTILE}, tags=[HOSTILE])
+    (episode,) = store.create_episodes(run, [(benchmark.task_ids[HOSTILE], entrant, 1)]).values()
+    store.start_run(run)
+    store.start_episode(episode)
+    store.add_step(episode, index=0, tool=HOSTILE, arguments={HOSTILE: [HOSTILE]}, state={"locals": {HOSTILE: HOSTILE}})
+    odd = {"file": HOSTILE, "line": HOSTILE, "tests": HOSTILE, "breakpoints": HOSTILE}
+    store.add_step(episode, index=1, tool="pdb", state=odd)
+    store.finish_episode(
+        episode,
+        verdict="unresolved",
+        stop_reason=HOSTILE,
+        failure_point=HOSTILE,
+        failure_step=1,
+        error=HOSTILE,
+        score={"tests": {HOSTILE: HOSTILE}, "notes": [HOSTILE]},
+        milestones={HOSTILE: 1, "x": HOSTILE},
+    )
+    store.end_run(run, "failed", HOSTILE)
+    for page in PAGES:
+        for tab in ({}, {"lb_tab": "Failure points", "run_tab": "Failure points", "trace_tab": "Score"}):
+            app = visit(url, page, id="1", step="1", lb_pick="1", **tab)
+            for part in (*app.markdown, *app.title, *app.subheader, *app.caption):
+                assert "<script>" not in part.value and ":red[" not in part.value and "**bold**" not in part.value
+
+
+def test_escaping() -> None:
+    assert escaped("a *b* :red[c]\n# d") == r"a \*b\* \:red\[c\] \# d"
+
+
+def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "overview")
+    assert {metric.label: metric.value for metric in app.metric}["Episodes"] == "60/60"
+    changes, going_on = (table.value for table in app.dataframe)
+    assert set(changes["Change"]) <= {"better", "worse", "no clear change"} and len(changes) == 3
+    assert going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
+
+
+def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> None:
+    ids = seeded.made.entrants
+    pick = f"{ids['qwen3-coder / debug']},{ids['llama-3.3-70b / debug']}"
+    app = visit(seeded.url, "leaderboard", lb_pick=pick)
+    board = app.dataframe[0].value
+    assert board["Entrant"].tolist()[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
+    assert board["Cost per resolved"].isna().tolist() == [False, False, True]
+    assert "points ahead of" in texts(app) and "this many tasks could detect" in texts(app)
+    app.segmented_control(key="lb_last_widget").set_value("1").run()
+    assert not app.exception
+    assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()
+
+
+@pytest.mark.parametrize("tab", ["Ranking", "Cost against rate", "Failure points", "Numbers"])
+def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
+    app = visit(seeded.url, "leaderboard", lb_tab=tab)
+    assert len(app.get("plotly_chart")) == (tab != "Numbers")
+    assert len(app.get("download_button")) == (tab in ("Failure points", "Numbers"))
+
+
+@pytest.mark.parametrize("tab", ["Entrants", "Failure points", "Episodes", "Errors", "Specification"])
+def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
+    app = visit(seeded.url, "run", id=str(seeded.made.runs[0]), run_tab=tab)
+    assert "Run nightly" in texts(app)
+    if tab == "Specification":
+        assert "benchmark: bugs" in texts(app) and "stackrank run run-1.yaml" in texts(app)
+
+
+def test_a_run_without_a_sign_of_life(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    engine = connect(url)
+    store = Store(engine)
+    benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[])
+    run = store.create_run(name="silent", benchmark_id=benchmark.id, spec={})
+    store.start_run(run)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE run SET heartbeat_at = '2020-01-01 00:00:00'")
+    app = visit(url, "run", id="silent")
+    assert f"`stackrank resume {run}`" in app.warning[0].value
+    store.end_run(run, "failed", "No sandbox.")
+    assert "No sandbox." in [part.value for part in visit(url, "run", id="silent").text]
+
+
+def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
+    run = str(seeded.made.runs[0])
+    app = visit(seeded.url, "episodes", ep_run=run)
+    assert len(app.dataframe[0].value) == 60
+    app.pills(key="ep_verdict_widget").set_value(["error"]).run()
+    errors = app.dataframe[0].value
+    assert 0 < len(errors) < 10 and set(errors["Verdict"]) == {"! error"}
+    app.text_input(key="ep_text_widget").set_value("no such task").run()
+    assert not app.dataframe and "No episode matches" in texts(app)
+    paged = visit(seeded.url, "episodes", ep_after="50")
+    assert paged.dataframe[0].value["Episode"].tolist() == [f"episode?id={one}" for one in range(49, 0, -1)]
+    by_address = visit(seeded.url, "episodes", ep_run=run, ep_tool="pdb", ep_entrant="qwen3-coder / debug")
+    assert len(by_address.dataframe[0].value) == 20
+
+
+def test_a_trace(visit: Any, seeded: SimpleNamespace) -> None:
+    # The first entrant has a debugger: the first episode of the second task is its.
+    episode = seeded.made.episodes[3]
+    app = visit(seeded.url, "episode", id=str(episode), step="3")
+    assert "Step 3: pdb" in texts(app) and "Stop where the sum is made" in texts(app)
+    facts, locals_ = app.dataframe[1].value, app.dataframe[2].value
+    assert "core.py:" in facts["Value"][0] and locals_["Local"].tolist() == ["items", "result"]
+    next(button for button in app.button if button.label == "Next").click().run()
+    assert app.query_params["step"] in ("4", ["4"]) and "Step 4: pdb" in texts(app)
+
+
+def test_the_known_fix_is_behind_a_switch(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "episode", id="5", trace_tab="Known fix")
+    assert "@@ -12,5" not in texts(app)
+    app.toggle(key="trace_spoiler").set_value(True).run()
+    assert "@@ -12,5" in texts(app) and "Book.total, lines 14" in texts(app)
+
+
+def test_an_episode_of_many_steps_is_paged(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    engine = connect(url)
+    store = Store(engine)
+    benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[{"name": "t"}])
+    entrant = store.save_entrant(digest="e", name="e", agent="a")
+    run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
+    (episode,) = store.create_episodes(run, [(benchmark.task_ids["t"], entrant, 1)]).values()
+    assert "No step has been committed" in texts(visit(url, "episode", id=str(episode)))
+    with engine.begin() as connection:
+        columns = '"index", tool, arguments, thought, observation, ok, state, env_ms, model_ms, tokens_in, tokens_out'
+        connection.exec_driver_sql(
+            f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO step "
+            f"(episode_id, {columns}) SELECT {episode}, i, 'eval', '{{}}', '', 'o', 1, '{{}}', 0, 0, 0, 0 FROM n"
+        )
+    app = visit(url, "episode", id=str(episode), step="1100")
+    steps = app.dataframe[0].value["Step"]
+    assert (steps.min(), steps.max()) == (1000, 1200) and "Step 1100" in texts(app)
+    next(button for button in app.button if button.label == "Earlier steps").click().run()
+    assert app.dataframe[0].value["Step"].min() == 500
