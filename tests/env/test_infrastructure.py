@@ -100,7 +100,7 @@ def test_sandbox_that_ends_is_an_error_at_once(
         name = sandbox.name
     if isinstance(sandbox_backend, DockerBackend):
         deadline = time.monotonic() + 10
-        while docker_module.client().containers.list(all=True, filters={"name": name}):
+        while docker_module.client().api.containers(all=True, filters={"name": name}):
             assert time.monotonic() < deadline
             time.sleep(0.1)
 

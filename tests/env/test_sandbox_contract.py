@@ -58,9 +58,9 @@ def test_refusals_leave_the_sandbox_well(any_backend: Backend) -> None:
 def test_hostile_expression_does_not_take_the_guest_along(sandbox: Sandbox) -> None:
     sandbox.put({"a.txt": b"a" * 200 + b"!\n"})
     started = time.monotonic()
-    with pytest.raises(Refused, match="did not end within 10 s"):
+    with pytest.raises(Refused, match="did not end within 5 s"):
         sandbox.search("^(a+)+$")
-    assert time.monotonic() - started < slack(13)
+    assert time.monotonic() - started < slack(7)
     assert sandbox.read("a.txt")
 
 

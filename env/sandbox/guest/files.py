@@ -17,7 +17,7 @@ from .processes import TimeLimit, in_child, time_limit
 # Not str.splitlines: form feeds and Unicode separators do not end a line of source.
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
-SEARCH_LIMIT_S = 10
+SEARCH_LIMIT_S = 5
 
 # Made by tools that look at the program, not by anyone who changes it.
 _NOISE = {"__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
