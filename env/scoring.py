@@ -116,7 +116,7 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """The verdict on an agent's changes. Raises SandboxError; never blames the agent for that."""
     work, given, notes = carry_over(task, changes)
     tried = [note for note in notes if _is_attempt(task, note)]
-    with new_sandbox(SandboxSpec(image=task.image, limits=task.limits)) as sandbox:
+    with new_sandbox(SandboxSpec(image=task.image, limits=task.limits, warm=False)) as sandbox:
         sandbox.put({**work, **task.hidden_files})
         key = os.urandom(32)
         suspects = [path for path, content in work.items() if given.get(path) != content]

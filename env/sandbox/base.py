@@ -31,6 +31,8 @@ class SandboxSpec:
     image: str | None = None
     """Container image; None for the backend's own. Backends without images refuse one."""
     limits: Limits = field(default_factory=Limits)
+    warm: bool = True
+    """Whether a pool has it ready to fork test runs; a verdict's run is a process of its own and has no use for it."""
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Put on the sandbox for people and tools to see, such as ("stackrank.run", "12"); one from a pool has none."""
 

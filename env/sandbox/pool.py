@@ -150,7 +150,8 @@ class Pool:
             made: Sandbox | None = None
             try:
                 made = Sandbox(self._backend, spec)
-                made.prepare()
+                if spec.warm:
+                    made.prepare()
             except SandboxError as error:
                 # Whoever asks for one will start it himself, and see why it fails.
                 log.warning("no sandbox could be started ahead: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import psutil
 import pytest
 
 from env.debug_env import DebugEnv
-from env.sandbox.base import Backend, SandboxSpec
+from env.sandbox.base import Backend, Refused, SandboxSpec
 from env.sandbox.client import Sandbox
 from env.task import Limits
 from tests.env.conftest import EVERYTHING, make_task, slack, source
@@ -155,7 +156,8 @@ def test_a_hundred_thousand_files(sandbox_backend: Backend) -> None:
         started = time.monotonic()
         listed = sandbox.listing(".", 3)
         assert len(listed["entries"]) == 500 and listed["more"] > 90_000
-        sandbox.search("x = 1")
+        with contextlib.suppress(Refused):  # with a sentence, where reading them all takes too long
+            sandbox.search("x = 1")
         assert "a.py" not in sandbox.changes().files
         assert time.monotonic() - started < slack(15)
 
