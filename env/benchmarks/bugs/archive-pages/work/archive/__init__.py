@@ -1,0 +1,7 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""Searching a letter archive."""
+from __future__ import annotations
+
+from .client import Archive
+
+__all__ = ["Archive"]

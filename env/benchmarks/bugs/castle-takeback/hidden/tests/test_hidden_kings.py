@@ -1,0 +1,64 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+import pytest
+
+from kings import Game, IllegalMove
+
+
+def test_rook_move_taken_back():
+    game = Game()
+    game.move("h1", "h5")
+    game.take_back()
+    assert game.rights == set("KQkq")
+    game.move("e1", "g1")
+
+
+def test_rook_captured_and_taken_back():
+    game = Game()
+    game.move("h1", "h8")
+    assert game.rights == set("Qq")
+    game.take_back()
+    game.move("e1", "c1")
+    game.move("e8", "g8")
+    assert game.board["f8"] == "r"
+
+
+def test_castling_itself_taken_back():
+    game = Game()
+    game.move("e1", "c1")
+    game.take_back()
+    assert game.board == Game().board
+    game.move("e1", "c1")
+    assert game.board["d1"] == "R"
+
+
+def test_step_by_step():
+    game = Game()
+    seen = []
+    for start, end in (("a1", "b1"), ("h8", "g8"), ("e1", "e2"), ("e8", "d7")):
+        seen.append((dict(game.board), set(game.rights), game.white))
+        game.move(start, end)
+    assert game.rights == set()
+    for board, rights, white in reversed(seen):
+        game.take_back()
+        assert (game.board, game.rights, game.white) == (board, rights, white)
+
+
+def test_rights_lost_before_stay_lost():
+    game = Game()
+    game.move("h1", "h2")
+    game.move("a8", "b8")
+    game.move("e1", "d1")
+    game.take_back()
+    assert game.rights == set("Qk")
+    with pytest.raises(IllegalMove):
+        game.move("e1", "g1")
+
+
+def test_refused_move_leaves_no_record():
+    game = Game()
+    with pytest.raises(IllegalMove):
+        game.move("e1", "e3")
+    with pytest.raises(IllegalMove):
+        game.take_back()

@@ -1,0 +1,71 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+
+import pytest
+
+from duel import Game, best_move, value
+from duel.player import play
+from duel.search import Search
+
+
+@lru_cache(maxsize=None)
+def plain(coins):
+    """The gain of the player by plain search."""
+    game = Game(coins)
+    return max((sum(coins) - sum(game.after(m).coins) - plain(game.after(m).coins) for m in game.moves()), default=0)
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_like_plain_search(size):
+    chance = random.Random(size)
+    for _ in range(10):
+        coins = tuple(chance.randint(-3, 9) for _ in range(size))
+        lead = chance.randint(-5, 5)
+        assert value(Game(coins, lead)) == lead + plain(coins), coins
+
+
+def test_best_moves_keep_the_value():
+    chance = random.Random(77)
+    for _ in range(15):
+        game = Game(tuple(chance.randint(0, 9) for _ in range(7)))
+        assert value(game.after(best_move(game))) == -value(game)
+
+
+def test_bounds():
+    chance = random.Random(5)
+    for _ in range(60):
+        coins = tuple(chance.randint(0, 9) for _ in range(6))
+        exact = plain(coins)
+        low = chance.randint(-12, 11)
+        high = low + chance.randint(1, 8)
+        found = Search().gain(Game(coins), low, high)
+        if low < exact < high:
+            assert found == exact
+        elif exact <= low:
+            assert found <= low
+        else:
+            assert found >= high
+
+
+def test_search_leaves_much_out():
+    seen = 0
+    after = Game.after
+
+    def counting(self, move):
+        nonlocal seen
+        seen += 1
+        return after(self, move)
+
+    Game.after = counting
+    try:
+        value(Game((5, 3, 8, 1, 9, 2, 7, 4, 6)))
+    finally:
+        Game.after = after
+    assert seen < 4000
+
+
+def test_whole_game():
+    assert sum(int(line[0]) for line in play(Game((3, 8, 1, 9, 2, 7)))) == 6

@@ -1,0 +1,37 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from ferry.deck import Lane, pick_lane
+from ferry.plan import make_plan
+from ferry.vehicles import Vehicle, parse_queue
+
+
+def lanes():
+    return [Lane(1, 100), Lane(2, 150, heavy=True)]
+
+
+def test_lorries_only():
+    plan = make_plan(parse_queue("L1 lorry 100 90\nL2 lorry 100 90\n"), lanes(), 500)
+    assert plan.last_car is None and plan.weight == 90
+    assert [v.plate for v in plan.left] == ["L2"]
+
+
+def test_car_left_behind_is_not_the_last_car():
+    plan = make_plan(parse_queue("C1 car 200 10\nM1 moped 20 2\n"), lanes(), 500)
+    assert plan.last_car is None
+    assert [v.plate for v in plan.lanes[0].vehicles] == ["M1"]
+
+
+def test_last_car_on_board():
+    plan = make_plan(parse_queue("C1 car 50 10\nC2 car 40 10\nC3 car 40 99\nM1 moped 20 2\n"), lanes(), 100)
+    assert plan.last_car == "C2"
+
+
+def test_next_ferry():
+    first = make_plan(parse_queue("C1 car 50 10\nB1 bus 150 90\nB2 bus 150 90\n"), lanes(), 500)
+    second = make_plan(first.left, lanes(), 500)
+    assert (first.last_car, second.last_car) == ("C1", None)
+
+
+def test_cars_keep_off_heavy_lanes():
+    assert pick_lane(lanes(), Vehicle("C", "car", 60, 1)).number == 1
+    assert pick_lane(lanes(), Vehicle("C", "car", 120, 1)).number == 2
+    assert pick_lane(lanes(), Vehicle("B", "bus", 160, 1)) is None

@@ -1,0 +1,14 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""German."""
+from __future__ import annotations
+
+TEXTS = {
+    "cart": "Ihr Warenkorb",
+    "articles": ("{n} Artikel", "{n} Artikel"),
+    "hello": "Guten Tag, {name}!",
+}
+
+
+def plural(n: int) -> int:
+    """The index of the form for n things."""
+    return 0 if n == 1 else 1

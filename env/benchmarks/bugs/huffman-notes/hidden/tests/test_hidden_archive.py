@@ -1,0 +1,31 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import pytest
+
+from huffman import pack, table, unpack
+
+
+@pytest.mark.parametrize("text", ["x", "xx", "\n" * 17, "0" * 8, ":", "\u20ac" * 3, "ab", "aab", "abc" * 9, "\x00\x01"])
+def test_round_trips(text):
+    assert unpack(pack(text)) == text
+
+
+def test_optimal():
+    assert len(pack("a" * 4 + "b" * 2 + "c" + "d")[2]) == 2
+
+
+def test_missing_bits():
+    size, codes, data = pack("abcabcdd" * 4)
+    with pytest.raises(ValueError):
+        unpack((size, codes, b""))
+    with pytest.raises(ValueError):
+        unpack((size + 30, codes, data))
+
+
+def test_not_a_code():
+    with pytest.raises(ValueError):
+        table.read("61:0 62:01")
+
+
+def test_unused_code():
+    with pytest.raises(ValueError):
+        unpack((1, "61:00 62:01", b"\xff"))

@@ -1,0 +1,41 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+import pytest
+
+from letters import Mailing, MissingField, UnknownFilter, render
+
+
+def test_values_that_look_like_places():
+    assert render("{{a}}{{b}}", {"a": "{{b}}", "b": "{{a}}"}) == "{{b}}{{a}}"
+    assert render("{{a}} {{a}}", {"a": "{{ a }}"}) == "{{ a }} {{ a }}"
+    assert render("{{a|quoted}} {{b}}", {"a": "{{zz}}", "b": 1}) == '"{{zz}}" 1'
+
+
+def test_places_that_come_about_by_chance():
+    assert render("{{a}}{{b}}", {"a": "{", "b": "{b}}"}) == "{{b}}"
+    assert render("{{{a}}}", {"a": "a"}) == "{a}"
+
+
+@pytest.mark.parametrize("value", [r"\1", r"\g<0>", "\\", r"C:\new\table", "$1", ".*"])
+def test_values_are_written_as_they_are(value):
+    assert render("<{{v}}|{{ v }}>", {"v": value}) == f"<{value}|{value}>"
+
+
+def test_filters_in_order_and_repeated_places():
+    values = {"n": " ann lee "}
+    assert render("{{n|strip|title|quoted}} {{ n | strip }} {{n|strip}}", values) == '"Ann Lee" ann lee ann lee'
+    with pytest.raises(UnknownFilter):
+        render("{{n|nothing}}", values)
+
+
+def test_missing_field_in_a_value_is_no_error_but_in_the_template_it_is():
+    assert render("{{a}}", {"a": "{{ghost}}"}) == "{{ghost}}"
+    with pytest.raises(MissingField):
+        render("{{a}} {{ghost}}", {"a": 1})
+
+
+def test_own_values_come_before_common_ones():
+    letters = Mailing("{{who}}", "{{a}}", who="all", a="x")
+    assert letters.letter({"who": "{{a}}"}) == "{{a}}\n\nx"
+    assert letters.lacking([{}]) == []

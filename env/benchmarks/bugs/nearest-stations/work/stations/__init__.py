@@ -1,0 +1,8 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""Bike stations in town."""
+from __future__ import annotations
+
+from .network import Network
+from .point import Station
+
+__all__ = ["Network", "Station"]

@@ -1,0 +1,45 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import pytest
+
+from callrating.prefixes import PrefixTree
+from callrating.rating import Tariff, UnknownDestination, rate_call
+
+
+def tree():
+    result = PrefixTree()
+    for prefix, name in [("1", "us"), ("1684", "samoa"), ("168", "odd"), ("44", "uk"), ("1", "usa")]:
+        result.add(prefix, name)
+    return result
+
+
+@pytest.mark.parametrize(
+    "number, found",
+    [
+        ("12125550000", ("1", "usa")),
+        ("16841", ("1684", "samoa")),
+        ("1684", ("1684", "samoa")),
+        ("168", ("168", "odd")),
+        ("16", ("1", "usa")),
+        ("4", ("", None)),
+        ("", ("", None)),
+        ("449", ("44", "uk")),
+        ("99", ("", None)),
+    ],
+)
+def test_lookup(number, found):
+    assert tree().lookup(number) == found
+
+
+def test_walk_and_size():
+    assert list(tree().walk()) == [("1", "usa"), ("168", "odd"), ("1684", "samoa"), ("44", "uk")]
+    assert len(tree()) == 4
+
+
+def test_not_answered():
+    assert rate_call(tree(), {"uk": Tariff(1, 1)}, "+44 1", 0) == 0
+    assert rate_call(tree(), {"uk": Tariff(1, 1)}, "+44 1", 1) == 2
+
+
+def test_unknown_even_if_not_answered():
+    with pytest.raises(UnknownDestination):
+        rate_call(tree(), {}, "4", 0)

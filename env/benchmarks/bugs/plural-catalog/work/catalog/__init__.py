@@ -1,0 +1,8 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""Messages in several languages."""
+from __future__ import annotations
+
+from .messages import Catalog
+from .plurals import RULES, form
+
+__all__ = ["Catalog", "RULES", "form"]

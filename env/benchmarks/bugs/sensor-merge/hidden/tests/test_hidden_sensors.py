@@ -1,0 +1,48 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+import random
+import statistics
+
+import pytest
+
+from sensors import Rollup, Summary
+
+
+def close(summary, numbers):
+    assert summary.moments.count == len(numbers)
+    assert summary.moments.mean == pytest.approx(statistics.mean(numbers))
+    assert summary.spread == pytest.approx(statistics.stdev(numbers), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("left, right", [
+    ([1.0], [2.0]), ([1.0], [5.0, 6.0, 7.0]), ([5.0, 6.0, 7.0], [1.0]), ([1, 2], [3, 4]), ([0.0] * 9, [10.0]), ([], [1.0, 2.0]), ([1.0, 2.0], []),
+])
+def test_two_parts_in_either_order(left, right):
+    close(Summary.of(left) + Summary.of(right), left + right)
+    close(Summary.of(right) + Summary.of(left), left + right)
+
+
+def test_many_parts():
+    chance = random.Random(3)
+    for _ in range(30):
+        rollup, numbers = Rollup(), []
+        for hour in range(24):
+            part = [chance.gauss(hour, 2) for _ in range(chance.randint(0, 6))]
+            rollup.record("d", hour, part)
+            numbers += part
+        close(rollup.day("d"), numbers)
+
+
+def test_large_numbers_with_a_small_spread():
+    numbers = [1e9 + x for x in (4, 7, 13, 16)]
+    summary = Summary.of(numbers[:1]) + Summary.of(numbers[1:])
+    assert summary.moments.variance == pytest.approx(30.0)
+
+
+def test_recording_one_by_one():
+    rollup = Rollup()
+    for number in (1.0, 2.0, 4.0):
+        rollup.record("d", 0, [number])
+    close(rollup.hour("d", 0), [1.0, 2.0, 4.0])
+    assert (rollup.hour("d", 0).low, rollup.hour("d", 0).high) == (1.0, 4.0)

@@ -1,0 +1,52 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from signals.hub import Hub
+from signals.relay import Relay
+
+
+def hubs():
+    a, b, seen = Hub("a"), Hub("b"), []
+    b.on("x", lambda *values, **named: seen.append((values, named)))
+    return a, b, Relay(a, b), seen
+
+
+def test_any_number_of_values():
+    a, _, relay, seen = hubs()
+    relay.carry("x")
+    a.send("x")
+    a.send("x", 1)
+    a.send("x", 1, 2, c=3)
+    a.send("x", (1, 2))
+    assert seen == [((), {}), ((1,), {}), ((1, 2), {"c": 3}), (((1, 2),), {})]
+
+
+def test_rest():
+    a, b, relay, seen = hubs()
+    relay.carry_rest()
+    a.send("x", 5, 6)
+    a.send("y", 1)
+    assert seen == [((5, 6), {})] and b.unhandled == ["y"] and relay.carried == 2
+
+
+def test_chain_of_relays():
+    a, b, relay, _ = hubs()
+    c, seen = Hub("c"), []
+    Relay(b, c).carry("z", "end")
+    relay.carry("x", "z")
+    c.on("end", lambda p, q: seen.append(p + q))
+    a.send("x", 2, 3)
+    assert seen == [5]
+
+
+def test_renamed_later():
+    a, b, relay, seen = hubs()
+    relay.carry("x", "other")
+    relay.carry("x", "x")
+    a.send("x", 1)
+    assert seen == [((1,), {})] and relay.carried == 1
+
+
+def test_off():
+    hub, seen = Hub("a"), []
+    hub.on("x", seen.append)
+    hub.off("x", seen.append)
+    assert hub.send("x", 1) == 0 and seen == []

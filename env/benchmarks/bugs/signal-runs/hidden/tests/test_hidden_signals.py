@@ -1,0 +1,48 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from signals import dump, load, longest, outages
+from signals.peek import Peekable
+
+
+def test_every_short_signal():
+    for length in range(6):
+        for signal in product([None, 0, 1], repeat=length):
+            assert load(dump(iter(signal))) == list(signal)
+
+
+def test_text_with_outages():
+    assert dump([None]) == "?"
+    assert dump([None, 3, None, None, None]) == "? 3 ?*3"
+
+
+def test_outages():
+    assert outages([None, None, 1, None, 0, 0, None]) == (3, 4)
+    assert outages([1, 0]) == (0, 0)
+
+
+def test_longest_beside_outages():
+    assert longest([None] * 5 + [0, 0] + [None]) == (0, 2)
+    assert longest([None]) is None
+
+
+@pytest.mark.parametrize("items", [[None], [0, None], [None, False, 0, "", None], [], [(), [], object]])
+def test_peekable(items):
+    stream = Peekable(iter(items))
+    for item in items:
+        assert stream and stream
+        assert stream.peek() is item and stream.peek() is item
+        assert next(stream) is item
+    assert not stream
+    with pytest.raises(IndexError):
+        stream.peek()
+    with pytest.raises(StopIteration):
+        next(stream)
+
+
+def test_without_looking():
+    assert list(Peekable([None, 1, None])) == [None, 1, None]

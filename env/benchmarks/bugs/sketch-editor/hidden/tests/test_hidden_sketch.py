@@ -1,0 +1,101 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from __future__ import annotations
+
+from sketch import Editor
+
+
+def drawn(count, **options):
+    editor = Editor("map", **options)
+    for number in range(count):
+        editor.add(f"s{number}")
+    return editor
+
+
+def test_several_steps_back_and_others_instead():
+    editor = drawn(4)
+    editor.save()
+    for _ in range(3):
+        editor.undo()
+    for name in ("a", "b", "c", "d"):
+        editor.add(name)
+        assert not editor.may_close(), name
+
+
+def test_undoing_the_other_steps_does_not_bring_the_saved_state_back():
+    editor = drawn(2)
+    editor.save()
+    editor.undo()
+    editor.add("a")
+    editor.add("b")
+    for _ in range(3):
+        editor.undo()
+        assert not editor.may_close()
+    editor.redo()
+    editor.redo()
+    assert not editor.may_close()
+
+
+def test_saved_state_below_the_new_steps_is_found_again():
+    editor = drawn(2)
+    editor.save()
+    editor.add("a")
+    editor.undo()
+    assert editor.may_close()
+    editor.add("b")
+    editor.add("c")
+    editor.undo()
+    editor.undo()
+    assert editor.may_close()
+
+
+def test_saving_again_makes_it_right():
+    editor = drawn(3)
+    editor.save()
+    editor.undo()
+    editor.add("a")
+    editor.save()
+    assert editor.may_close()
+    editor.undo()
+    assert not editor.may_close()
+    editor.redo()
+    assert editor.may_close()
+
+
+def test_move_after_saving_is_a_step_of_its_own():
+    editor = drawn(1)
+    editor.move("s0", 1, 1)
+    editor.save()
+    editor.move("s0", 1, 1)
+    assert not editor.may_close()
+    editor.undo()
+    assert editor.may_close()
+    assert editor.drawing.shapes["s0"].x == 1
+
+
+def test_joined_move_after_undoing_past_the_save():
+    editor = drawn(1)
+    editor.move("s0", 1, 1)
+    editor.paint("s0", "red")
+    editor.save()
+    editor.undo()
+    editor.move("s0", 4, 4)
+    assert not editor.may_close()
+    editor.paint("s0", "green")
+    assert not editor.may_close()
+
+
+def test_limit():
+    editor = drawn(3, limit=3)
+    editor.undo()
+    editor.save()
+    editor.add("a")
+    editor.add("b")
+    editor.undo()
+    editor.undo()
+    assert editor.may_close()
+    editor = drawn(3, limit=3)
+    editor.save()
+    for name in "abcd":
+        editor.add(name)
+    while editor.undo():
+        assert not editor.may_close()

@@ -1,0 +1,8 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""Mixing songs from tracks."""
+from __future__ import annotations
+
+from .mixer import Mixer
+from .storage import MemoryStorage, MissingTrack
+
+__all__ = ["MemoryStorage", "MissingTrack", "Mixer"]
