@@ -29,7 +29,7 @@ lint: ## ruff, mypy and shellcheck
 
 bench: ## measure speed (tests/bench)
 	@deploy/setup/setup.sh test
-	$(VENV)/python -m pytest tests/bench --no-cov -s $(PYTEST_ARGS)
+	$(VENV)/python -m tests.bench
 
 up: setup ## start the Prefect server, a worker and the dashboard in the background
 	@$(VENV)/stackrank up
