@@ -19,6 +19,8 @@ class Usage:
     cost_usd: float | None = 0.0
     """None: the model's price is unknown."""
     model_ms: float = 0.0
+    tokens_cached: int = 0
+    """How many of `tokens_in` came from the endpoint's cache."""
 
 
 @dataclass(frozen=True, slots=True)

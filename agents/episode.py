@@ -80,13 +80,14 @@ class Recorder(Protocol):
 
 class _Totals:
     def __init__(self) -> None:
-        self.tokens_in = self.tokens_out = 0
+        self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost_usd: float | None = 0.0
         self.model_ms = self.env_ms = 0.0
 
     def add(self, usage: Usage, env_ms: float) -> None:
         self.tokens_in += usage.tokens_in
         self.tokens_out += usage.tokens_out
+        self.tokens_cached += usage.tokens_cached
         # One unknown price makes the sum unknown, not small.
         known = self.cost_usd is not None and usage.cost_usd is not None
         self.cost_usd = (self.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None
@@ -94,7 +95,7 @@ class _Totals:
         self.env_ms += env_ms
 
     def usage(self) -> Usage:
-        return Usage(self.tokens_in, self.tokens_out, self.cost_usd, self.model_ms)
+        return Usage(self.tokens_in, self.tokens_out, self.cost_usd, self.model_ms, self.tokens_cached)
 
 
 def play(
@@ -177,4 +178,3 @@ def _limit(
     if budget.wall_s is not None and time.monotonic() - started >= budget.wall_s:
         return StopReason.TIME_LIMIT
     return None
-

@@ -77,8 +77,10 @@ def _first(steps: Sequence[Step], holds: Any) -> int | None:
 def _loop_start(steps: Sequence[Step], times: int = 4) -> int | None:
     """Where the episode's end repeats one action with one observation at least `times` times."""
     run = 1
-    while run < len(steps) and steps[-run - 1].action == steps[-1].action and (
-        steps[-run - 1].observation.text == steps[-1].observation.text
+    while (
+        run < len(steps)
+        and steps[-run - 1].action == steps[-1].action
+        and (steps[-run - 1].observation.text == steps[-1].observation.text)
     ):
         run += 1
     return steps[-run].index if run >= times else None

@@ -148,3 +148,10 @@ def test_views(play: Play) -> None:
     assert "(read-only)" in step("listdir").text
     assert step("grep", pattern="value_3999\\b").text == "long.py:4000: value_3999 = 3999"
     assert step("grep", pattern="nothing like it").text == "No line matches."
+
+
+def test_the_tool_edits_files_that_are_no_python(play: Play) -> None:
+    episode = play(cart({"prices.json": b'{"tea": 1}\n'}))
+    seen = episode("rewrite", path="prices.json", new_code='{"tea": 2}\n')
+    assert seen.ok and "syntax_error" not in seen.state
+    assert '"tea": 2' in episode("view", path="prices.json").text

@@ -134,8 +134,7 @@ class Workspace:
             "added": added,
             "changed": content != old,
         }
-        if check and path.endswith(".py"):
-            result["syntax_error"] = syntax_error(real)
+        result["syntax_error"] = syntax_error(real) if check and path.endswith(".py") else None
         return result
 
     def _write(self, real: str, content: bytes) -> None:

@@ -1,0 +1,75 @@
+"""Keeps a conversation within the model's context.
+
+What goes first is the middle of old observations, then whole old turns; never the task, never the last turns. A turn
+is an assistant's message with the results of its calls: they stay together. Much is cut at a time, so that between
+two cuts the conversation only grows and the endpoint's cache of its beginning holds.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agents.llm.endpoint import Message
+
+CHARACTERS_PER_TOKEN = 3.5
+KEPT_TURNS = 4
+"""Turns at the end that are never touched."""
+KEPT_CHARACTERS = 300
+"""Of an observation that is cut, at its head and at its tail."""
+LEAVE = 0.6
+"""Share of the limit that a cut leaves."""
+
+
+def estimate(messages: list[Message], characters_per_token: float = CHARACTERS_PER_TOKEN) -> int:
+    """Roughly how many tokens a conversation has."""
+    return int(sum(_length(message) for message in messages) / characters_per_token)
+
+
+def shrink(messages: list[Message], limit: int, characters_per_token: float = CHARACTERS_PER_TOKEN) -> list[Message]:
+    """The conversation with at most about `LEAVE` of `limit` tokens, if it has more than `limit`; else as it is."""
+    if estimate(messages, characters_per_token) <= limit:
+        return messages
+    head, turns = _turns(messages)
+    excess = sum(_length(message) for message in messages) - limit * LEAVE * characters_per_token
+    for turn in turns[:-KEPT_TURNS]:
+        for position, message in enumerate(turn):
+            if excess <= 0:
+                break
+            shorter = _cut(message)
+            excess -= _length(message) - _length(shorter)
+            turn[position] = shorter
+    dropped = 0
+    while excess > 0 and len(turns) > KEPT_TURNS:
+        excess -= sum(_length(message) for message in turns.pop(0))
+        dropped += 1
+    if dropped:
+        head = [*head, {"role": "user", "content": f"[{dropped} earlier turns of this conversation were left out]"}]
+    return [*head, *(message for turn in turns for message in turn)]
+
+
+def _turns(messages: list[Message]) -> tuple[list[Message], list[list[Message]]]:
+    """What comes before the first answer, and the turns: each an answer and what followed it."""
+    first = next((n for n, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
+    turns: list[list[Message]] = []
+    for message in messages[first:]:
+        if message["role"] == "assistant":
+            turns.append([])
+        turns[-1].append(message)
+    return messages[:first], turns
+
+
+def _cut(message: Message) -> Message:
+    content = message.get("content")
+    if message["role"] == "assistant" or not isinstance(content, str):
+        return message
+    left = len(content) - 2 * KEPT_CHARACTERS
+    if left < KEPT_CHARACTERS:
+        return message
+    note = f"\n[... {left} characters of this observation were left out here to save room ...]\n"
+    return {**message, "content": content[:KEPT_CHARACTERS] + note + content[-KEPT_CHARACTERS:]}
+
+
+def _length(message: Message) -> int:
+    calls: Any = message.get("tool_calls")
+    return len(message.get("content") or "") + (len(json.dumps(calls)) if calls else 0) + 20

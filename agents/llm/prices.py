@@ -1,0 +1,66 @@
+"""What tokens cost. A model that no table knows has an unknown cost, never a cost of 0."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from agents.base import SetupError
+
+VARIABLE = "STACKRANK_PRICES"
+_BUILT_IN = Path(__file__).with_name("prices.toml")
+_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens."""
+
+    input: Decimal
+    cached_input: Decimal
+    output: Decimal
+
+    def of(self, tokens_in: int, tokens_cached: int, tokens_out: int) -> float:
+        """USD for one answer; `tokens_cached` of the `tokens_in` came from the endpoint's cache."""
+        fresh = tokens_in - tokens_cached
+        total = fresh * self.input + tokens_cached * self.cached_input + tokens_out * self.output
+        return float(total / 1_000_000)
+
+
+def find_price(model: str, own: Mapping[str, float] | None = None) -> Price | None:
+    """The price of a model; None where it is unknown. `own` replaces the tables. Raises SetupError."""
+    if own is not None:
+        return _price(own, "the config's price")
+    table = dict(_table(_BUILT_IN))
+    if named := os.environ.get(VARIABLE):
+        table |= _table(Path(named))
+    # Routers put the provider before the name: `openai/gpt-4.1`.
+    for name in dict.fromkeys((model, model.rpartition("/")[2])):
+        for each in (name, _DATED.sub("", name)):
+            if each in table:
+                return table[each]
+    return None
+
+
+@functools.cache
+def _table(path: Path) -> dict[str, Price]:
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SetupError(f"the price table {path} cannot be read ({error}): mend it or unset {VARIABLE}") from None
+    return {name: _price(row, f"the price of {name} in {path}") for name, row in raw.items()}
+
+
+def _price(row: Any, what: str) -> Price:
+    try:
+        full = Decimal(str(row["input"]))
+        return Price(full, Decimal(str(row.get("cached_input", full))), Decimal(str(row["output"])))
+    except (KeyError, TypeError, ArithmeticError, AttributeError):
+        raise SetupError(f"{what} has to give `input` and `output` in USD per million tokens") from None

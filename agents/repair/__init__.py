@@ -1,0 +1,25 @@
+"""`repair`: an agent that needs no model. It localises, proposes small changes and tries them.
+
+Modules:
+    agent.py        the agent
+    search.py       what is tried when, and what is kept
+    session.py      what is known of the program and its tests
+    localise.py     how suspicious each line is
+    symptoms.py     what the failures say about the kind of change
+    proposals.py    the candidates in order
+    source.py       a file, places in it, changes to it
+    expressions.py  changes to expressions
+    statements.py   changes to statements
+    names.py        changes of one name for another
+    pitfalls.py     known traps of values
+    flow.py         known traps of control flow
+    donors.py       statements put in
+    combine.py      several changes as one
+    syntax.py       files that do not parse
+    debugger.py     what the agent asks the debugger
+    probe.py        what runs in the stopped program when it does
+"""
+
+from agents.repair.agent import Repair
+
+__all__ = ["Repair"]

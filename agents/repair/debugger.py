@@ -1,0 +1,77 @@
+"""What the agent asks the debugger: where the program stands, what it executes, what a change would do."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.repair.source import Candidate
+from env.actions import Action, Observation
+
+MARK = "repair>"
+_HOLDER = '__import__("sys").modules["repair_probe"]'
+
+
+@functools.cache
+def _probe() -> str:
+    return (Path(__file__).parent / "probe.py").read_text(encoding="utf-8")
+
+
+def _load() -> str:
+    """The command that puts the probe into the stopped program."""
+    new = '__import__("types").ModuleType("repair_probe")'
+    return f'!exec({_probe()!r}, vars(__import__("sys").modules.setdefault("repair_probe", {new})))'
+
+
+def _call(expression: str) -> str:
+    return f'!print({MARK!r}, __import__("json").dumps({_HOLDER}.{expression}))'
+
+
+def look() -> Action:
+    """Run into the failing test and look around."""
+    return Action("pdb", {"command": "c\nw"})
+
+
+def ask_spectrum(paths: Sequence[str], failing: Sequence[str]) -> Action:
+    """Which lines do the failing and the passing tests execute?"""
+    return Action("pdb", {"command": f"{_load()}\n{_call(f'spectrum({list(paths)!r}, {list(failing)!r})')}"})
+
+
+def ask_trials(candidates: Sequence[Candidate], failing: Sequence[str], wall_s: float, start: bool) -> Action:
+    """Do the failing tests pass when functions of the stopped program are changed like this?"""
+    rows = [(each.path, [(c.start, c.end, c.text) for c in each.changes], list(each.imports)) for each in candidates]
+    command = _call(f"trials({rows!r}, {list(failing)!r}, {wall_s!r})")
+    return Action("pdb", {"command": f"c\n{_load()}\n{command}" if start else command})
+
+
+def can_be_asked(candidate: Candidate) -> bool:
+    """Whether a candidate can be tried in the stopped program. pdb takes `;;` for the end of a command anywhere."""
+    return candidate.warm and not any(";;" in change.text for change in candidate.changes)
+
+
+def trial_results(observation: Observation) -> list[Any] | None:
+    """For each candidate [mended, broken], the message of its failure, or None when its tests did not end."""
+    told = answer(observation)
+    if told is None:
+        return None
+    return [told["messages"][each] if isinstance(each, int) else each for each in told["results"]]
+
+
+def answer(observation: Observation) -> Any:
+    """What the probe said; None when it said nothing."""
+    for line in observation.text.splitlines():
+        if line.startswith(MARK):
+            try:
+                return json.loads(line[len(MARK) :])
+            except ValueError:
+                return None
+    return None
+
+
+def stands_in_test(observation: Observation) -> bool:
+    """Whether the program is stopped inside a test, where the probe can work."""
+    state = observation.state
+    return bool(observation.ok and state.get("alive") and state.get("event") in ("post_mortem", "line", "interrupted"))

@@ -1,0 +1,169 @@
+"""How suspicious each line of the program is, from what the agent has seen."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+")
+_FRAME = re.compile(r"^(?:E\s+)?(?:File \"/workspace/)?([\w./-]+\.py)\"?(?::| *, line )(\d+)", re.MULTILINE)
+_COMMON = frozenset(
+    "the a an of to in is are and or not it that this which who with for from by be as on at if self def return none "  # noqa: SIM905
+    "true false test assert import class raise list dict str int any".split()
+)
+DISTANCE = 0.8
+"""What one call between the test and a function takes off its suspicion, without coverage."""
+
+
+def frames(text: str, known: Iterable[str]) -> list[tuple[str, int]]:
+    """File and line of each traceback entry in files that are known, in the order of the text."""
+    paths = set(known)
+    found = [(path.removeprefix("/workspace/"), int(line)) for path, line in _FRAME.findall(text)]
+    return [(path, line) for path, line in found if path in paths]
+
+
+def words(text: str) -> set[str]:
+    """The words of a text, of its identifiers too, without endings."""
+    found = {match.group().lower() for match in _WORD.finditer(text)} - _COMMON
+    return {word[:-1] if word.endswith("s") and len(word) > 3 else word for word in found if len(word) > 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the program, as the call graph sees it."""
+
+    path: str
+    name: str
+    first: int
+    last: int
+    calls: frozenset[str]
+    """Names that its body mentions: functions it may call, properties it may read."""
+    text: str
+
+
+def functions_of(path: str, text: str) -> list[Function]:
+    """The functions of a file; also those inside functions, which their outer function counts too."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    lines = text.splitlines()
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            mentioned = _mentioned(node)
+            last = node.end_lineno or node.lineno
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found.append(Function(path, node.name, first, last, mentioned, "\n".join(lines[first - 1 : last])))
+        elif isinstance(node, ast.ClassDef):
+            # Calling the class calls these; so do operators.
+            special = {each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name[:2] == "__"}
+            calls = frozenset(special | {"__init__"})
+            found.append(Function(path, node.name, node.lineno, node.lineno, calls, ""))
+    return found
+
+
+def _mentioned(node: ast.AST) -> frozenset[str]:
+    found = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name):
+            found.add(each.id)
+        elif isinstance(each, ast.Attribute):
+            found.add(each.attr)
+    return frozenset(found)
+
+
+@dataclass
+class Suspicion:
+    """Suspicion of lines, between 0 and about 4."""
+
+    functions: list[Function]
+    frames: list[tuple[str, int]]
+    statement: set[str]
+    failing: set[str]
+    """Names that the failing tests mention."""
+    executed: Mapping[str, Mapping[int, tuple[int, int]]] | None = None
+    """Path -> line -> (failing tests that execute it, passing ones), once the debugger has told."""
+    total_failing: int = 1
+
+    def __post_init__(self) -> None:
+        self._reach = self._distances(self.failing)
+        self._likeness = self._compare()
+
+    def _distances(self, names: set[str]) -> dict[tuple[str, int], int]:
+        by_name: dict[str, list[Function]] = {}
+        for function in self.functions:
+            by_name.setdefault(function.name, []).append(function)
+        distance: dict[tuple[str, int], int] = {}
+        seen: set[str] = set()
+        front, step = set(names), 0
+        while front and step < 12:
+            following: set[str] = set()
+            for name in front - seen:
+                for function in by_name.get(name, ()):
+                    distance.setdefault((function.path, function.first), step)
+                    following |= function.calls
+            seen |= front
+            front, step = following - seen, step + 1
+        return distance
+
+    def _compare(self) -> dict[tuple[str, int], float]:
+        """How much of what the bug report says comes up in each function; rare words count more."""
+        texts = {(each.path, each.first): words(each.text) for each in self.functions if each.text}
+        often: dict[str, int] = {}
+        for found in texts.values():
+            for word in found:
+                often[word] = often.get(word, 0) + 1
+        scores = {}
+        for key, found in texts.items():
+            common = found & self.statement
+            scores[key] = sum(1 / math.sqrt(often[word]) for word in common) / math.sqrt(len(found) + 3)
+        most = max(scores.values(), default=0.0) or 1.0
+        return {key: score / most for key, score in scores.items()}
+
+    def function_at(self, path: str, line: int) -> Function | None:
+        """The innermost function around a line."""
+        around = [
+            each for each in self.functions if each.path == path and each.first <= line <= each.last and each.text
+        ]
+        return max(around, key=lambda each: each.first, default=None)
+
+    def of(self, path: str, line: int) -> float:
+        """The suspicion of a line; 0: cannot be the place."""
+        function = self.function_at(path, line)
+        score = 1.0
+        if self.executed is not None:
+            score = self._by_coverage(path, line, function)
+        elif function is None:
+            score = 0.4
+        else:
+            step = self._reach.get((path, function.first))
+            score = DISTANCE**step if step is not None else 0.1
+        if function is not None:
+            score *= 1.0 + 0.8 * self._likeness.get((path, function.first), 0.0)
+        for depth, (frame_path, frame_line) in enumerate(reversed(self.frames)):
+            if frame_path != path:
+                continue
+            if frame_line == line:
+                score *= 2.0 if depth == 0 else 1.6
+                break
+            if function is not None and function.first <= frame_line <= function.last:
+                score *= 1.4
+                break
+        return score
+
+    def _by_coverage(self, path: str, line: int, function: Function | None) -> float:
+        """Ochiai's coefficient; where a line has no count of its own, the best of its function."""
+        assert self.executed is not None
+        counts = self.executed.get(path, {})
+        if line in counts:
+            ef, ep = counts[line]
+            return 0.3 + ef / math.sqrt(self.total_failing * (ef + ep))
+        if function is None:
+            return 0.25 if counts else 0.1
+        inside = [each for each in range(function.first, function.last + 1) if each in counts]
+        # A line inside a statement of several lines has no count; one of a branch not taken neither.
+        return 0.2 if inside else 0.0

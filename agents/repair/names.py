@@ -1,0 +1,172 @@
+"""Changes of one name for another: variables of the same scope, members of the same class."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import libcst as cst
+
+from agents.repair.source import Candidate, Operator, Place, Source
+
+_NEVER = {"self", "cls", "True", "False", "None", "_"}
+
+
+@functools.lru_cache(maxsize=512)
+def variables(function: cst.FunctionDef) -> tuple[str, ...]:
+    """Parameters and local variables of a function, in the order they come up."""
+    found: dict[str, None] = {}
+    params = function.params
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        found[param.name.value] = None
+
+    def targets(node: cst.CSTNode) -> None:
+        if isinstance(node, cst.Name):
+            found[node.value] = None
+        elif isinstance(node, (cst.Tuple, cst.List)):
+            for element in node.elements:
+                targets(element.value)
+
+    def walk(node: cst.CSTNode) -> None:
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr)):
+            targets(node.target)
+        elif isinstance(node, cst.AsName):
+            targets(node.name)
+        for child in node.children:
+            walk(child)
+
+    walk(function.body)
+    return tuple(name for name in found if name not in _NEVER)
+
+
+def _is_value(place: Place) -> bool:
+    """Whether a name is read here, and not stored to, called, declared or looked up in."""
+    parent, node = place.parent, place.node
+    if isinstance(parent, (cst.AssignTarget, cst.Param, cst.NameItem, cst.AsName, cst.Annotation, cst.ImportAlias)):
+        return False
+    if isinstance(parent, cst.Arg) and parent.keyword is node:
+        return False
+    if isinstance(parent, (cst.FunctionDef, cst.ClassDef)) and parent.name is node:
+        return False
+    if isinstance(parent, cst.Attribute) and parent.attr is node:
+        return False
+    if isinstance(parent, (cst.For, cst.CompFor, cst.AugAssign, cst.NamedExpr)) and parent.target is node:
+        return False
+    if isinstance(parent, cst.Call) and parent.func is node:
+        return False
+    if any(isinstance(each, cst.Annotation) for each in place.above):
+        return False
+    # An element of a tuple that is assigned to.
+    return not any(
+        isinstance(each, (cst.AssignTarget, cst.CompFor))
+        and place.above[-1] is not each
+        and (isinstance(each, cst.AssignTarget) or each.target in place.above)
+        for each in place.above[-4:]
+    )
+
+
+def variable(place: Place) -> Iterator[Candidate]:
+    """Another variable of the same function."""
+    node, function = place.node, place.function
+    if not isinstance(node, cst.Name) or node.value in _NEVER or function is None or not _is_value(place):
+        return
+    known = variables(function)
+    if node.value not in known or not 2 <= len(known) <= 12:
+        return
+    for other in known:
+        if other != node.value:
+            yield place.candidate("variable", 0.5 / len(known) + 0.08, place.swap(other))
+
+
+@functools.lru_cache(maxsize=512)
+def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tuple[str, ...]]:
+    """Methods -> (fewest, most positional arguments, whether it is a property), and data attributes of a class."""
+    methods: dict[str, tuple[int, int, bool]] = {}
+    attributes: dict[str, None] = {}
+
+    def stored(node: cst.CSTNode) -> None:
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign)):
+            target = node.target
+            if (
+                isinstance(target, cst.Attribute)
+                and isinstance(target.value, cst.Name)
+                and target.value.value == "self"
+            ):
+                attributes[target.attr.value] = None
+        for child in node.children:
+            stored(child)
+
+    for each in class_.body.body:
+        if isinstance(each, cst.FunctionDef):
+            params = each.params.params
+            most = len(params) - 1
+            few = sum(param.default is None for param in params) - 1
+            is_property = any(
+                isinstance(d.decorator, cst.Name) and "property" in d.decorator.value for d in each.decorators
+            )
+            methods[each.name.value] = (few, most, is_property)
+            stored(each.body)
+        elif isinstance(each, cst.SimpleStatementLine):
+            for statement in each.body:
+                if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+                    attributes[statement.target.value] = None
+    return methods, tuple(attributes)
+
+
+def member(place: Place) -> Iterator[Candidate]:
+    """Another method of the same class with such arguments; another attribute of it."""
+    node, class_ = place.node, place.class_
+    if class_ is None or place.function is None:
+        return
+    if isinstance(node, cst.Call):
+        func = node.func
+        own = (
+            isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name) and func.value.value in ("self", "cls")
+        )
+        if not own or not isinstance(func, cst.Attribute):
+            return
+        methods, _ = _members(class_)
+        count = len(node.args)
+        for name, (few, most, is_property) in methods.items():
+            known = name in (func.attr.value, place.function.name.value) or name.startswith("__")
+            if not known and few <= count <= most and not is_property:
+                yield place.candidate("other method", 0.35, place.swap(name, func.attr))
+    elif isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":
+        if isinstance(place.parent, (cst.AssignTarget, cst.Call)) and getattr(place.parent, "func", node) is node:
+            return
+        _, attributes = _members(class_)
+        if node.attr.value in attributes and len(attributes) <= 8:
+            for name in attributes:
+                if name != node.attr.value:
+                    yield place.candidate("other attribute", 0.12, place.swap(name, node.attr))
+
+
+def foreign_attribute(place: Place) -> Iterator[Candidate]:
+    """Another attribute of a variable that the file uses elsewhere in the same way."""
+    node = place.node
+    if not isinstance(node, cst.Attribute) or not isinstance(node.value, cst.Name) or place.function is None:
+        return
+    base = node.value.value
+    if base in ("self", "cls") or isinstance(place.parent, (cst.Call, cst.AssignTarget)):
+        return
+    if base not in variables(place.function):
+        return
+    others = _attributes_of(place.source).get(base, ())
+    if len(others) <= 6:
+        for name in others:
+            if name != node.attr.value:
+                yield place.candidate("other attribute", 0.2, place.swap(name, node.attr))
+
+
+@functools.lru_cache(maxsize=64)
+def _attributes_of(source: Source) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for place in source.places:
+        node = place.node
+        called = isinstance(place.parent, cst.Call) and place.parent.func is node
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and not called:
+            found.setdefault(node.value.value, {})[node.attr.value] = None
+    return {base: tuple(names) for base, names in found.items()}
+
+
+NAMES: tuple[Operator, ...] = (variable, member, foreign_attribute)

@@ -1,0 +1,85 @@
+"""Every candidate that the operators propose, and which of them come first."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+from agents.repair import combine
+from agents.repair.expressions import EXPRESSIONS
+from agents.repair.flow import FLOW
+from agents.repair.localise import Suspicion
+from agents.repair.names import NAMES
+from agents.repair.pitfalls import PITFALLS
+from agents.repair.session import Session
+from agents.repair.source import Candidate
+from agents.repair.statements import STATEMENTS
+from agents.repair.symptoms import Symptoms
+
+OPERATORS = (*PITFALLS, *FLOW, *EXPRESSIONS, *STATEMENTS, *NAMES)
+
+# Among changes that all make the tests pass, some kinds do so by accident more often than others: they remove what
+# is tested, or put in something at random. The traps of the language are rarely where nothing is wrong.
+TRUST = {
+    **dict.fromkeys(("condition left out", "left out", "negation", "jump", "branches", "filter", "lookup"), 0.3),
+    **dict.fromkeys(("variable", "other attribute", "truth value", "order", "argument left out", "assignment"), 0.5),
+    **dict.fromkeys(("exchanged", "falsy", "swapped operands", "swapped arguments", "exception kind", "put in"), 0.5),
+    **dict.fromkeys(("deep copy", "copy", "lazy", "iterate a copy", "await", "scope", "late binding"), 3.0),
+    **dict.fromkeys(("hidden handler", "repeated list", "mutable default", "class attribute", "precedence"), 3.0),
+    **dict.fromkeys(("binary float", "encoding", "swallowed exception", "identity", "protocol", "if/while"), 2.0),
+}
+
+
+class Proposals:
+    """Candidates for one state of the program, and what each is worth."""
+
+    def __init__(self, session: Session, suspicion: Suspicion, random_: random.Random) -> None:
+        self._session = session
+        self._suspicion = suspicion
+        self._random = random_
+        self._symptoms = Symptoms(session.messages, session.shown, session.values)
+        self.scores: dict[Candidate, float] = {}
+
+    def all(self) -> list[Candidate]:
+        """Every candidate, the most promising first."""
+        found: list[Candidate] = []
+        for path in self._session.files:
+            source = self._session.source(path)
+            if source is None:
+                continue
+            for place in source.places:
+                for operator in OPERATORS:
+                    found.extend(operator(place))
+                found.extend(self._symptoms.changes(place))
+        return self.rank([*found, *combine.alike(found, self._session.files)])
+
+    def rank(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """The most promising first, without what cannot be the place."""
+        factors: dict[str, float] = {}
+        scored: list[tuple[float, int, Candidate]] = []
+        for position, candidate in enumerate(candidates):
+            suspicion = self._suspicion.of(candidate.path, candidate.line)
+            if suspicion <= 0:
+                continue
+            if candidate.kind not in factors:
+                factors[candidate.kind] = self._symptoms.factor(candidate.kind)
+            score = suspicion * candidate.prior * factors[candidate.kind] * self._random.uniform(0.97, 1.0)
+            scored.append((-score, position, candidate))
+        scored.sort(key=lambda row: row[:2])
+        return self._spread(scored)
+
+    def _spread(self, scored: list[tuple[float, int, Candidate]]) -> list[Candidate]:
+        """Many candidates of one line, or of one kind, one after another, would use up the budget: take turns."""
+        lines: dict[tuple[str, int], int] = {}
+        again = []
+        for score, position, candidate in scored:
+            line = (candidate.path, candidate.line)
+            lines[line] = lines.get(line, 0) + 1
+            again.append((score * 0.9 ** (lines[line] - 1), position, candidate))
+        again.sort(key=lambda row: row[:2])
+        self.scores.update({candidate: -score for score, _, candidate in again})
+        return [candidate for _, _, candidate in again]
+
+    def worth(self, candidate: Candidate) -> float:
+        """How good a candidate is among those that mend everything."""
+        return self.scores.get(candidate, 0.0) * TRUST.get(candidate.kind, 1.0)

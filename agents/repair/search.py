@@ -1,0 +1,240 @@
+"""Trying candidates: by writing and running them, or in the program that the debugger has stopped."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+from agents.base import Briefing
+from agents.repair import combine, debugger, syntax
+from agents.repair.donors import insertions
+from agents.repair.proposals import Proposals
+from agents.repair.session import Session, Take
+from agents.repair.source import Candidate
+from env.actions import Observation
+
+BATCH = 24
+"""Candidates tried in the stopped program with one action."""
+MOST_ROUNDS = 4
+"""A bug in several places is mended one place a round."""
+MOST_SYNTAX = 6
+"""Repairs that are tried for a file that does not parse."""
+MOST_BATCHES = 8
+PAIR_BATCHES = 3
+DONOR_BATCHES = 3
+COLD_AFTER_WARM = 6
+"""Candidates that are written and run after nothing helped in the stopped program."""
+MOST_HANGS = 2
+"""Test runs that may use up their whole time, and candidates that may in the stopped program times ten."""
+COLD = 0.6
+"""Lines whose changes made so little difference wait until the others have been tried."""
+KEEP_LOOKING = 2
+"""Batches that are still tried after the first that holds a candidate that mends everything; the most trusted first."""
+
+
+class Search(Session):
+    """One episode's session, with what was tried in it."""
+
+    def __init__(self, briefing: Briefing, first: Observation) -> None:
+        super().__init__(briefing, first)
+        self._random = random.Random(briefing.seed)
+        self._suspicion = self.suspect()
+        self._proposals = Proposals(self, self._suspicion, self._random)
+        self._cooled: dict[tuple[str, int], float] = {}
+        """(path, line) -> factor below 1 where changes made no difference to how the tests fail."""
+        self._seen: set[str] = set()
+        """Texts of files that have come up as candidates."""
+        self._hangs = 0
+        """Test runs that did not end by themselves."""
+        self._touched: dict[str, str] = {}
+        """Path -> what it should be, of files that hold a change that did not help."""
+        self._stopped = False
+        """Whether candidates can be tried in the stopped program."""
+        self._stopped_again = False
+        """Whether the program has to be run into the failing test again before the next question."""
+        self._wall_s = 1.0
+        """Seconds that the tests of one candidate may take in the stopped program."""
+
+    def plan(self) -> Generator[Take, Observation, None]:
+        """Everything, in order."""
+        if not self.has("rewrite", "eval", "view"):
+            return
+        yield from self.read()
+        yield from self._mend_syntax()
+        for _ in range(MOST_ROUNDS):
+            before, had_pdb = len(self.failing), self.has("pdb")
+            self._suspicion = self.suspect()
+            self._stopped = self.has("pdb") and (yield from self._investigate())
+            self._proposals = Proposals(self, self._suspicion, self._random)
+            ranked = self._proposals.all()
+            if self._stopped:
+                helped = yield from self._try_stopped(ranked)
+                ranked = [each for each in ranked if not debugger.can_be_asked(each)][:COLD_AFTER_WARM]
+            else:
+                helped = False
+            helped = helped or (yield from self._try_cold(ranked))
+            unlocked = self.has("pdb") and not had_pdb
+            if (not helped and not unlocked) or (not self.failing and before):
+                break
+        if self.steps_left >= len(self._touched):
+            yield from self._put_back()
+
+    def _mend_syntax(self) -> Generator[Take, Observation, None]:
+        for path in [path for path, text in self.files.items() if syntax.problem(text)]:
+            for candidate in syntax.repairs(path, self.files[path])[:MOST_SYNTAX]:
+                if self.steps_left < 3 or (yield from self._attempt(candidate)):
+                    break
+
+    def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Those that change the file into something that compiles and has not come up yet."""
+        for candidate in candidates:
+            old = self.files[candidate.path]
+            new = candidate.apply(old)
+            # What did not help in the stopped program, which has its past, may when it is started anew.
+            key = f"{candidate.path} {candidate.warm}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
+            if new != old and key not in self._seen and not syntax.problem(new):
+                self._seen.add(key)
+                yield candidate
+
+    def _attempt(self, candidate: Candidate) -> Generator[Take, Observation, bool]:
+        """Write a candidate and run the tests; whether it helps. If not, the file is due to be put back."""
+        path = candidate.path
+        old = self.files[path]
+        new = candidate.apply(old)
+        yield from self._put_back(path)
+        why = f"Line {candidate.line}: {candidate.kind}."
+        written = yield from self.do("rewrite", why, path=path, new_code=new)
+        if not written.ok:
+            if "read-only" in written.text:
+                self.readonly.add(path)
+            return False
+        self._touched[path] = old
+        result = yield from self.do("eval", "Do the tests pass now?")
+        self._hangs += bool(result.state.get("timed_out"))
+        if self._better(result):
+            self.files[path] = new
+            self._touched.pop(path)
+            self.learn(result)
+            return True
+        if tuple(result.state.get("messages", {}).values()) == self.messages:
+            line = (path, candidate.line)
+            self._cooled[line] = self._cooled.get(line, 1.0) * 0.8
+        return False
+
+    def _better(self, result: Observation) -> bool:
+        """Whether tests that failed pass, and none that passed fails."""
+        after = result.state.get("tests", {}).get("ids", {})
+        if result.state.get("solved"):
+            return True
+        bad = {test for test, outcome in after.items() if outcome in ("failed", "missing")}
+        if not self.outcomes:  # nothing could be collected before
+            return bool(after) and len(bad) < len(after)
+        was_bad = set(self.failing)
+        return bad < was_bad or (bool(set(after) - set(self.outcomes)) and not bad - was_bad)
+
+    def _put_back(self, keep: str = "") -> Generator[Take, Observation, None]:
+        """Undo what did not help, in files other than the one that is about to be written anyway."""
+        for path in [path for path in self._touched if path != keep]:
+            yield from self.do("rewrite", f"Put {path} back.", path=path, new_code=self._touched.pop(path))
+
+    def _try_cold(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+        """Write and run, one candidate after another, as long as there are steps."""
+        had_pdb = self.has("pdb")
+        queue = self._fresh(ranked)
+        later: list[Candidate] = []
+        while self.steps_left >= 3 + len(self._touched) and self._hangs < MOST_HANGS:
+            candidate = next(queue, None)
+            if candidate is None:
+                if not later:
+                    return False
+                queue, later = iter(later), []
+                self._cooled.clear()
+            elif self._cooled.get((candidate.path, candidate.line), 1.0) < COLD:
+                later.append(candidate)
+            elif self.has("pdb") and not had_pdb:
+                return False  # it has become available: what it tells changes the order
+            elif (yield from self._attempt(candidate)):
+                return True
+        return False
+
+    def _investigate(self) -> Generator[Take, Observation, bool]:
+        """Ask where the failing test stands and what it executes. Whether candidates can be tried there."""
+        yield from self._put_back()
+        stop = yield from self.take(debugger.look(), "Where does the test fail, and with what values?")
+        if not debugger.stands_in_test(stop):
+            return False
+        self.values = {name: str(value) for name, value in (stop.state.get("locals") or {}).items()}
+        asked = debugger.ask_spectrum(sorted(self.files), self.failing)
+        told = yield from self.take(asked, "Which lines do the failing tests execute, and which the others?")
+        found = debugger.answer(told)
+        if not found:
+            return False
+        self._suspicion.executed = {
+            path: {line: (ef, ep) for line, ef, ep in rows} for path, rows in found["lines"].items()
+        }
+        self._wall_s = float(found["patience"])
+        self._stopped_again = False
+        return True
+
+    def _try_stopped(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+        """Try candidates in the stopped program, many a step; write the best of those that mend everything."""
+        warm = [each for each in ranked if debugger.can_be_asked(each)]
+        found, live = yield from self._ask(self._fresh(warm), MOST_BATCHES)
+        if not found:
+            also = combine.pairs(live, self._suspicion, PAIR_BATCHES * BATCH)
+            found, _ = yield from self._ask(self._fresh(also), PAIR_BATCHES)
+        if not found:
+            sources = [source for path in self.files if (source := self.source(path)) is not None]
+            donors = self._proposals.rank(each for source in sources for each in insertions(source))
+            found, _ = yield from self._ask(self._fresh(donors), DONOR_BATCHES)
+        if found:
+            # What cannot be tried in the stopped program and looks much better all the same comes first.
+            score = 1.5 * self._proposals.scores.get(found[0], 0.0)
+            cold = [each for each in ranked if self._proposals.scores[each] > score and not debugger.can_be_asked(each)]
+            found = [*list(self._fresh(cold))[:2], *found]
+        for candidate in found[:5]:
+            if self.steps_left < 3 + len(self._touched):
+                break
+            if (yield from self._attempt(candidate)):
+                return True
+        return False
+
+    def _ask(
+        self, queue: Iterator[Candidate], batches: int
+    ) -> Generator[Take, Observation, tuple[list[Candidate], list[Candidate]]]:
+        """Try candidates in the stopped program: (those that mend something and break nothing, the best first;
+        those that at least change how the tests fail)."""
+        failing = self.failing
+        # Slow tests: fewer candidates, so that an action takes a few seconds at most.
+        size = max(int(BATCH / self._wall_s**1.5), 3)
+        mending: list[tuple[int, float, int, Candidate]] = []
+        answers: list[tuple[Candidate, Any]] = []
+        since, position, hangs = None, 0, 0
+        for batch in range(batches if self._wall_s < 2 else batches // 3):
+            chosen = list(itertools.islice(queue, size))
+            enough = since is not None and batch - since >= KEEP_LOOKING
+            if not chosen or self.steps_left < 6 or enough or hangs > 10 * MOST_HANGS:
+                break
+            asked = debugger.ask_trials(chosen, failing, self._wall_s, self._stopped_again)
+            why = f"Would one of {len(chosen)} changes do? The first: line {chosen[0].line}, {chosen[0].kind}."
+            results = debugger.trial_results((yield from self.take(asked, why)))
+            self._stopped_again = results is None
+            found_before = since is not None
+            for candidate, result in zip(chosen, results or (), strict=False):
+                answers.append((candidate, result))
+                hangs += result is None
+                if isinstance(result, list) and result[1] == 0:
+                    mending.append((-result[0], -self._proposals.worth(candidate), position, candidate))
+                    if result[0] == len(failing) and since is None:
+                        since = batch
+                position += 1
+            if since is not None and not found_before:
+                queue = (
+                    iter(sorted(queue, key=lambda each: -self._proposals.worth(each))) if self._wall_s < 2 else iter(())
+                )
+        said = [result for _, result in answers if isinstance(result, str)]
+        usual = max(said, key=said.count, default="")
+        live = [candidate for candidate, result in answers if isinstance(result, list) or result not in (usual, None)]
+        return [row[-1] for row in sorted(mending, key=lambda row: row[:3])], live

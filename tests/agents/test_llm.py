@@ -1,0 +1,316 @@
+"""The llm agent against a scripted endpoint; where it acts, in a real sandbox."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from agents.base import Briefing, EndpointError, Malformed, SetupError
+from agents.episode import Budget, StopReason
+from agents.llm import LlmAgent
+from agents.llm.retries import FIRST_CONTACT_S
+from env.actions import Observation
+from env.tools import tool_set
+from tests.agents.conftest import play_real
+from tests.env.conftest import cart
+from tests.support.openai_server import Fault, Reply, call, calls, says
+
+PRICE = {"input": 2.0, "cached_input": 0.5, "output": 8.0}
+
+
+def make(**config: Any) -> LlmAgent:
+    return LlmAgent(model="scripted", config={"price": PRICE, "retry_s": 5.0, **config})
+
+
+def started(tools: str = "debug", seed: int = 0, **config: Any) -> LlmAgent:
+    agent = make(**config)
+    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set(tools), 50, seed), Observation("1 failed"))
+    return agent
+
+
+# ---- what cannot play
+
+
+def test_no_key_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(SetupError, match="OPENAI_API_KEY is not set"):
+        make()
+    with pytest.raises(SetupError, match="MY_KEY"):
+        make(api_key_env="MY_KEY")
+    make(base_url="http://127.0.0.1:1/v1")  # a server of one's own needs no key
+
+
+def test_no_model(serve: Any) -> None:
+    serve([says("")])
+    with pytest.raises(SetupError, match="--model"):
+        LlmAgent(model="", config={})
+
+
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ({"temperatur": 1}, "temperatur"),
+        ({"temperature": 3}, "temperature"),
+        ({"reasoning_effort": "huge"}, "reasoning_effort"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"prompts": {"user": "x"}}, "prompts.user"),
+        ({"prompts": {"system": "{{ nothing }}"}}, "system prompt"),
+        ({"prompts": {"task": "{% if %}"}}, "task prompt"),
+        ({"price": {"input": 1.0}}, "price"),
+    ],
+)
+def test_wrong_config(serve: Any, config: dict[str, Any], field: str) -> None:
+    serve([says("")])
+    with pytest.raises(SetupError, match=field):
+        LlmAgent(model="scripted", config=config)
+
+
+@pytest.mark.parametrize(("code", "says_so"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "model's name")])
+def test_refused_for_good(serve: Any, code: int, says_so: str) -> None:
+    server = serve([Fault.status(code, "no: sk-test-planted-key-1234, sk-test-****1234")])
+    agent = started()
+    with pytest.raises(SetupError, match=says_so) as caught:
+        agent.act(Observation(""))
+    said = str(caught.value)
+    assert server.url in said and "scripted" in said and "\n" not in said
+    assert "sk-test" not in said and "1234" not in said.replace(server.url, "")
+    assert server.asked == 1
+
+
+def test_wrong_key_is_not_repeated(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    serve([call("eval")], key="another")
+    with pytest.raises(SetupError) as caught:
+        started().act(Observation(""))
+    chain: BaseException | None = caught.value
+    while chain is not None:
+        assert "planted" not in f"{chain} {chain!r} {chain.args}" or chain.__suppress_context__ is None
+        chain = chain.__cause__
+    assert "planted" not in repr(caught.value)
+
+
+def test_bad_request_is_the_configs(serve: Any) -> None:
+    server = serve([Fault.status(400, "temperature is not supported")])
+    with pytest.raises(SetupError, match="temperature is not supported"):
+        started(temperature=1.0).act(Observation(""))
+    assert server.asked == 1
+
+
+# ---- what fails for a while
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.status(429, retry_after=0.05),
+        Fault.status(500),
+        Fault.status(503, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
+        Fault.status(408),
+        Fault.dropped(),
+        Fault.broken_body(),
+        Fault.garbled(),
+        Fault.garbled(b'{"choices": []}'),
+        Fault.garbled(b"[]"),
+    ],
+)
+def test_passing_faults_are_tried_again(serve: Any, fault: Fault) -> None:
+    server = serve([fault, fault, call("eval")])
+    decision = started().act(Observation(""))
+    assert decision.action.tool == "eval"
+    assert server.asked == 3
+    assert server.requests[0] == server.requests[2]  # the same question
+
+
+def test_retry_after_is_honoured(serve: Any) -> None:
+    server = serve([Fault.status(429, retry_after=0.7), call("eval")])
+    started().act(Observation(""))
+    assert 0.7 <= server.times[1] - server.times[0] < 1.5
+
+
+def test_slow_answer_is_tried_again(serve: Any) -> None:
+    server = serve([call("eval").with_(delay_s=2.0), call("eval")])
+    started(request_timeout_s=0.3).act(Observation(""))
+    assert server.asked == 2
+
+
+@pytest.mark.parametrize("fault", [Fault.status(500, "overloaded"), Fault.dropped(), Fault.status(429)])
+def test_patience_ends(serve: Any, fault: Fault) -> None:
+    server = serve([fault])
+    agent = started(retry_s=1.0)
+    with pytest.raises(EndpointError, match=rf"after {'[0-9]+'} tries") as caught:
+        agent.act(Observation(""))
+    assert server.url in str(caught.value)
+    assert 2 <= server.asked <= 5
+    assert server.times[-1] - server.times[0] <= 1.2
+
+
+def test_a_wait_longer_than_the_patience_is_not_waited_for(serve: Any) -> None:
+    server = serve([Fault.status(429, retry_after=3600)])
+    with pytest.raises(EndpointError, match="failed at once"):
+        started().act(Observation(""))
+    assert server.asked == 1
+
+
+def test_spent_quota_is_not_tried_again(serve: Any) -> None:
+    server = serve([Fault.status(429, "You exceeded your current quota", code="insufficient_quota")])
+    with pytest.raises(EndpointError, match="quota"):
+        started().act(Observation(""))
+    assert server.asked == 1
+
+
+def test_nobody_there(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve([call("eval")])
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@127.0.0.1:9/v1")
+    monkeypatch.setattr("agents.llm.retries.FIRST_CONTACT_S", 0.6)
+    with pytest.raises(EndpointError) as caught:
+        started(retry_s=300.0).act(Observation(""))
+    assert "127.0.0.1:9" in str(caught.value) and "secret" not in str(caught.value)
+    assert server.asked == 0 and FIRST_CONTACT_S < 60
+
+
+def test_too_long_a_conversation_is_cut_once(serve: Any) -> None:
+    too_long = Fault.status(400, "This model's maximum context length is 10 tokens", code="context_length_exceeded")
+    server = serve([*[call("view", path="a")] * 8, too_long, call("submit")])
+    agent = started()
+    for _ in range(9):
+        decision = agent.act(Observation("x" * 5000))
+    assert decision.action.tool == "submit"
+    lengths = [len(json.dumps(request)) for request in server.requests]
+    assert lengths[9] < lengths[8] * 0.7
+    assert server.requests[9]["messages"][:2] == server.requests[0]["messages"]
+
+    serve([too_long])
+    with pytest.raises(SetupError, match="context_tokens"):
+        started().act(Observation(""))
+
+
+# ---- what is no action
+
+
+def test_malformed_is_corrected_in_place(serve: Any) -> None:
+    """Every kind of nonsense costs its tokens, is corrected precisely, and stays in the conversation."""
+    server = serve(
+        [
+            Reply(calls=(("view", '{"path": "cart.py"'),)),
+            Reply(calls=(("rewind", "{}"),)),
+            Reply(calls=(("view", "[1]"),)),
+            says("I think the bug is in cart.py."),
+            says("Well", finish_reason="length"),
+            Reply(),
+            Reply(refusal="I can not help with that."),
+            Reply(calls=(("", ""),)),
+            call("eval"),
+        ]
+    )
+    agent, observation = started(), Observation("1 failed")
+    corrections = []
+    for _ in range(8):
+        with pytest.raises(Malformed) as caught:
+            agent.act(observation)
+        corrections.append(str(caught.value))
+        assert (caught.value.usage.tokens_in, caught.value.usage.tokens_out) == (100, 10)
+        assert caught.value.usage.cost_usd == 100 * 2e-6 + 10 * 8e-6
+        observation = Observation(str(caught.value))
+    assert agent.act(observation).action.tool == "eval"
+    hints = ["not valid JSON", "no tool 'rewind'", "JSON object", "calls no tool", "cut off", "calls no tool"]
+    for hint, said in zip([*hints, "calls no tool", "no tool ''"], corrections, strict=True):
+        assert hint in said and len(said) < 400
+    messages = server.requests[-1]["messages"]
+    assert [m["role"] for m in messages[2:]] == ["assistant", "tool"] * 3 + ["assistant", "user"] * 4 + [
+        "assistant",
+        "tool",
+    ]
+    assert [m["content"] for m in messages[3::2]] == corrections
+    for message in messages:  # servers refuse history that is no JSON
+        for each in message.get("tool_calls", []):
+            json.loads(each["function"]["arguments"])
+            assert each["function"]["name"]
+
+
+def test_garbage_for_ever(serve: Any) -> None:
+    server = serve([says("??????")])
+    outcome, steps = play_real(cart(), make())
+    assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
+    assert outcome.diagnosis.failure_point == "malformed_actions"
+    assert server.asked == 5 == len(steps) - 1
+    assert outcome.wall_s < 5
+
+
+def test_several_calls_one_of_them_wrong(serve: Any) -> None:
+    """Calls of one answer are carried out in order; the wrong one does not take the others with it."""
+    bad = Reply(calls=(("view", "{"),))
+    server = serve([calls(call("view", path="cart.py"), bad, call("eval")), call("submit")])
+    outcome, steps = play_real(cart(), make())
+    assert [step.action.tool for step in steps if step.action] == ["view", "", "eval", "submit"]
+    assert server.asked == 2
+    results = [m for m in server.requests[1]["messages"] if m["role"] == "tool"]
+    assert [m["tool_call_id"] for m in results] == ["call_1_0", "call_1_1", "call_1_2"]
+    assert "def total" in results[0]["content"]
+    assert "not valid JSON" in results[1]["content"]
+    assert "1 failed" in results[2]["content"] or "2 failed" in results[2]["content"]
+    # The answer is paid for once.
+    assert [step.usage.tokens_in for step in steps] == [0, 100, 0, 0, 100]
+    assert outcome.stop_reason is StopReason.SUBMITTED
+
+
+# ---- a whole episode
+
+
+def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
+    server = serve(
+        [
+            call("view", path="cart.py").with_(content="Let me look.", tokens_in=1201, tokens_out=17),
+            call("pdb", command="b cart.py:5\nc\np result").with_(tokens_in=1502, tokens_cached=1201, tokens_out=23),
+            calls(
+                call("pdb", command="p result - 1"),
+                call("rewrite", path="cart.py", new_code="    return result", start=5),
+            ).with_(tokens_in=1807, tokens_cached=1502, tokens_out=61, tokens_reasoning=40),
+            call("submit").with_(tokens_in=2111, tokens_cached=1807, tokens_out=5),
+        ]
+    )
+    agent = make(temperature=0.2, max_tokens=500, reasoning_effort="low", extra_body={"top_k": 5})
+    outcome, steps = play_real(cart(), agent, seed=7)
+    assert outcome.score is not None and outcome.score.resolved
+    assert outcome.stop_reason is StopReason.SUBMITTED
+    assert [step.action.tool for step in steps if step.action] == ["view", "pdb", "pdb", "rewrite", "submit"]
+    assert steps[1].thought == "Let me look."
+    assert steps[3].observation.ok and "5" in steps[3].observation.text
+    # What it cost, to the last digit.
+    assert outcome.usage.tokens_in == 1201 + 1502 + 1807 + 2111
+    assert outcome.usage.tokens_out == 17 + 23 + 61 + 5
+    assert outcome.usage.tokens_cached == 1201 + 1502 + 1807
+    fresh = outcome.usage.tokens_in - outcome.usage.tokens_cached
+    exact = (fresh * 2.0 + outcome.usage.tokens_cached * 0.5 + outcome.usage.tokens_out * 8.0) / 1e6
+    assert outcome.usage.cost_usd is not None and math.isclose(outcome.usage.cost_usd, exact, rel_tol=1e-12)
+    # What was asked.
+    first, last = server.requests[0], server.requests[-1]
+    assert (first["model"], first["temperature"], first["seed"], first["top_k"]) == ("scripted", 0.2, 7, 5)
+    assert (first["max_tokens"], first["reasoning_effort"]) == (500, "low")
+    assert {tool["function"]["name"] for tool in first["tools"]} == set(tool_set("debug").tools)
+    assert "debugger" in first["messages"][0]["content"] and "2 failed" in first["messages"][1]["content"]
+    assert last["messages"][: len(first["messages"])] == first["messages"]  # the cache of the beginning holds
+    assert server.headers[0]["authorization"] == "Bearer sk-test-planted-key-1234"
+
+
+def test_the_prompt_knows_the_tool_set(serve: Any) -> None:
+    server = serve([call("eval")])
+    started("rewrite").act(Observation(""))
+    started("debug5").act(Observation(""))
+    started(prompts={"system": "Steps: {{ max_steps }}", "task": "T: {{ observation }}"}).act(Observation(""))
+    without, later, own = (request["messages"] for request in server.requests)
+    assert "debugger" not in without[0]["content"]
+    assert "pdb: becomes available after 5 successful rewrites" in later[0]["content"]
+    assert [message["content"] for message in own] == ["Steps: 50", "T: 1 failed"]
+
+
+def test_limits_hold_for_what_a_model_costs(serve: Any) -> None:
+    serve([call("listdir"), call("view", path="cart.py"), call("grep", pattern="total")])
+    outcome, steps = play_real(cart(), make(), budget=Budget(tokens=220))
+    assert outcome.stop_reason is StopReason.TOKEN_LIMIT
+    assert len(steps) == 3 and outcome.usage.tokens_in + outcome.usage.tokens_out == 220
+    unknown = LlmAgent(model="nobody-knows", config={})
+    outcome, _ = play_real(cart(), unknown, budget=Budget(steps=2))
+    assert outcome.usage.cost_usd is None

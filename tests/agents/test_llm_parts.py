@@ -1,0 +1,77 @@
+"""Parts of the llm agent that need no endpoint: prices, history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.base import SetupError
+from agents.llm import history
+from agents.llm.prices import find_price
+
+
+def conversation(turns: int, size: int = 2000) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "s"}, {"role": "user", "content": "task " * 100}]
+    for number in range(turns):
+        ids = [f"{number}a", f"{number}b"]
+        calls = [{"id": each, "type": "function", "function": {"name": "view", "arguments": "{}"}} for each in ids]
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        messages += [{"role": "tool", "tool_call_id": each, "content": f"{each} " + "x" * size} for each in ids]
+    return messages
+
+
+def pairs_hold(messages: list[dict[str, Any]]) -> bool:
+    asked = [call["id"] for message in messages for call in message.get("tool_calls", [])]
+    answered = [message["tool_call_id"] for message in messages if message["role"] == "tool"]
+    return asked == answered
+
+
+def test_a_conversation_that_fits_stays_as_it_is() -> None:
+    messages = conversation(5)
+    assert history.shrink(messages, history.estimate(messages)) is messages
+
+
+@pytest.mark.parametrize("limit", [20_000, 10_000, 6_000, 3_000, 1_000])
+def test_a_long_conversation_is_cut_from_the_middle(limit: int) -> None:
+    messages = conversation(40)
+    shorter = history.shrink(messages, limit)
+    assert shorter[:2] == messages[:2]  # the task
+    assert shorter[-12:] == messages[-12:]  # the last turns
+    assert pairs_hold(shorter)
+    last_turns = history.estimate(messages[-12:]) + history.estimate(messages[:2])
+    assert history.estimate(shorter) <= max(limit, last_turns + 50)
+    cut = [message for message in shorter if "left out" in (message["content"] or "")]
+    assert cut  # what was cut is said
+    assert history.shrink(shorter, max(limit, last_turns + 50)) is shorter  # and is not cut again at once
+    assert all(message["content"] is None or "left out" not in message["content"] for message in messages)
+
+
+def test_prices(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("STACKRANK_PRICES", raising=False)
+    assert find_price("no-such-model") is None
+    known = find_price("gpt-4.1")
+    assert known is not None and known == find_price("gpt-4.1-2025-04-14") == find_price("openai/gpt-4.1")
+    assert known.of(1_000_000, 0, 0) == 2.0 and known.of(1_000_000, 1_000_000, 0) == 0.5
+    assert known.of(3, 1, 2) == (2 * 2 + 0.5 + 2 * 8) / 1e6
+
+    table = tmp_path / "prices.toml"
+    table.write_text('[mine]\ndate = 2025-01-01\ninput = 1\noutput = 2\n["gpt-4.1"]\ninput = 9\noutput = 9\n')
+    monkeypatch.setenv("STACKRANK_PRICES", str(table))
+    mine, other = find_price("mine"), find_price("gpt-4.1")
+    assert mine is not None and mine.of(10, 10, 0) == 10 / 1e6  # no cached price: the full one
+    assert other is not None and other.output == 9
+    assert find_price("gpt-4o") is not None
+
+    own = find_price("gpt-4.1", {"input": 0, "output": 0})
+    assert own is not None and own.of(5, 0, 5) == 0.0
+
+
+@pytest.mark.parametrize("text", ["[m]\ninput = 1\n", "[m]\ninput = 'much'\noutput = 1\n", "m = 3\n", "[m\n"])
+def test_a_wrong_price_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
+    table = tmp_path / "wrong.toml"
+    table.write_text(text)
+    monkeypatch.setenv("STACKRANK_PRICES", str(table))
+    with pytest.raises(SetupError, match=r"wrong\.toml"):
+        find_price("m")

@@ -1,0 +1,224 @@
+"""A server that speaks the OpenAI protocol from a script, with every fault that a real one has.
+
+    with OpenAIServer([call("view", path="a.py"), Fault.status(429, retry_after=0.1), call("submit")]) as server:
+        ...  # OPENAI_BASE_URL = server.url
+    assert server.asked == 3
+
+A script is a list, of which each request takes the next entry, or a function of the request that returns an entry.
+After the end of a list the last entry is repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A proper answer."""
+
+    calls: tuple[tuple[str, str], ...] = ()
+    """(name, arguments as JSON text) of each tool call."""
+    content: str | None = None
+    tokens_in: int = 100
+    tokens_out: int = 10
+    tokens_cached: int = 0
+    tokens_reasoning: int = 0
+    finish_reason: str | None = None
+    refusal: str | None = None
+    delay_s: float = 0.0
+    usage: bool = True
+    """Some servers say nothing about tokens."""
+
+    def with_(self, **fields: Any) -> Reply:
+        """The same answer with other fields."""
+        return Reply(**{**self.__dict__, **fields})
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An answer that is none."""
+
+    code: int = 0
+    """HTTP status; 0: the connection is dropped without an answer."""
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+    promised: int | None = None
+    """Content-Length to claim; larger than the body: the connection breaks in the middle of it."""
+
+    @staticmethod
+    def status(
+        code: int, message: str = "scripted fault", /, *, retry_after: float | str | None = None, **error: Any
+    ) -> Fault:
+        """An error as the protocol describes it."""
+        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        body = {"error": {"message": message, "type": "scripted", "code": None, **error}}
+        return Fault(code, json.dumps(body).encode(), headers)
+
+    @staticmethod
+    def dropped() -> Fault:
+        """The connection ends before an answer begins."""
+        return Fault()
+
+    @staticmethod
+    def broken_body() -> Fault:
+        """The connection ends in the middle of the answer."""
+        return Fault(200, b'{"id": "x", "choices": [{"mess', promised=5000)
+
+    @staticmethod
+    def garbled(body: bytes = b"<html>gateway</html>") -> Fault:
+        """Status 200 and something else than an answer."""
+        return Fault(200, body)
+
+
+Entry = Reply | Fault
+Script = Sequence[Entry] | Callable[[dict[str, Any]], Entry]
+
+
+def call(tool: str, /, **arguments: Any) -> Reply:
+    """An answer with one tool call."""
+    return Reply(calls=((tool, json.dumps(arguments)),))
+
+
+def calls(*each: Reply) -> Reply:
+    """One answer with the calls of several."""
+    return Reply(calls=tuple(one for reply in each for one in reply.calls))
+
+
+def says(text: str, **fields: Any) -> Reply:
+    """An answer without a tool call."""
+    return Reply(content=text, **fields)
+
+
+class OpenAIServer:
+    """Serves until it is closed. Safe to ask from many threads."""
+
+    def __init__(self, script: Script, *, key: str | None = None) -> None:
+        """`key`: requests without it are refused with 401."""
+        self._script = script
+        self._lock = threading.Lock()
+        self._key = key
+        self.requests: list[dict[str, Any]] = []
+        """The bodies of the requests, in the order they came."""
+        self.headers: list[dict[str, str]] = []
+        self.times: list[float] = []
+        self.now = 0
+        """Requests that are being answered."""
+        self.most_at_once = 0
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server._answer(self, body)
+
+            def log_message(self, *_: Any) -> None:
+                """Silence."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    def __enter__(self) -> OpenAIServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    @property
+    def asked(self) -> int:
+        """How many requests came, those that got a fault included."""
+        return len(self.requests)
+
+    def _answer(self, http: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        with self._lock:
+            self.requests.append(body)
+            self.headers.append({name.lower(): value for name, value in http.headers.items()})
+            self.times.append(time.monotonic())
+            self.now += 1
+            self.most_at_once = max(self.most_at_once, self.now)
+            entry = self._entry(http, body)
+        try:
+            time.sleep(entry.delay_s)
+            self._send(http, entry, str(body.get("model", "")), len(self.requests))
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the client had enough of waiting
+        finally:
+            with self._lock:
+                self.now -= 1
+
+    def _entry(self, http: BaseHTTPRequestHandler, body: dict[str, Any]) -> Entry:
+        if self._key is not None and http.headers.get("Authorization") != f"Bearer {self._key}":
+            return Fault.status(401, f"Incorrect API key provided: {http.headers.get('Authorization')}")
+        if not http.path.endswith("/chat/completions"):
+            return Fault.status(404, f"no such path: {http.path}")
+        if callable(self._script):
+            return self._script(body)
+        return self._script[min(len(self.requests), len(self._script)) - 1]
+
+    def _send(self, http: BaseHTTPRequestHandler, entry: Entry, model: str, number: int) -> None:
+        if isinstance(entry, Fault) and not entry.code:
+            http.close_connection = True
+            return
+        if isinstance(entry, Fault):
+            code, data, headers = entry.code, entry.body, dict(entry.headers)
+        else:
+            code, data, headers = 200, json.dumps(completion(entry, model, number)).encode(), {}
+        length = len(data)
+        if isinstance(entry, Fault) and entry.promised is not None:
+            length = entry.promised
+            http.close_connection = True
+        http.send_response(code)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(length), **headers}.items():
+            http.send_header(name, value)
+        http.end_headers()
+        http.wfile.write(data)
+
+
+def completion(reply: Reply, model: str, number: int) -> dict[str, Any]:
+    """The body of an answer of Chat Completions."""
+    message: dict[str, Any] = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+    if reply.calls:
+        message["tool_calls"] = [
+            {"id": f"call_{number}_{position}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for position, (name, arguments) in enumerate(reply.calls)
+        ]
+    body: dict[str, Any] = {
+        "id": f"chatcmpl-{number}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": reply.finish_reason or ("tool_calls" if reply.calls else "stop"),
+            }
+        ],
+    }
+    if reply.usage:
+        body["usage"] = {
+            "prompt_tokens": reply.tokens_in,
+            "completion_tokens": reply.tokens_out,
+            "total_tokens": reply.tokens_in + reply.tokens_out,
+            "prompt_tokens_details": {"cached_tokens": reply.tokens_cached},
+            "completion_tokens_details": {"reasoning_tokens": reply.tokens_reasoning},
+        }
+    return body
