@@ -57,7 +57,8 @@ def _failure_point(
         return "never_reproduced", 0
     if known and "localized" not in milestones:
         return ("out_of_budget" if _ran_out(reason) and not edits else "never_localized"), None
-    if not edits or not score.diff:
+    taken_back = not score.diff
+    if not edits or (taken_back and _ran_out(reason)):
         return ("out_of_budget" if _ran_out(reason) else "localized_not_edited"), milestones.get("localized")
     if known and "edited" not in milestones:
         return "wrong_location", edits[0].index

@@ -53,7 +53,7 @@ class Rewrite:
                 f"the new text has {len(arguments.new_code)} characters; at most {MAX_BYTES} can be written"
             )
         done = bench.sandbox.edit(path, arguments.new_code, arguments.start, arguments.end)
-        state = {"edited": plain, "lines": [done["first"], done["first"] + max(done["replaced"], 1) - 1]}
+        state = {"edited": plain, "lines": done["touched"]}
         if done["syntax_error"]:
             state["syntax_error"] = done["syntax_error"]
         if not done["changed"]:

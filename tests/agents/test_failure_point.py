@@ -50,7 +50,9 @@ def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING) -> list
         ([("view", {"path": "shop/cart.py"}, False)], Score(False), "submitted", "never_localized", 1),
         ([("eval", FAILING), LOOK], Score(False), "submitted", "localized_not_edited", 2),
         ([("eval", FAILING), LOOK], Score(False), "token_limit", "out_of_budget", 2),
-        ([LOOK, EDIT], Score(False, diff=""), "submitted", "localized_not_edited", 1),
+        # Edits that were taken back were edits.
+        ([LOOK, EDIT], Score(False, diff=""), "agent_gave_up", "wrong_fix", 2),
+        ([LOOK, EDIT], Score(False, diff=""), "step_limit", "out_of_budget", 1),
         ([LOOK, ("rewrite", {"edited": "shop/cart.py", "lines": [1, 2]})], UNFIXED, "submitted", "wrong_location", 2),
         ([LOOK, ("rewrite", {"edited": "shop/x.py", "lines": [40, 40]})], UNFIXED, "submitted", "wrong_location", 2),
         ([LOOK, EDIT, ("eval", FAILING)], UNFIXED, "submitted", "wrong_fix", 2),

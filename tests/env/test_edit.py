@@ -150,6 +150,24 @@ def test_views(play: Play) -> None:
     assert step("grep", pattern="nothing like it").text == "No line matches."
 
 
+@pytest.mark.parametrize(
+    ("new_code", "lines"),
+    [
+        ("a\nb\nX\nd\n", [3, 3]),
+        ("a\nb\nd\n", [3, 3]),
+        ("a\nb\nnew\nc\nd\n", [3, 3]),
+        ("X\nb\nc\nY\n", [1, 4]),
+        ("a\nb\nc\nd\ne\n", [5, 5]),
+        ("", [1, 4]),
+    ],
+)
+def test_a_rewrite_of_the_whole_file_says_which_lines_it_changed(
+    local: Sandbox, new_code: str, lines: list[int]
+) -> None:
+    local.put({"a.txt": b"a\nb\nc\nd\n"})
+    assert local.edit("a.txt", new_code)["touched"] == lines
+
+
 def test_the_tool_edits_files_that_are_no_python(play: Play) -> None:
     episode = play(cart({"prices.json": b'{"tea": 1}\n'}))
     seen = episode("rewrite", path="prices.json", new_code='{"tea": 2}\n')

@@ -133,6 +133,7 @@ class Workspace:
             "replaced": replaced,
             "added": added,
             "changed": content != old,
+            "touched": touched_lines(old, content),
         }
         result["syntax_error"] = syntax_error(real) if check and path.endswith(".py") else None
         return result
@@ -292,6 +293,19 @@ def _plain_encoding(content: bytes) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"
+
+
+def touched_lines(old: bytes, new: bytes) -> List[int]:
+    """First and last line (1-based) of `old` that differ in `new`; for a pure insertion, the line it came before."""
+    before, after = _LINES.findall(old), _LINES.findall(new)
+    shorter = min(len(before), len(after))
+    head = 0
+    while head < shorter and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and before[-tail - 1] == after[-tail - 1]:
+        tail += 1
+    return [head + 1, max(len(before) - tail, head + 1)]
 
 
 def syntax_error(real: str) -> Optional[str]:
