@@ -73,7 +73,7 @@ class Outcome:
 class Recorder(Protocol):
     """Takes each step as it happens."""
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: Step, /) -> None:
         """Make the step durable before it returns."""
         ...
 

@@ -12,6 +12,7 @@ Modules:
     statements.py   changes to statements
     names.py        changes of one name for another
     pitfalls.py     known traps of values
+    traps.py        known traps of syntax and calls
     flow.py         known traps of control flow
     donors.py       statements put in
     combine.py      several changes as one

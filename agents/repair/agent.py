@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from agents.base import Briefing, Decision, GaveUp
+from agents.base import Briefing, Decision, GaveUp, SetupError
 from agents.repair.search import Search
 from agents.repair.session import Take
 from env.actions import Observation
@@ -20,7 +20,9 @@ class Repair:
     knows_fix = False
 
     def __init__(self, *, model: str = "", config: dict[str, Any] | None = None, task: Task | None = None) -> None:
-        self._config = config or {}
+        """Raises SetupError when something is configured: there is nothing."""
+        if config:
+            raise SetupError(f"the agent repair has nothing to configure: leave out {', '.join(map(repr, config))}")
         self._plan: Generator[Take, Observation, None] | None = None
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:

@@ -15,8 +15,9 @@ from agents.repair.session import Session
 from agents.repair.source import Candidate
 from agents.repair.statements import STATEMENTS
 from agents.repair.symptoms import Symptoms
+from agents.repair.traps import TRAPS
 
-OPERATORS = (*PITFALLS, *FLOW, *EXPRESSIONS, *STATEMENTS, *NAMES)
+OPERATORS = (*PITFALLS, *TRAPS, *FLOW, *EXPRESSIONS, *STATEMENTS, *NAMES)
 
 # Among changes that all make the tests pass, some kinds do so by accident more often than others: they remove what
 # is tested, or put in something at random. The traps of the language are rarely where nothing is wrong.
@@ -27,6 +28,7 @@ TRUST = {
     **dict.fromkeys(("deep copy", "copy", "lazy", "iterate a copy", "await", "scope", "late binding"), 3.0),
     **dict.fromkeys(("hidden handler", "repeated list", "mutable default", "class attribute", "precedence"), 3.0),
     **dict.fromkeys(("binary float", "encoding", "swallowed exception", "identity", "protocol", "if/while"), 2.0),
+    **dict.fromkeys(("not called", "shield", "reflected", "None"), 2.0),
 }
 
 

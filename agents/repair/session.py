@@ -148,9 +148,13 @@ class Session:
         """A file of the program that may be edited and parses."""
         if path in self.readonly:
             return None
-        names = (name for text in self.files.values() for name in re.findall(r"\basync def (\w+)", text))
+        program = "\n".join(self.files.values())
+        coroutines = frozenset(re.findall(r"\basync def (\w+)", program))
+        # A name that is also a property or a field somewhere tells nothing.
+        fields = set(re.findall(r"property\n\s+def (\w+)|^ +(\w+):|self\.(\w+) =", program, re.MULTILINE))
+        methods = frozenset(re.findall(r"^ +def (\w+)\(self\)", program, re.MULTILINE))
         try:
-            return Source(path, self.files[path], frozenset(names))
+            return Source(path, self.files[path], coroutines, methods - {name for row in fields for name in row})
         except cst.ParserSyntaxError:
             return None
 

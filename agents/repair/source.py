@@ -78,11 +78,22 @@ _SKIPPED = {
 class Source:
     """One file that parses."""
 
-    def __init__(self, path: str, text: str, coroutines: frozenset[str] = frozenset()) -> None:
-        """`coroutines`: names of the coroutine functions of the whole program. Raises libcst.ParserSyntaxError."""
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        coroutines: frozenset[str] = frozenset(),
+        methods: frozenset[str] = frozenset(),
+    ) -> None:
+        """Read the file. Raises libcst.ParserSyntaxError.
+
+        Of the whole program: `coroutines`, the names of its coroutine functions; `methods`, those of methods that
+        can be called without an argument.
+        """
         self.path = path
         self.text = text
         self.coroutines = coroutines
+        self.methods = methods
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         self.module = wrapper.module
         self._positions = wrapper.resolve(PositionProvider)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from agents.repair.names import variables
 from agents.repair.source import Candidate, Change, Place, indentation, reindent
 
 # Pattern in the failures' messages -> kind of change -> factor.
@@ -22,6 +23,8 @@ _HINTS: tuple[tuple[str, dict[str, float]], ...] = (
     (r"ZeroDivisionError", {"comparison": 1.5, "falsy": 1.5, "None": 1.5}),
     (r"not supported between instances", {"no order": 8}),
     (r"ufeff|BOM", {"encoding": 8}),
+    (r"unsupported operand|can only concatenate", {"reflected": 6}),
+    (r"bound method|has no len|not iterable|not callable", {"not called": 2}),
     (r"UnicodeDecodeError|UnicodeEncodeError", {"encoding": 6}),
     (r"StopIteration|generator|iterator", {"lazy": 2}),
     (r"AttributeError", {"protocol": 1.5, "other attribute": 1.5, "confused": 1.3}),
@@ -30,6 +33,7 @@ _HINTS: tuple[tuple[str, dict[str, float]], ...] = (
     (r"DID NOT RAISE", {"comparison": 1.5, "and/or": 1.3, "swallowed exception": 2, "exception kind": 1.2}),
     (r"(Left|Right) contains|more items", {"off by one": 1.3, "comparison": 1.3, "moved out": 1.2, "jump": 1.2}),
 )
+_UNBOUND = re.compile(r"UnboundLocalError: \D*?'(\w+)'")
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*?)(?::|$)")
 
 
@@ -66,6 +70,7 @@ class Symptoms:
         """Changes that only these failures suggest."""
         if self.about_none:
             yield from self._guards(place)
+        yield from self._unbound(place)
         if self.raised and isinstance(place.node, cst.ExceptHandler) and place.node.type is not None:
             yield from self._exceptions(place)
 
@@ -91,6 +96,23 @@ class Symptoms:
             if not isinstance(node.body[0], cst.Return):
                 inner = reindent(text, indent, indent + "    ")
                 yield place.candidate("None", prior * 0.5, place.lines(f"{indent}if {name} is not None:\n{inner}"))
+
+    def _unbound(self, place: Place) -> Iterator[Candidate]:
+        """A first value for a variable that a loop or branch may leave without one."""
+        node = place.node
+        if not isinstance(node, cst.FunctionDef) or not isinstance(node.body, cst.IndentedBlock):
+            return
+        first = node.body.body[0]
+        start, end = place.source.whole_lines(first)
+        indent = indentation(place.source.text[start:end])
+        docstring = place.text_of_lines(first).lstrip()[:1] in ("'", '"')
+        for said in self.messages:
+            for name in _UNBOUND.findall(said):
+                if name in variables(node):
+                    at = end if docstring else start
+                    for rank, value in enumerate(("None", "0", "[]", '""', "False")):
+                        text = f"{indent}{name} = {value}\n"
+                        yield place.candidate("unbound", 1.5 * 0.8**rank, Change(at, at, text), warm=True)
 
     def _exceptions(self, place: Place) -> Iterator[Candidate]:
         """The exception that came through added to an `except` clause."""

@@ -52,8 +52,8 @@ def test_cost_limit(limit: float, played: int) -> None:
 
 
 def test_one_unknown_price_makes_the_cost_unknown() -> None:
-    said = [costing(VIEW, cost_usd=0.25), costing(VIEW, cost_usd=None), costing(VIEW, cost_usd=0.25), GaveUp()]
-    outcome, _ = play_fake(FakeEnv(cart()), Scripted(said), Budget(cost_usd=0.3))
+    costs = [costing(VIEW, cost_usd=each) for each in (0.25, None, 0.25)]
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted([*costs, GaveUp()]), Budget(cost_usd=0.3))
     assert outcome.usage.cost_usd is None
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP  # and a limit on it cannot hold
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.base import Briefing, GaveUp
+from agents.base import Briefing, GaveUp, SetupError
 from agents.episode import Budget, Step, StopReason
 from agents.repair import Repair, combine, debugger, donors, syntax
 from agents.repair.localise import Suspicion, frames, functions_of, words
@@ -85,8 +85,8 @@ MENDS = [
         "late binding",
     ),
     (
-        "def f():\n    try:\n        g()\n    except OSError:\n        a()\n    except FileNotFoundError:\n        b()\n",
-        "def f():\n    try:\n        g()\n    except FileNotFoundError:\n        b()\n    except OSError:\n        a()\n",
+        "def f():\n    try:\n        g()\n    except OSError:\n        a()\n    except TimeoutError:\n        b()\n",
+        "def f():\n    try:\n        g()\n    except TimeoutError:\n        b()\n    except OSError:\n        a()\n",
         "hidden handler",
     ),
     (
@@ -98,6 +98,27 @@ MENDS = [
         "def f(x):\n    while True:\n        break\n",
         "def f(x):\n    while True:\n        continue\n",
         "jump",
+    ),
+]
+
+MENDS += [
+    ("def f(a, b):\n    return a > 0 == b\n", "def f(a, b):\n    return (a > 0) == b\n", "precedence"),
+    ("def f(a, b):\n    return a + 1 if b else 0\n", "def f(a, b):\n    return a + (1 if b else 0)\n", "precedence"),
+    (
+        "def f(x):\n    return max(x, key=lambda y: y[0])\n",
+        "def f(x):\n    return max(x, key=lambda y: abs(y[0]))\n",
+        "magnitude",
+    ),
+    ("def f(x):\n    return len(x) / 2\n", "def f(x):\n    return (len(x) - 1) / 2\n", "off by one"),
+    (
+        "def f():\n    try:\n        g()\n    except (KeyError or OSError):\n        h()\n",
+        "def f():\n    try:\n        g()\n    except (KeyError, OSError):\n        h()\n",
+        "precedence",
+    ),
+    (
+        "class A:\n    def __add__(self, other):\n        return self\n",
+        "class A:\n    def __add__(self, other):\n        return self\n\n    __radd__ = __add__\n",
+        "reflected",
     ),
 ]
 
@@ -114,6 +135,20 @@ def test_a_coroutine_that_is_not_awaited() -> None:
     after = "async def f(a):\n    if await a.ready():\n        return 1\n"
     assert mended(before, after) is None
     assert mended(before, after, coroutines=frozenset({"ready"})) == "await"
+
+
+def test_a_method_that_is_not_called() -> None:
+    before = "def f(x):\n    return all(y.ready for y in x)\n"
+    after = before.replace("ready", "ready()")
+    assert mended(before, after) is None
+    assert mended(before, after, methods=frozenset({"ready"})) == "not called"
+
+
+def test_a_variable_without_a_value() -> None:
+    given = source("def f(x):\n    for y in x:\n        z = y\n    return z\n")
+    said = "UnboundLocalError: cannot access local variable 'z' where it is not associated with a value"
+    found = [each.apply(given.text) for place in given.places for each in Symptoms((said,), "").changes(place)]
+    assert "def f(x):\n    z = None\n    for y in x:\n        z = y\n    return z\n" in found
 
 
 def test_a_deep_copy_brings_its_import() -> None:
@@ -257,6 +292,11 @@ def test_what_pdb_would_take_for_two_commands_is_not_asked() -> None:
 # ---- the plan without a sandbox
 
 
+def test_there_is_nothing_to_configure() -> None:
+    with pytest.raises(SetupError, match="'depth'"):
+        Repair(config={"depth": 3})
+
+
 def test_gives_up_at_once_without_the_tools_it_needs() -> None:
     for tools in ("view,eval", "rewrite,eval", "rewrite,view"):
         agent = Repair()
@@ -357,10 +397,8 @@ def test_the_same_seed_does_the_same(tools: str) -> None:
 @pytest.mark.parametrize("tools", ["rewrite", "debug"])
 def test_hopeless_ends_with_everything_put_back(tools: str) -> None:
     """A test that nothing can satisfy: the agent keeps to its budget, edits no test and leaves no rubbish behind."""
-    impossible = {
-        **BANK,
-        "tests/test_bank.py": "from bank.account import Account\n\n\ndef test_no():\n    assert Account('a').pay(0) == 'x'\n",
-    }
+    never = "from bank.account import Account\n\n\ndef test_no():\n    assert Account('a').pay(0) == 'x'\n"
+    impossible = {**BANK, "tests/test_bank.py": never}
     outcome, steps = play_real(make_task(impossible), Repair(), tools, budget=Budget(steps=24))
     assert outcome.stop_reason in (StopReason.AGENT_GAVE_UP, StopReason.STEP_LIMIT)
     assert outcome.steps <= 24
