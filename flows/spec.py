@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -144,7 +145,9 @@ def make_spec(data: dict[str, Any], source: str) -> RunSpec:
             field = ".".join(str(part) for part in each["loc"]) or "run"
             if each["type"] == "extra_forbidden":
                 known = EntrantSpec if "entrants" in each["loc"] else RunSpec
-                problems.append(f"{field} is not a field; there are {', '.join(known.model_fields)}")
+                near = get_close_matches(str(each["loc"][-1]), known.model_fields, n=1)
+                meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known.model_fields)}"
+                problems.append(f"{field} is not a field; {meant}")
             else:
                 shown = f" (got {each['input']!r})" if not isinstance(each["input"], dict) else ""
                 problems.append(f"{field}: {each['msg'].removeprefix('Value error, ')}{shown}")

@@ -57,6 +57,12 @@ def trace(episode: str, as_json: bool, first: int, limit: int | None) -> None:
         print(step["observation"])
     if row["error"]:
         print(f"\nerror: {row['error']}")
+    for heading, tests in (("does not pass", row["score"].get("unfixed")), ("broken", row["score"].get("regressions"))):
+        for test in tests or ():
+            print(f"\n{heading}: {test}", end="")
+    for note in row["score"].get("notes", ()):
+        print(f"\nscorer: {note}", end="")
+    print()
     if row["diff"]:
         print(f"\n--- the work\n{row['diff']}")
 
