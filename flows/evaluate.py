@@ -14,7 +14,7 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture, wait
-from prefect.runtime import flow_run, task_run
+from prefect.runtime import task_run
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
@@ -116,8 +116,3 @@ def _heartbeat(stage: Stage, run_id: int) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-
-
-def flow_run_id() -> str:
-    """The id of the Prefect flow run that is going on, or an empty text."""
-    return str(flow_run.get_id() or "")
