@@ -118,8 +118,7 @@ def step_list(episode: dict[str, Any], selected: int, last: int) -> None:
     rows = ask("step_outline", episode["id"], first=first, limit=PAGE)
     milestones: dict[int, list[str]] = {}
     for name, index in episode["milestones"].items():
-        if isinstance(index, int):
-            milestones.setdefault(index, []).append(show.words(name))
+        milestones.setdefault(index, []).append(show.words(name))
     frame = pd.DataFrame(
         {
             "Step": [row["index"] for row in rows],

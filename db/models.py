@@ -61,6 +61,10 @@ class Verdict(StrEnum):
     ERROR = "error"
 
 
+MILESTONES = ("reproduced", "localized", "breakpoint", "inspected", "edited", "improved", "solved")
+"""What an episode reaches on its way, in this order if all goes well."""
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """A time in UTC that keeps its time zone on SQLite too, which stores none."""
 
@@ -133,8 +137,11 @@ class Task(SQLModel, table=True):
     # [{"file": str, "functions": [str], "lines": [int]}], 1-based lines of the file as given.
     faults: list[dict[str, Any]] = _json(list)
     fix: str = _text()
+    # The result of the last `stackrank validate`: how many rounds in a row held.
     valid: bool | None = None
     invalid_reason: str = ""
+    validated_rounds: int = 0
+    validated_at: datetime | None = _when()
 
 
 class Entrant(SQLModel, table=True):
@@ -168,6 +175,10 @@ class Run(SQLModel, table=True):
     versions: dict[str, Any] = _json()
     seed: int = Field(default=0, sa_type=BigInteger)
     episodes_total: int = 0
+    # The deployment that started it; empty for a run by hand.
+    schedule: str = Field(default="", index=True)
+    # What got worse since the leaderboard's run before: [{"entrant", "what", "sentence", ...}].
+    regressions: list[dict[str, Any]] = _json(list)
     prefect_flow_run_id: str = ""
     host: str = ""
     created_at: datetime | None = _when()
@@ -234,8 +245,13 @@ class Episode(SQLModel, table=True):
     steps: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    # Parts of tokens_in and of tokens_out.
+    tokens_cached: int = 0
+    tokens_reasoning: int = 0
     # None: the model's price is unknown, which is not the same as free.
     cost_usd: float | None = None
+    # The same per model, where an agent uses several: {model: {"tokens_in", ..., "cost_usd"}}.
+    usage: dict[str, Any] = _json()
     env_ms: float = 0.0
     model_ms: float = 0.0
     score_ms: float = 0.0
@@ -248,9 +264,24 @@ class Episode(SQLModel, table=True):
     diff: str = _text()
     # What the scorer saw: {"tests": {id: outcome}, "notes": [str], ...}
     score: dict[str, Any] = _json()
-    # First step index at which each milestone was reached, e.g. {"reproduced": 0, "localized": 4}.
-    milestones: dict[str, Any] = _json()
+    # The step at which each milestone (MILESTONES) was first reached.
+    at_reproduced: int | None = None
+    at_localized: int | None = None
+    at_breakpoint: int | None = None
+    at_inspected: int | None = None
+    at_edited: int | None = None
+    at_improved: int | None = None
+    at_solved: int | None = None
     sandbox: str = ""
+    tags: list[str] = _json(list)
+    # Who plays it, and when they were last heard of: an old time means that the episode was cut off.
+    claimed_by: str = ""
+    alive_at: datetime | None = _when()
+    # How often it was cut off and continued.
+    interruptions: int = 0
+    # The last `stackrank replay`: `same`, or at which step it differed. Empty: never replayed.
+    replayed: str = ""
+    replayed_at: datetime | None = _when()
     created_at: datetime | None = _when()
     started_at: datetime | None = _when()
     ended_at: datetime | None = _when()
@@ -273,5 +304,28 @@ class Step(SQLModel, table=True):
     model_ms: float = 0.0
     tokens_in: int = 0
     tokens_out: int = 0
+    tokens_cached: int = 0
+    tokens_reasoning: int = 0
     cost_usd: float | None = None
+    # What was asked of models for this step and what they answered, as it went over the wire; [] where nothing was.
+    exchanges: list[dict[str, Any]] = _json(list)
+    # Which milestones this step was the first to reach.
+    milestones: list[str] = _json(list)
+    # How near the step came to the fault: `line`, `function`, `file`, `elsewhere`; empty where it was nowhere.
+    distance: str = ""
+    # Lines to the nearest faulty line, in the same file.
+    distance_lines: int | None = None
+    created_at: datetime | None = _when()
+
+
+class Note(SQLModel, table=True):
+    """What a member of the team says about a run, an episode or a step."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id", index=True)
+    # Both empty: the note is about the run; `step_index` empty: about the episode.
+    episode_id: int | None = Field(default=None, foreign_key="episode.id", index=True)
+    step_index: int | None = None
+    author: str = ""
+    body: str = _text()
     created_at: datetime | None = _when()

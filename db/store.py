@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, or_, select, update
 
 from db.errors import NotFound
-from db.models import Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
+from db.models import MILESTONES, Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, Transactions, clean, new_id
 
 Cell = tuple[int, int, int]
@@ -18,7 +18,8 @@ Cell = tuple[int, int, int]
 _BULK = 500  # rows a statement; SQLite takes 32,766 parameters
 
 
-_TASK_COLUMNS = {column.name for column in TASK.columns} - {"id", "benchmark_id", "valid", "invalid_reason"}
+_VALIDATION = {"valid", "invalid_reason", "validated_rounds", "validated_at"}
+_TASK_COLUMNS = {column.name for column in TASK.columns} - {"id", "benchmark_id"} - _VALIDATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +255,19 @@ class Store(Transactions):
         model_ms: float = 0.0,
         tokens_in: int = 0,
         tokens_out: int = 0,
+        tokens_cached: int = 0,
+        tokens_reasoning: int = 0,
         cost_usd: float | None = None,
+        exchanges: Sequence[Mapping[str, Any]] = (),
+        milestones: Sequence[str] = (),
+        distance: str = "",
+        distance_lines: int | None = None,
     ) -> None:
-        """Append one step, committed when this returns. The same step again is accepted, another one is not."""
+        """Append one step, committed when this returns. The same step again is accepted, another one is not.
+
+        `milestones`: those that this step is the first to reach; the episode's row gets them too.
+        """
+        reached = {f"at_{name}": index for name in milestones}
         step = Step(
             episode_id=episode_id,
             index=index,
@@ -270,7 +281,13 @@ class Store(Transactions):
             model_ms=model_ms,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
+            tokens_cached=tokens_cached,
+            tokens_reasoning=tokens_reasoning,
             cost_usd=cost_usd,
+            exchanges=[dict(each) for each in exchanges],
+            milestones=list(milestones),
+            distance=distance,
+            distance_lines=distance_lines,
             created_at=now(),
         )
         row = clean(step.model_dump())
@@ -280,6 +297,8 @@ class Store(Transactions):
             # After a lost connection nobody knows whether the step was committed: then it is found here.
             statement = self._insert(STEP).values(row).on_conflict_do_nothing().returning(STEP.c.index)
             if connection.scalar(statement) is not None:
+                if reached:
+                    self._update(connection, EPISODE, episode_id, reached)
                 return
             where = (STEP.c.episode_id == episode_id, STEP.c.index == index)
             stored = connection.execute(select(*(STEP.c[name] for name in same)).where(*where)).one()
@@ -300,7 +319,10 @@ class Store(Transactions):
         steps: int = 0,
         tokens_in: int = 0,
         tokens_out: int = 0,
+        tokens_cached: int = 0,
+        tokens_reasoning: int = 0,
         cost_usd: float | None = None,
+        usage: Mapping[str, Any] | None = None,
         env_ms: float = 0.0,
         model_ms: float = 0.0,
         score_ms: float = 0.0,
@@ -310,11 +332,13 @@ class Store(Transactions):
         error: str = "",
         diff: str = "",
         score: Mapping[str, Any] | None = None,
-        milestones: Mapping[str, Any] | None = None,
+        milestones: Mapping[str, int] | None = None,
     ) -> None:
         """Write verdict, failure point and totals. Raises `ValueError` when the episode has another verdict already."""
-        values = {name: value for name, value in locals().items() if name not in ("self", "episode_id")}
-        values |= {"score": dict(score or {}), "milestones": dict(milestones or {})}
+        values = {name: value for name, value in locals().items() if name not in ("self", "episode_id", "milestones")}
+        values |= {"score": dict(score or {}), "usage": dict(usage or {})}
+        if milestones is not None:
+            values |= {f"at_{name}": milestones.get(name) for name in MILESTONES}
         row = clean({**values, "verdict": Verdict(verdict), "status": EpisodeStatus.DONE, "ended_at": now()})
 
         def work(connection: Connection) -> None:

@@ -9,13 +9,14 @@ from sqlalchemy import Engine, Select, Text, cast, func, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from db.errors import NotFound
+from db.models import MILESTONES
 from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
 from db.queries.runs import run as find_run
 from db.storable import storable_text
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK
 
 _E = EPISODE.c
-_LISTED = [column for column in _E if column.name not in {"diff", "score", "milestones", "created_at"}]
+_LISTED = [column for column in _E if column.name not in {"diff", "score", "usage", "created_at"}]
 _NAMES = (
     TASK.c.name.label("task"),
     ENTRANT.c.name.label("entrant"),
@@ -23,7 +24,7 @@ _NAMES = (
     ENTRANT.c.tools,
     RUN.c.name.label("run"),
 )
-_STEP = [column for column in STEP.c if column.name not in {"episode_id", "created_at"}]
+_STEP = [column for column in STEP.c if column.name not in {"episode_id", "created_at", "exchanges"}]
 _OUTLINE_CHARS = 160
 
 
@@ -115,7 +116,8 @@ def episode(engine: Engine, episode_id: int | str) -> Row:
     found = None if number is None else fetch_one(engine, query.where(_E.id == number))
     if found is None:
         raise NotFound(f"There is no episode {str(episode_id)[:80]!r}: `stackrank episodes RUN` lists them.")
-    return found
+    reached = {name: found[f"at_{name}"] for name in MILESTONES}
+    return {**found, "milestones": {name: index for name, index in reached.items() if index is not None}}
 
 
 def steps(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None) -> list[Row]:

@@ -135,7 +135,7 @@ def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
         failure_step=1,
         error=HOSTILE,
         score={"tests": {HOSTILE: HOSTILE}, "notes": [HOSTILE]},
-        milestones={HOSTILE: 1, "x": HOSTILE},
+        milestones={"reproduced": 0, "localized": 1},
     )
     store.end_run(run, "failed", HOSTILE)
     for page in PAGES:

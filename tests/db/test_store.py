@@ -70,15 +70,16 @@ def test_senseless_calls_are_refused(store: Store, matrix: SimpleNamespace) -> N
 
 
 def test_a_cell_is_created_once(store: Store, matrix: SimpleNamespace) -> None:
-    more = [*matrix.cells, matrix.cells[0], (matrix.cells[0][0], matrix.one, 2)]
-    again = store.create_episodes(matrix.run, more)
+    cells = [*matrix.cells, matrix.cells[0], (matrix.cells[0][0], matrix.one, 2)]
+    again = store.create_episodes(matrix.run, cells)
     assert {cell: again[cell] for cell in matrix.cells} == matrix.episodes
     assert len(again) == len(matrix.cells) + 1
     assert queries.run(store.engine, matrix.run)["episodes_total"] == len(matrix.cells) + 1
     with store.engine.connect() as connection, pytest.raises(Exception, match=r"(?i)unique"):
         columns = "run_id, task_id, entrant_id, attempt, counted, status, verdict, stop_reason, failure_point, steps"
         others = "tampered, tokens_in, tokens_out, env_ms, model_ms, score_ms, wall_s, tests_passed, tests_failed"
-        rest = f"{columns}, {others}, error, diff, score, milestones, sandbox"
+        more = "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed"
+        rest = f"{columns}, {others}, error, diff, score, sandbox, {more}"
         connection.execute(text(f"INSERT INTO episode (try_number, {rest}) SELECT 7, {rest} FROM episode"))
 
 
@@ -131,7 +132,12 @@ def test_steps_are_appended_once(store: Store, matrix: SimpleNamespace) -> None:
         "model_ms": 0.0,
         "tokens_in": 0,
         "tokens_out": 0,
+        "tokens_cached": 0,
+        "tokens_reasoning": 0,
         "cost_usd": 0.1,
+        "milestones": [],
+        "distance": "",
+        "distance_lines": None,
     }
 
 
