@@ -1,5 +1,7 @@
 """What a team needs: notes, validation by task, interrupted and replayed episodes, usage per model, milestones."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -37,17 +39,17 @@ def upgrade() -> None:
     op.create_index(op.f("ix_note_episode_id"), "note", ["episode_id"], unique=False)
 
 
-def added() -> dict[str, list[sa.Column]]:
-    def text(name: str) -> sa.Column:
+def added() -> dict[str, list[Any]]:
+    def text(name: str) -> Any:
         return sa.Column(name, sa.String(), nullable=False, server_default="")
 
-    def number(name: str) -> sa.Column:
+    def number(name: str) -> Any:
         return sa.Column(name, sa.Integer(), nullable=False, server_default="0")
 
-    def json(name: str, empty: str) -> sa.Column:
+    def json(name: str, empty: str) -> Any:
         return sa.Column(name, sa.JSON(), nullable=False, server_default=empty)
 
-    def maybe(name: str, kind: object = None) -> sa.Column:
+    def maybe(name: str, kind: Any = None) -> Any:
         return sa.Column(name, kind or sa.Integer(), nullable=True)
 
     tokens = ("tokens_cached", "tokens_reasoning")
