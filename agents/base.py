@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,6 +22,33 @@ class Usage:
     model_ms: float = 0.0
     tokens_cached: int = 0
     """How many of `tokens_in` came from the endpoint's cache."""
+    tokens_reasoning: int = 0
+    """How many of `tokens_out` were reasoning that nobody sees."""
+
+    def __add__(self, other: Usage) -> Usage:
+        # One unknown price makes the sum unknown, not small.
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+            self.model_ms + other.model_ms,
+            self.tokens_cached + other.tokens_cached,
+            self.tokens_reasoning + other.tokens_reasoning,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question to a model and its answer, as they went over the wire, without keys."""
+
+    model: str
+    request: dict[str, Any]
+    """The parameters, and the messages that are new since the conversation's exchange before."""
+    answer: dict[str, Any]
+    usage: Usage
+    conversation: str = ""
+    """Which of an agent's conversations, where it has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +58,17 @@ class Decision:
     action: Action
     thought: str = ""
     usage: Usage = field(default_factory=Usage)
+    exchanges: tuple[Exchange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A step of an episode that was cut off, as it is stored."""
+
+    action: Action | None
+    """None for the reset, and for a step that was malformed."""
+    observation: Observation
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +90,14 @@ class GaveUp(Exception):
 class Malformed(Exception):
     """What the agent said is no action; the message is the correction it gets as its next observation."""
 
-    def __init__(self, message: str, *, said: str = "", usage: Usage | None = None) -> None:
+    def __init__(
+        self, message: str, *, said: str = "", usage: Usage | None = None, exchanges: tuple[Exchange, ...] = ()
+    ) -> None:
         """`said`: what the agent said, for the record."""
         super().__init__(message)
         self.said = said
         self.usage = usage or Usage()
+        self.exchanges = exchanges
 
 
 class EndpointError(Exception):
@@ -71,6 +113,14 @@ class Agent(Protocol):
 
     version: str
     """Changes when the agent's behaviour does; part of the entrant's identity."""
+
+    def recall(self, past: Sequence[Past]) -> None:
+        """Told before `begin` when an episode that was cut off is continued.
+
+        `act` will then be asked for every past step again and has to decide as it did, without paying for it again:
+        one that asks models answers from the past's exchanges; one that computes has nothing to do here.
+        """
+        ...
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Learn the task and the first observation: the instructions and the failing tests."""

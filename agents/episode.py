@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from agents.base import Agent, Briefing, Decision, GaveUp, Malformed, Usage
+from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, Usage
 from agents.failure_point import Diagnosis, diagnose
 from env.actions import Action, Observation
 from env.debug_env import DebugEnv
@@ -53,6 +53,7 @@ class Step:
     thought: str
     observation: Observation
     usage: Usage = field(default_factory=Usage)
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Outcome:
     diagnosis: Diagnosis
     steps: int
     usage: Usage
+    by_model: Mapping[str, Usage]
     env_ms: float
     score_ms: float
     wall_s: float
@@ -80,22 +82,15 @@ class Recorder(Protocol):
 
 class _Totals:
     def __init__(self) -> None:
-        self.tokens_in = self.tokens_out = self.tokens_cached = 0
-        self.cost_usd: float | None = 0.0
-        self.model_ms = self.env_ms = 0.0
+        self.usage = Usage()
+        self.by_model: dict[str, Usage] = {}
+        self.env_ms = 0.0
 
-    def add(self, usage: Usage, env_ms: float) -> None:
-        self.tokens_in += usage.tokens_in
-        self.tokens_out += usage.tokens_out
-        self.tokens_cached += usage.tokens_cached
-        # One unknown price makes the sum unknown, not small.
-        known = self.cost_usd is not None and usage.cost_usd is not None
-        self.cost_usd = (self.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None
-        self.model_ms += usage.model_ms
-        self.env_ms += env_ms
-
-    def usage(self) -> Usage:
-        return Usage(self.tokens_in, self.tokens_out, self.cost_usd, self.model_ms, self.tokens_cached)
+    def add(self, step: Step) -> None:
+        self.usage += step.usage
+        self.env_ms += step.observation.env_ms
+        for each in step.exchanges:
+            self.by_model[each.model] = self.by_model.get(each.model, Usage()) + each.usage
 
 
 def play(
@@ -115,7 +110,7 @@ def play(
     totals = _Totals()
     observation, _ = env.reset()
     trajectory = [Step(0, None, "", observation)]
-    totals.add(Usage(), observation.env_ms)
+    totals.add(trajectory[0])
     record(trajectory[0])
     task = env.task
     briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed)
@@ -132,7 +127,7 @@ def play(
             malformed = 0
         except Malformed as error:
             malformed += 1
-            decision = Decision(Action("", {}), error.said, error.usage)
+            decision = Decision(Action("", {}), error.said, error.usage, error.exchanges)
             observation = Observation(str(error), False, {"malformed": True})
         except GaveUp:
             reason = StopReason.AGENT_GAVE_UP
@@ -142,9 +137,9 @@ def play(
             observation, _, _, _, _ = env.step(decision.action)
             same = before.action == decision.action and before.observation.text == observation.text
             repeats = repeats + 1 if same else 0
-        step = Step(len(trajectory), decision.action, decision.thought, observation, decision.usage)
+        step = Step(len(trajectory), decision.action, decision.thought, observation, decision.usage, decision.exchanges)
         trajectory.append(step)
-        totals.add(decision.usage, observation.env_ms)
+        totals.add(step)
         record(step)
         if env.over:
             reason = StopReason(env.over)
@@ -155,7 +150,8 @@ def play(
         score=score,
         diagnosis=diagnose(task, trajectory, score, reason),
         steps=len(trajectory) - 1,
-        usage=totals.usage(),
+        usage=totals.usage,
+        by_model=totals.by_model,
         env_ms=totals.env_ms,
         score_ms=env.score_ms,
         wall_s=time.monotonic() - started,
@@ -171,9 +167,9 @@ def _limit(
         return StopReason.AGENT_GAVE_UP
     if steps >= budget.steps:
         return StopReason.STEP_LIMIT
-    if budget.tokens is not None and totals.tokens_in + totals.tokens_out >= budget.tokens:
+    if budget.tokens is not None and totals.usage.tokens_in + totals.usage.tokens_out >= budget.tokens:
         return StopReason.TOKEN_LIMIT
-    if budget.cost_usd is not None and totals.cost_usd is not None and totals.cost_usd >= budget.cost_usd:
+    if budget.cost_usd is not None and totals.usage.cost_usd is not None and totals.usage.cost_usd >= budget.cost_usd:
         return StopReason.COST_LIMIT
     if budget.wall_s is not None and time.monotonic() - started >= budget.wall_s:
         return StopReason.TIME_LIMIT

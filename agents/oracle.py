@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agents.base import Briefing, Decision, GaveUp, SetupError
+from agents.base import Briefing, Decision, GaveUp, Past, SetupError
 from env.actions import Action, Observation
 from env.patches import apply_patch
 from env.task import Task
@@ -24,6 +24,9 @@ class Oracle:
             raise SetupError(f"the oracle needs a known fix, and {task.id if task else 'the task'} has none")
         self._task = task
         self._actions: Iterator[Action] = iter(())
+
+    def recall(self, past: Sequence[Past]) -> None:
+        """Nothing to remember: the same task gives the same edits."""
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Work out the edits."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from dataclasses import asdict
 from typing import Any
 
 from agents.episode import Outcome, Step, StopReason, play
@@ -107,7 +108,10 @@ def record(store: Store, episode_id: int, step: Step) -> None:
         model_ms=usage.model_ms,
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
+        tokens_cached=usage.tokens_cached,
+        tokens_reasoning=usage.tokens_reasoning,
         cost_usd=usage.cost_usd,
+        exchanges=[asdict(each) for each in step.exchanges],
     )
 
 
@@ -129,7 +133,10 @@ def finish(store: Store, episode_id: int, outcome: Outcome) -> None:
         steps=outcome.steps,
         tokens_in=outcome.usage.tokens_in,
         tokens_out=outcome.usage.tokens_out,
+        tokens_cached=outcome.usage.tokens_cached,
+        tokens_reasoning=outcome.usage.tokens_reasoning,
         cost_usd=outcome.usage.cost_usd,
+        usage={model: asdict(usage) for model, usage in outcome.by_model.items()},
         env_ms=outcome.env_ms,
         model_ms=outcome.usage.model_ms,
         score_ms=outcome.score_ms,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
-from agents.base import Briefing, Decision, GaveUp, SetupError
+from agents.base import Briefing, Decision, GaveUp, Past, SetupError
 from agents.repair.search import Search
 from agents.repair.session import Take
 from env.actions import Observation
@@ -24,6 +24,9 @@ class Repair:
         if config:
             raise SetupError(f"the agent repair has nothing to configure: leave out {', '.join(map(repr, config))}")
         self._plan: Generator[Take, Observation, None] | None = None
+
+    def recall(self, past: Sequence[Past]) -> None:
+        """Nothing to remember: the same observations give the same plan."""
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Start from the failing tests."""
