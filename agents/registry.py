@@ -13,6 +13,7 @@ BUILT_IN = {
     "oracle": "agents.oracle:Oracle",
     "repair": "agents.repair:Repair",
     "llm": "agents.llm:LlmAgent",
+    "random": "agents.random_agent:RandomAgent",
 }
 
 

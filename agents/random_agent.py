@@ -1,0 +1,121 @@
+"""`random`: a lower bound. What an agent reaches that understands nothing."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agents.base import Briefing, Decision, Past, SetupError
+from env.actions import Action, Observation
+from env.task import Task
+
+WEIGHTS = {"view": 5, "rewrite": 4, "pdb": 3, "eval": 2, "grep": 2, "listdir": 1, "bash": 1, "submit": 0.2}
+"""How often each tool is picked, of those that can be used."""
+SWAPS = (
+    ("<=", "<"), (">=", ">"), ("==", "!="), ("<", "<="), (">", ">="), (" + ", " - "), (" - ", " + "), ("//", "/"),
+    (" and ", " or "), (" or ", " and "), (" not ", " "), ("True", "False"), ("False", "True"), ("0", "1"), ("1", "0"),
+    ("min", "max"), ("max", "min"),
+)  # fmt: skip
+"""What a random edit replaces by what."""
+_FILE = re.compile(r"[\w-][\w./-]*\.py\b")
+_NUMBERED = re.compile(r"^ *(\d+)  (.*)$", re.MULTILINE)
+_WORD = re.compile(r"\b[A-Za-z_]\w{2,}\b")
+
+
+class RandomAgent:
+    """Picks tools at random, with arguments from what it has seen; the same seed and task give the same choices."""
+
+    version = "1"
+    needs_model = False
+    knows_fix = False
+
+    def __init__(self, *, model: str = "", config: dict[str, Any] | None = None, task: Task | None = None) -> None:
+        """Raises SetupError when something is configured: there is nothing."""
+        if config:
+            raise SetupError(f"the agent random has nothing to configure: leave out {', '.join(map(repr, config))}")
+        # Dictionaries are sets here that remember their order: choices must not hang on hashes.
+        self._files: dict[str, None] = {}
+        self._readonly: set[str] = set()
+        self._lines: dict[tuple[str, int], str] = {}
+        self._words: dict[str, None] = {}
+        self._rewrites = 0
+        self._arguments: dict[str, Callable[[], dict[str, Any] | None]] = {
+            "view": self._view,
+            "rewrite": self._rewrite,
+            "pdb": self._pdb,
+            "eval": dict,
+            "grep": lambda: {"pattern": self._pick(self._words)} if self._words else None,
+            "listdir": lambda: {"depth": 4},
+            "bash": lambda: {"command": self._random.choice(("ls", "ls -R", "cat *.py", "python -m pytest -x"))},
+            "submit": dict,
+        }
+
+    def recall(self, past: Sequence[Past]) -> None:
+        """Nothing to remember: the same seed and observations give the same choices."""
+
+    def begin(self, briefing: Briefing, observation: Observation) -> None:
+        """Start from the names in the failing tests' output."""
+        self._briefing = briefing
+        self._random = random.Random(f"{briefing.seed} {briefing.task_id}")
+        self._learn(observation)
+
+    def act(self, observation: Observation) -> Decision:
+        """Any tool that can be used now. Ones of plug-ins are left alone: nobody can guess their arguments."""
+        self._learn(observation)
+        left = {
+            name: weight
+            for name, weight in WEIGHTS.items()
+            if name in self._briefing.tools.tools and not self._briefing.tools.locked(name, self._rewrites)
+        }
+        while True:
+            (name,) = self._random.choices(list(left), list(left.values()))
+            arguments = self._arguments[name]()
+            if arguments is not None:
+                return Decision(Action(name, arguments))
+            del left[name]
+
+    def _learn(self, seen: Observation) -> None:
+        for path in _FILE.findall(seen.text):
+            self._files.setdefault(path.removeprefix("workspace/"))
+        for line in seen.text.splitlines():
+            if line.endswith("  (read-only)"):
+                self._readonly.add(line.removesuffix("  (read-only)"))
+        path = seen.state.get("edited") or seen.state.get("path")
+        if "edited" in seen.state and seen.ok:
+            self._rewrites += 1
+        if path and seen.ok and "lines" in seen.state:
+            for number, line in _NUMBERED.findall(seen.text):
+                self._lines[path, int(number)] = line
+                self._words.update(dict.fromkeys(_WORD.findall(line)))
+        if ", read-only:" in seen.text.partition("\n")[0] and path:
+            self._readonly.add(path)
+
+    def _pick(self, known: dict[Any, Any]) -> Any:
+        return self._random.choice(list(known))
+
+    def _view(self) -> dict[str, Any] | None:
+        return {"path": self._pick(self._files)} if self._files else None
+
+    def _rewrite(self) -> dict[str, Any] | None:
+        """One replacement in one line that was seen and may be edited."""
+        edits = [
+            (path, number, line.replace(old, new, 1))
+            for (path, number), line in self._lines.items()
+            if path not in self._readonly
+            for old, new in SWAPS
+            if old in line
+        ]
+        if not edits:
+            return None
+        path, number, line = self._random.choice(edits)
+        return {"path": path, "start": number, "new_code": line}
+
+    def _pdb(self) -> dict[str, Any]:
+        commands = ["c", "n", "s", "r", "u", "d", "w", "l", "a"]
+        if self._words:
+            commands.append(f"p {self._pick(self._words)}")
+        if self._lines:
+            commands += ["b {}:{}".format(*self._pick(self._lines))] * 3
+        return {"command": self._random.choice(commands)}

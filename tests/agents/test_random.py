@@ -1,0 +1,56 @@
+"""The agent that chooses at random."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.base import Briefing, SetupError
+from agents.episode import Budget, Step, StopReason
+from agents.random_agent import RandomAgent
+from env.actions import Action, Observation
+from env.tools import find_tool, tool_set
+from tests.agents.conftest import play_real
+from tests.env.conftest import cart
+
+
+def played(seed: int, tools: str = "full", steps: int = 40) -> tuple[StopReason, list[Step]]:
+    outcome, recorded = play_real(cart(), RandomAgent(), tools, Budget(steps=steps, repeats=None), seed)
+    assert outcome.score is not None
+    return outcome.stop_reason, recorded
+
+
+def test_nothing_can_be_configured() -> None:
+    with pytest.raises(SetupError, match="luck"):
+        RandomAgent(config={"luck": 7})
+
+
+def test_a_seed_decides_everything() -> None:
+    runs = [[(step.action, step.observation.text) for step in played(seed)[1]] for seed in (3, 3, 4)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_it_reads_edits_and_debugs() -> None:
+    """What it does makes sense to the tools, most of the time, and it never uses one that it does not have."""
+    steps = [step for seed in range(3) for step in played(seed)[1][1:]]
+    used = {step.action.tool for step in steps if step.action}
+    assert {"view", "rewrite", "pdb", "eval"} <= used
+    edits = [step for step in steps if step.action and step.action.tool == "rewrite"]
+    assert all(step.observation.ok and step.observation.state["edited"] == "cart.py" for step in edits)
+    assert any("nothing changed" not in step.observation.text for step in edits)
+    assert sum(step.observation.ok for step in steps) > len(steps) * 0.8
+
+
+def test_it_ends_by_its_budget_where_it_does_not_hand_in() -> None:
+    reasons = {played(seed, "rewrite", steps=8)[0] for seed in range(2)}
+    assert StopReason.STEP_LIMIT in reasons
+
+
+@pytest.mark.parametrize("tools", ["submit", "rewrite,submit", "debug5"])
+def test_few_tools_and_nothing_seen(tools: str) -> None:
+    """Arguments are valid for their tools whatever there is, and a tool that is locked is left alone."""
+    agent = RandomAgent()
+    agent.begin(Briefing("t", "", "", tool_set(tools), 50), Observation(""))
+    for _ in range(100):
+        action: Action = agent.act(Observation("")).action
+        find_tool(action.tool).arguments.model_validate(action.arguments)
+        assert action.tool != "pdb"
