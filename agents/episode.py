@@ -10,6 +10,7 @@ from typing import Protocol
 
 from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, Usage
 from agents.failure_point import Diagnosis, diagnose
+from agents.milestones import Progress, Tracker
 from env.actions import Action, Observation
 from env.debug_env import DebugEnv
 from env.scoring import Score
@@ -54,6 +55,7 @@ class Step:
     observation: Observation
     usage: Usage = field(default_factory=Usage)
     exchanges: tuple[Exchange, ...] = ()
+    progress: Progress = field(default_factory=Progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,8 @@ def play(
     started = time.monotonic()
     totals = _Totals()
     observation, _ = env.reset()
-    trajectory = [Step(0, None, "", observation)]
+    tracker = Tracker(env.task)
+    trajectory = [Step(0, None, "", observation, progress=tracker.take(0, observation))]
     totals.add(trajectory[0])
     record(trajectory[0])
     task = env.task
@@ -137,7 +140,9 @@ def play(
             observation, _, _, _, _ = env.step(decision.action)
             same = before.action == decision.action and before.observation.text == observation.text
             repeats = repeats + 1 if same else 0
-        step = Step(len(trajectory), decision.action, decision.thought, observation, decision.usage, decision.exchanges)
+        index = len(trajectory)
+        said = (decision.action, decision.thought, observation, decision.usage, decision.exchanges)
+        step = Step(index, *said, tracker.take(index, observation))
         trajectory.append(step)
         totals.add(step)
         record(step)

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from env.scoring import Score
-from env.task import Fault, Task
+from env.task import Task
 
 if TYPE_CHECKING:
     from agents.episode import Step, StopReason
-
-NEAR_LINES = 5
-"""An edit or a look this close to a faulty line counts as being there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +22,12 @@ class Diagnosis:
     step: int | None = None
     """The step the failure point belongs to."""
     milestones: Mapping[str, int] = field(default_factory=dict)
-    """Milestone -> index of the step at which it was first reached: reproduced, localized (a faulty file was looked
-    at), breakpoint, inspected (a value at the fault), edited (at the fault), improved, solved."""
+    """Milestone -> index of the step at which it was first reached; see `agents.milestones`."""
 
 
 def diagnose(task: Task, steps: Sequence[Step], score: Score | None, reason: StopReason) -> Diagnosis:
     """The milestones of an episode and, where it was not resolved, its failure point."""
-    milestones = find_milestones(task, steps)
+    milestones = {name: step.index for step in steps for name in step.progress.milestones}
     if score is None or score.resolved:
         return Diagnosis(milestones=milestones)
     last = len(steps) - 1
@@ -85,50 +81,3 @@ def _loop_start(steps: Sequence[Step], times: int = 4) -> int | None:
     ):
         run += 1
     return steps[-run].index if run >= times else None
-
-
-def find_milestones(task: Task, steps: Sequence[Step]) -> dict[str, int]:
-    """Milestone -> step index of its first time."""
-    found: dict[str, int] = {}
-    best_passed: int | None = None
-    for step in steps:
-        state = step.observation.state
-        for name in _reached(task.faults, step):
-            found.setdefault(name, step.index)
-        tests = state.get("tests")
-        if tests and "solved" in state:
-            if tests["failed"]:
-                found.setdefault("reproduced", step.index)
-            if best_passed is not None and tests["passed"] > best_passed:
-                found.setdefault("improved", step.index)
-            best_passed = max(best_passed or 0, tests["passed"])
-        if state.get("exit") and "solved" in state:
-            found.setdefault("reproduced", step.index)
-        if state.get("solved"):
-            found.setdefault("solved", step.index)
-    return found
-
-
-def _reached(faults: Sequence[Fault], step: Step) -> list[str]:
-    state, reached = step.observation.state, []
-    for fault in faults:
-        if fault.file in (state.get("path"), state.get("edited"), state.get("file")) and step.observation.ok:
-            reached.append("localized")
-        if state.get("edited") == fault.file and _near(fault, *state.get("lines", [0, 0])):
-            reached.append("edited")
-        if state.get("file") == fault.file:
-            at_fault = _near(fault, state.get("line", 0), state.get("line", 0))
-            if at_fault or _in_function(fault, state.get("function", "")):
-                reached.append("inspected")
-        for point in state.get("breakpoints", []):
-            if point["file"] == fault.file and _near(fault, point["line"], point["line"]):
-                reached.append("breakpoint")
-    return reached
-
-
-def _near(fault: Fault, first: int, last: int) -> bool:
-    return any(first - NEAR_LINES <= line <= last + NEAR_LINES for line in fault.lines)
-
-
-def _in_function(fault: Fault, function: str) -> bool:
-    return any(name == function or name.endswith("." + function) for name in fault.functions)

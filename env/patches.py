@@ -79,12 +79,17 @@ def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:
     return tuple(faults)
 
 
+def function_spans(source: bytes) -> list[tuple[str, int, int]]:
+    """(qualified name, first line, last line) of every function. Empty where the source does not parse."""
+    try:
+        return [(name, node.lineno, node.end_lineno) for name, node in functions(ast.parse(source))]  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError):
+        return []
+
+
 def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
     """Qualified names of the innermost functions that hold the lines. Empty where the source does not parse."""
-    try:
-        spans = [(name, node.lineno, node.end_lineno) for name, node in functions(ast.parse(source))]  # type: ignore[attr-defined]
-    except (SyntaxError, ValueError):
-        return ()
+    spans = function_spans(source)
     found: dict[str, None] = {}
     for line in lines:
         inner = [(last - first, name) for name, first, last in spans if first <= line <= last]

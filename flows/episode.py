@@ -112,6 +112,9 @@ def record(store: Store, episode_id: int, step: Step) -> None:
         tokens_reasoning=usage.tokens_reasoning,
         cost_usd=usage.cost_usd,
         exchanges=[asdict(each) for each in step.exchanges],
+        milestones=step.progress.milestones,
+        distance=step.progress.distance,
+        distance_lines=step.progress.distance_lines,
     )
 
 

@@ -1,4 +1,4 @@
-"""Milestones and failure points of trajectories made by hand."""
+"""Failure points of trajectories made by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agents.episode import Step, StopReason
-from agents.failure_point import NEAR_LINES, diagnose, find_milestones
+from agents.failure_point import diagnose
+from agents.milestones import Tracker
 from env.actions import Action, Observation
 from env.scoring import Score
 from env.task import Fault, Task
@@ -22,13 +23,16 @@ EDIT = ("rewrite", {"edited": "shop/cart.py", "lines": [40, 41]})
 UNFIXED = Score(False, unfixed=("t::a",), diff="d")
 
 
-def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING) -> list[Step]:
+def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: Task = TASK) -> list[Step]:
     """Steps from (tool, state) or (tool, state, ok)."""
-    made = [Step(0, None, "", Observation("failing", True, dict(reset)))]
-    for number, (tool, state, *ok) in enumerate(steps, 1):
-        action = Action(tool, {"number": number})
-        made.append(Step(number, action, "", Observation(f"seen {number}", not ok or ok[0], state)))
-    return made
+    tracker = Tracker(task)
+    seen = [Observation("failing", True, dict(reset))]
+    seen += [Observation(f"seen {number}", not ok or ok[0], state) for number, (_, state, *ok) in enumerate(steps, 1)]
+    actions = [None, *(Action(tool, {"number": number}) for number, (tool, *_) in enumerate(steps, 1))]
+    return [
+        Step(number, action, "", each, progress=tracker.take(number, each))
+        for number, (action, each) in enumerate(zip(actions, seen, strict=True))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -94,46 +98,5 @@ def test_never_reproduced() -> None:
 
 def test_without_a_known_fix_no_place_is_wrong() -> None:
     unknown = make_task({"a.py": ""})
-    steps = trajectory(("view", {"path": "a.py"}), ("rewrite", {"edited": "a.py", "lines": [1, 1]}))
+    steps = trajectory(("view", {"path": "a.py"}), ("rewrite", {"edited": "a.py", "lines": [1, 1]}), task=unknown)
     assert diagnose(unknown, steps, UNFIXED, StopReason.SUBMITTED).failure_point == "wrong_fix"
-
-
-def test_milestones_in_the_order_they_are_reached() -> None:
-    at_fault = {"file": "shop/cart.py", "line": 40 + NEAR_LINES, "function": "total"}
-    steps = trajectory(
-        LOOK,
-        ("pdb", {"breakpoints": [{"file": "shop/cart.py", "line": 40}], "file": "tests/test_cart.py", "line": 1}),
-        ("pdb", {**at_fault, "breakpoints": [{"file": "shop/cart.py", "line": 40}]}),
-        EDIT,
-        ("eval", {**FAILING, "tests": {"passed": 2, "failed": 1, "ids": {}}}),
-        ("eval", PASSING),
-    )
-    assert find_milestones(TASK, steps) == {
-        "reproduced": 0,
-        "localized": 1,
-        "breakpoint": 2,
-        "inspected": 3,
-        "edited": 4,
-        "improved": 5,
-        "solved": 6,
-    }
-
-
-@pytest.mark.parametrize(
-    ("state", "reached"),
-    [
-        ({"edited": "shop/cart.py", "lines": [40 + NEAR_LINES, 90]}, "edited"),
-        ({"edited": "shop/cart.py", "lines": [41 + NEAR_LINES, 90]}, None),
-        ({"edited": "shop/cart.py", "lines": [1, 40 - NEAR_LINES]}, "edited"),
-        ({"edited": "shop/cart.py", "lines": [1, 39 - NEAR_LINES]}, None),
-        ({"file": "shop/cart.py", "line": 1, "function": "Cart.total"}, "inspected"),
-        ({"file": "shop/cart.py", "line": 1, "function": "total"}, "inspected"),
-        ({"file": "shop/cart.py", "line": 1, "function": "subtotal"}, None),
-        ({"file": "shop/cart.py", "line": 1, "function": ""}, None),
-        ({"file": "shop/x.py", "line": 40, "function": "Cart.total"}, None),
-        ({"breakpoints": [{"file": "shop/cart.py", "line": 1}]}, None),
-    ],
-)
-def test_how_near_is_near(state: dict[str, Any], reached: str | None) -> None:
-    found = set(find_milestones(TASK, trajectory(("any", state)))) - {"reproduced", "localized"}
-    assert found == ({reached} if reached else set())

@@ -59,6 +59,8 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
     assert all(step["env_ms"] > 0 and step["observation"] for step in trace["steps"])
     assert trace["diff"].startswith("diff --git")
     assert trace["milestones"]["reproduced"] == 0
+    assert "edited" in trace["steps"][1]["milestones"] and trace["steps"][1]["distance"] == "line"
+    assert trace["milestones"] == {name: step["index"] for step in trace["steps"] for name in step["milestones"]}
 
     assert "oracle (rewrite)" in stackrank("leaderboard").out
     assert stackrank("leaderboard", "--json").json()[0]["rate"] == 1.0
