@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from flows.cli_options import FixesOption, Json, Number, PathOption, Strings, Text
+from flows.cli_trajectories import app as trajectories
+
 if TYPE_CHECKING:
     from env.benchmarks.base import Source
 
@@ -20,12 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-PathOption = Annotated[Optional[Path], typer.Option("--path", help="Where the benchmark's data is.")]  # noqa: UP045
-FixesOption = Annotated[Optional[Path], typer.Option("--fixes", help="A folder of known fixes, TASK.patch.")]  # noqa: UP045
-Strings = Optional[list[str]]  # noqa: UP045
-Number = Optional[int]  # noqa: UP045
-Text = Optional[str]  # noqa: UP045
+app.add_typer(trajectories)
 
 _debug = False
 

@@ -1,0 +1,25 @@
+"""Commands about trajectories: taking them elsewhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flows.cli_options import File, Strings
+
+app = typer.Typer()
+
+
+@app.command()
+def export(
+    run: Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")] = "latest",
+    format: Annotated[str, typer.Option(help="jsonl (all steps), chat (conversations), csv (episodes).")] = "jsonl",
+    out: Annotated[File, typer.Option(help="File to write. Default: standard output.")] = None,
+    verdict: Annotated[Strings, typer.Option(help="Only resolved, unresolved or error episodes.")] = None,
+    entrant: Annotated[Strings, typer.Option(help="Only this entrant's episodes.")] = None,
+) -> None:
+    """Write the episodes of a run to a file, for other programs."""
+    from flows.commands.export import export as write
+
+    write(run, format, out, {"verdict": verdict, "entrant": entrant})

@@ -1,0 +1,129 @@
+"""`stackrank export`: a run's episodes for other programs.
+
+One function per format, from episodes to pieces of text; episodes come page by page, steps one episode at a time, so
+that memory does not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine
+
+from agents.llm import prompting
+from agents.llm.tool_calling import ToolCalling, notes
+from db import queries
+from db.engine import connect
+from env.tools import tool_set
+from flows.output import say
+from flows.spec import SpecError
+
+Row = dict[str, Any]
+PAGE = 200
+
+
+def export(run: str, format: str, out: Path | None, filters: Mapping[str, Any]) -> None:
+    """Write the episodes of a run, to standard output where `out` is None. Raises SpecError, NotFound, OSError."""
+    if format not in FORMATS:
+        raise SpecError(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
+    engine = connect()
+    run_row = queries.run(engine, run)
+    count = 0
+
+    def counted() -> Iterator[Row]:
+        nonlocal count
+        for row in _episodes(engine, run_row["id"], filters):
+            count += 1
+            yield row
+
+    pieces = FORMATS[format](engine, run_row, counted())
+    # A file that is there is whole: it gets its name when everything is in it.
+    part = out.with_name(f"{out.name}.part") if out else None
+    with part.open("w", encoding="utf-8", newline="") if part else nullcontext(sys.stdout) as file:
+        file.writelines(pieces)
+    if part and out:
+        part.replace(out)
+    say(f"{count} episodes of run {run_row['id']} ({run_row['name']}) written to {out or 'standard output'}")
+
+
+def _episodes(engine: Engine, run_id: int, filters: Mapping[str, Any]) -> Iterator[Row]:
+    after = None
+    while page := queries.episodes(engine, run_id, **filters, after=after, limit=PAGE):
+        yield from page
+        after = page[-1]["id"]
+
+
+def _line(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, default=str) + "\n"
+
+
+def _jsonl(engine: Engine, run: Row, rows: Iterator[Row]) -> Iterator[str]:
+    """One episode a line, as `trace --json` has it."""
+    for row in rows:
+        yield _line({**queries.episode(engine, row["id"]), "steps": queries.steps(engine, row["id"])})
+
+
+def _csv(engine: Engine, run: Row, rows: Iterator[Row]) -> Iterator[str]:
+    """One episode a line, without steps."""
+    header = True
+    for row in rows:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(row))
+        if header:
+            writer.writeheader()
+            header = False
+        cells = {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in row.items()}
+        writer.writerow(cells)
+        yield text.getvalue()
+
+
+def _chat(engine: Engine, run: Row, rows: Iterator[Row]) -> Iterator[str]:
+    """One episode a line, as a conversation with tool calls in OpenAI's format for training.
+
+    Whoever played it: prompts and tools are those that the agent `llm` gives to a model by default.
+    """
+    for row in rows:
+        try:
+            tools = tool_set(row["tools"])
+        except ValueError as error:
+            raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
+        steps = queries.steps(engine, row["id"])
+        if not steps:
+            continue  # it ended before it began: there is nothing to learn
+        values = {"tools": notes(tools), "max_steps": run["spec"]["steps"], "observation": steps[0]["observation"]}
+        messages = [{"role": role, "content": prompting.render(name, None, **values)} for role, name in _OPENING]
+        for step in steps[1:]:
+            messages += _turn(step)
+        document = {"messages": messages, "tools": ToolCalling(tools).described(), "parallel_tool_calls": False}
+        yield _line({**document, "metadata": {name: row[name] for name in _METADATA}})
+
+
+_OPENING = (("system", "system"), ("user", "task"))
+_METADATA = ("id", "run", "task", "entrant", "attempt", "verdict")
+
+
+def _turn(step: Row) -> list[Row]:
+    """What was said and what came of it."""
+    if not step["tool"]:  # what was said was no action
+        said = {"role": "assistant", "content": step["thought"] or "(nothing)"}
+        return [said, {"role": "user", "content": step["observation"]}]
+    name = f"call_{step['index']}"
+    arguments = json.dumps(step["arguments"], ensure_ascii=False)
+    call = {"id": name, "type": "function", "function": {"name": step["tool"], "arguments": arguments}}
+    said = {"role": "assistant", "content": step["thought"] or None, "tool_calls": [call]}
+    return [said, {"role": "tool", "tool_call_id": name, "content": step["observation"]}]
+
+
+FORMATS: dict[str, Callable[[Engine, Row, Iterator[Row]], Iterator[str]]] = {
+    "jsonl": _jsonl,
+    "chat": _chat,
+    "csv": _csv,
+}
+"""Name -> (engine, the run's row, rows of its episodes as `queries.episodes` has them) -> pieces of text."""

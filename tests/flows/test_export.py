@@ -1,0 +1,131 @@
+"""Exports: what was played by a model over the wire, with a key that must not show up anywhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db import queries
+from db.engine import connect
+from db.store import Store
+from tests.dashboard.seed import seed
+from tests.flows.calls import CommandLine
+from tests.flows.playing import play_run
+from tests.support.openai_server import OpenAIServer, call, says
+
+KEY = "sk-planted-0123456789-export"
+SCRIPT = [
+    call("view", path="nowhere.py").with_(content="I look ünd see."),
+    says("Hm."),
+    call("pdb", command="p 40 + 2"),
+    call("submit"),
+]
+
+
+@pytest.fixture
+def played(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line beside one run of two entrants."""
+    with OpenAIServer(SCRIPT, key=KEY) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        entrants = [{"agent": "llm", "model": "scripted"}, {"agent": "oracle", "tools": "rewrite"}]
+        play_run(entrants=entrants, limit=1, steps=9, name="played")
+    return stackrank
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_jsonl_is_one_trace_a_line(played: CommandLine) -> None:
+    result = played("export", "played")
+    assert result.status == 0 and "2 episodes of run 1 (played)" in result.err
+    for document in lines(result.out):
+        assert document == played("trace", str(document["id"]), "--json").json()
+
+
+def test_a_conversation_can_be_learnt_from(played: CommandLine) -> None:
+    (document,) = lines(played("export", "played", "--format", "chat", "--entrant", "llm/scripted (debug)").out)
+    messages = document["messages"]
+    roles = [message["role"] for message in messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user", *["assistant", "tool"] * 2]
+    assert "expert" in messages[0]["content"] and "You have 9 steps" in messages[0]["content"]
+    assert "Test command" in messages[1]["content"] and "failed" in messages[1]["content"]
+    assert messages[2]["content"] == "I look ünd see."
+    assert messages[4] == {"role": "assistant", "content": "Hm."}
+    assert "calls no tool" in messages[5]["content"]
+    known = {tool["function"]["name"] for tool in document["tools"]}
+    for said, answer in itertools.pairwise(messages):
+        for each in said.get("tool_calls", []):
+            assert answer["tool_call_id"] == each["id"]
+            assert each["function"]["name"] in known
+            assert isinstance(json.loads(each["function"]["arguments"]), dict)
+    assert "42" in messages[7]["content"]
+    assert document["metadata"]["verdict"] == "unresolved"
+
+
+def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    result = played("export", "latest", "--format", "chat", "--verdict", "resolved", "--out", str(file))
+    assert result.out == ""
+    (document,) = lines(file.read_text())
+    assert document["metadata"]["entrant"] == "oracle (rewrite)"
+    assert document["messages"][2]["tool_calls"][0]["function"]["name"] == "rewrite"
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_csv(played: CommandLine) -> None:
+    rows = list(csv.DictReader(io.StringIO(played("export", "played", "--format", "csv").out)))
+    listed = played("episodes", "played", "--json").json()
+    assert [(row["id"], row["verdict"], row["stop_reason"]) for row in rows] == [
+        (str(row["id"]), row["verdict"], row["stop_reason"]) for row in listed
+    ]
+
+
+def test_no_export_and_no_table_holds_a_key(played: CommandLine, tmp_path: Path, database: str) -> None:
+    for name in ("jsonl", "chat", "csv"):
+        assert KEY not in played("export", "played", "--format", name).out
+    connect(database).dispose()
+    for file in tmp_path.glob("stackrank.db*"):
+        assert KEY.encode() not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "words"),
+    [
+        ("export nothing", 2, ["nothing", "stackrank runs"]),
+        ("export --format parquet", 2, ["parquet", "jsonl, chat, csv"]),
+        ("export --out /no/such/folder/x", 1, ["/no/such/folder/x"]),
+    ],
+)
+def test_bad_calls(stackrank: CommandLine, database: str, call: str, status: int, words: list[str]) -> None:
+    seed(connect(database), runs=1, live=False)
+    result = stackrank(*call.split())
+    assert result.status == status
+    assert all(word in result.sentence() for word in words)
+
+
+def test_memory_does_not_depend_on_the_number_of_episodes(database: str, tmp_path: Path) -> None:
+    from flows.commands.export import export
+
+    engine = connect(database)
+    made = seed(engine, runs=1, live=False)
+    store = Store(engine)
+    (task, *_), entrant = made.benchmark.task_ids.values(), next(iter(made.entrants.values()))
+    run_id = store.create_run(name="long", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    cells = store.create_episodes(run_id, [(task, entrant, attempt) for attempt in range(1, 301)])
+    for episode in cells.values():
+        store.add_step(episode, index=0, observation="x" * 100_000)
+    tracemalloc.start()
+    export(str(run_id), "jsonl", tmp_path / "all.jsonl", {})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (tmp_path / "all.jsonl").stat().st_size > 30_000_000 > 3 * most
+    assert len(queries.episodes(engine, run_id, limit=1000)) == 300
