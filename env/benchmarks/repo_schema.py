@@ -1,0 +1,240 @@
+"""The schema of `tasks.yaml`: a user's own bugs. One model, for reading, for writing and for the README's table."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from env.benchmarks.base import BenchmarkError
+
+
+def _inside(value: str) -> str:
+    path = PurePosixPath(value)
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError("the path leads out of the folder of this file")
+    return value
+
+
+def _patch(value: str) -> str:
+    return value if is_diff(value) else _inside(value)
+
+
+def _id(value: str) -> str:
+    if value in (".", ".."):
+        raise ValueError("not a name")
+    return value
+
+
+def is_diff(value: str) -> bool:
+    """Whether the value of `apply`, `test_patch` or `fix` is the diff itself and not the path of a file."""
+    return "\n" in value
+
+
+InsidePath = Annotated[str, AfterValidator(_inside)]
+PatchOrPath = Annotated[str, AfterValidator(_patch)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class LimitsEntry(_Model):
+    """What one sandbox may use."""
+
+    memory_mb: int = Field(default=1024, ge=64, description="Memory, in megabytes.")
+    pids: int = Field(default=256, ge=16, description="Processes and threads.")
+    cpus: float = Field(default=1.0, gt=0, description="Processors.")
+    disk_mb: int = Field(default=256, ge=16, description="Megabytes of files. They live in memory.")
+
+
+class DefaultsEntry(_Model):
+    """What holds for every task that does not say otherwise."""
+
+    timeout_s: float = Field(default=60, gt=0, description="Seconds one command may take, the test command included.")
+    image: str | None = Field(default=None, description="Container image with a Python; absent: the sandbox's own.")
+    limits: LimitsEntry = Field(default_factory=LimitsEntry, description="What a sandbox may use.")
+
+
+class SourceEntry(_Model):
+    """Where a task's files come from: `path`, or `git` and `commit`."""
+
+    path: InsidePath | None = Field(default=None, description="A folder, relative to this file and inside its folder.")
+    git: str | None = Field(default=None, description="A git repository: a URL, or a path relative to this file.")
+    commit: str | None = Field(default=None, min_length=4, description="The commit of `git`.")
+    subdir: InsidePath = Field(default=".", description="The folder of the repository that is the workspace.")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> SourceEntry:
+        if (self.path is None) == (self.git is None):
+            raise ValueError("name either path or git")
+        if (self.git is None) != (self.commit is None):
+            raise ValueError("git and commit go together")
+        if self.path is not None and self.subdir != ".":
+            raise ValueError("subdir goes with git")
+        return self
+
+
+class PythonEntry(_Model):
+    """The Python of a task."""
+
+    version: str | None = Field(
+        default=None, description="Such as `3.11`; absent: the sandbox's own.", pattern=r"^3\.\d+$"
+    )
+    requirements: list[str] = Field(default_factory=list, description="What pip installs into it.")
+
+
+class TaskEntry(_Model):
+    """One bug."""
+
+    id: Annotated[str, AfterValidator(_id)] = Field(
+        pattern=r"^[A-Za-z0-9._-]+$", description="Its name: letters, digits, `.`, `_`, `-`; unique in this file."
+    )
+    source: SourceEntry = Field(description="Where its files come from.")
+    test: str = Field(min_length=1, description="The test command, run by `sh` in the workspace; agents see it.")
+    title: str = Field(default="", description="A few words for lists.")
+    statement: str = Field(default="", description="What is wrong, as agents are told.")
+    setup: list[str] = Field(
+        default_factory=list, description="Commands run once when the environment is built, with the network."
+    )
+    python: PythonEntry = Field(default_factory=PythonEntry, description="Python version and requirements.")
+    fail_to_pass: list[str] = Field(
+        default_factory=list, description="Tests that the fix makes pass. Empty: the whole command has to succeed."
+    )
+    pass_to_pass: list[str] = Field(default_factory=list, description="Tests that pass before and have to pass after.")
+    apply: PatchOrPath | None = Field(
+        default=None, description="A diff that plants the bug: a path, or the diff itself."
+    )
+    test_patch: PatchOrPath | None = Field(
+        None, description="A diff with tests, applied for the agent too unless `hidden_tests`."
+    )
+    hidden_tests: bool = Field(default=False, description="Whether `test_patch` is applied for the verdict only.")
+    fix: PatchOrPath | None = Field(
+        None, description="The known fix: a diff against what the agent sees. Absent: `apply` backwards."
+    )
+    readonly: list[str] = Field(
+        default_factory=list, description="Files that agents see and may not edit, in gitignore syntax."
+    )
+    hidden: list[str] = Field(
+        default_factory=list, description="Files that agents never see; there for the verdict. Gitignore syntax."
+    )
+    editable: list[str] = Field(
+        default_factory=list, description="Files that agents may edit. Empty: all that are not read-only or hidden."
+    )
+    category: str = Field(default="", description="Kind of bug, for groups on pages.")
+    difficulty: Literal["", "easy", "medium", "hard"] = Field(default="", description="`easy`, `medium` or `hard`.")
+    tags: list[str] = Field(default_factory=list, description="Words to find it by.")
+    timeout_s: float | None = Field(default=None, gt=0, description="As in `defaults`.")
+    image: str | None = Field(default=None, description="As in `defaults`.")
+    limits: LimitsEntry | None = Field(default=None, description="As in `defaults`.")
+
+
+class TasksFile(_Model):
+    """A whole `tasks.yaml`."""
+
+    schema_: Literal[1] = Field(alias="schema", description="Version of this format: 1.")
+    name: str = Field(default="", description="What the set is called.")
+    license: str = Field(default="", description="Licence of the tasks.")
+    defaults: DefaultsEntry = Field(default_factory=DefaultsEntry, description="See below.")
+    tasks: list[TaskEntry] = Field(min_length=1, description="The bugs.")
+
+
+def write_tasks(file: Path, content: TasksFile) -> None:
+    """Write a `tasks.yaml`; what has its default value is left out."""
+    data = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    file.write_text(text, encoding="utf-8")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines, such as diffs, as blocks."""
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
+    """The file, and the tasks in it that cannot be used: id -> reason, which names line and field.
+
+    YAML or JSON. Raises BenchmarkError where the file as a whole cannot be used.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        data = yaml.safe_load(text)
+    except OSError as error:
+        raise BenchmarkError(f"{file} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise BenchmarkError(f"{file} is neither YAML nor JSON: {' '.join(str(error).split())[:200]}") from None
+    if not isinstance(data, dict) or not isinstance(node, MappingNode):
+        raise BenchmarkError(f"{file} is not a list of tasks: it needs the fields `schema: 1` and `tasks:`")
+    entries = data.get("tasks")
+    problems: dict[str, str] = {}
+    good: list[Any] = []
+    names: dict[str, int] = {}
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        name = str(entry.get("id", f"task {index + 1}")) if isinstance(entry, dict) else f"task {index + 1}"
+        line = _line(node, ("tasks", index))
+        try:
+            TaskEntry.model_validate(entry)
+        except ValidationError as error:
+            problems[name] = _sentence(error, node, ("tasks", index))
+            continue
+        if name in names:
+            problems[f"{name} (line {line})"] = f"line {line}: the id {name} is taken by the task in line {names[name]}"
+            continue
+        names[name] = line
+        good.append(entry)
+    if problems and not good:
+        name, reason = next(iter(problems.items()))
+        raise BenchmarkError(f"{file} holds no task that can be used: {name}: {reason}")
+    try:
+        return TasksFile.model_validate({**data, "tasks": good} if good else data), problems
+    except ValidationError as error:
+        raise BenchmarkError(f"{file}: {_sentence(error, node, ())}") from None
+
+
+def _sentence(error: ValidationError, node: Node, above: tuple[str | int, ...]) -> str:
+    problems = []
+    for each in error.errors()[:3]:
+        place = tuple(each["loc"])
+        field = ".".join(str(part) for part in place if isinstance(part, str)) or "task"
+        line = _line(node, (*above, *place))
+        message = each["msg"].removeprefix("Value error, ")
+        if each["type"] == "extra_forbidden":
+            near = get_close_matches(str(place[-1]), _fields(), n=1)
+            message = "not a field" + (f", did you mean {near[0]}?" if near else "")
+        elif each["type"] == "missing":
+            message = "missing"
+        problems.append(f"line {line}: {field}: {message}")
+    return "; ".join(problems)
+
+
+def _fields() -> list[str]:
+    models = (TasksFile, DefaultsEntry, LimitsEntry, TaskEntry, SourceEntry, PythonEntry)
+    return [field.alias or name for model in models for name, field in model.model_fields.items()]
+
+
+def _line(node: Node, place: tuple[str | int, ...]) -> int:
+    """The line (1-based) of a field, or of what holds it where it is missing."""
+    line = node.start_mark.line + 1
+    for part in place:
+        if isinstance(node, MappingNode):
+            pair = next(((key, value) for key, value in node.value if key.value == part), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
