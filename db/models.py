@@ -137,6 +137,8 @@ class Task(SQLModel, table=True):
     # [{"file": str, "functions": [str], "lines": [int]}], 1-based lines of the file as given.
     faults: list[dict[str, Any]] = _json(list)
     fix: str = _text()
+    # The text files as the agent first sees them, as far as they are small: {path: text}. For showing, not for playing.
+    files: dict[str, str] = _json()
     # The result of the last `stackrank validate`: how many rounds in a row held.
     valid: bool | None = None
     invalid_reason: str = ""

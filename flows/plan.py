@@ -22,6 +22,9 @@ from env.task import Task
 from env.tools import ToolSet, tool_set
 from flows.spec import EntrantSpec, RunSpec, SpecError
 
+MOST_SHOWN = 256 * 1024
+"""Bytes of a task's files that are stored for the trace page."""
+
 
 @dataclass(frozen=True)
 class Entrant:
@@ -114,7 +117,25 @@ def _task_row(task: Task) -> dict[str, Any]:
             for fault in task.faults
         ],
         "fix": task.fix,
+        "files": shown_files(task),
     }
+
+
+def shown_files(task: Task) -> dict[str, str]:
+    """The texts among a task's files that a trace shows, up to MOST_SHOWN bytes: faulty ones, Python, others."""
+    faulty = {fault.file for fault in task.faults}
+    shown: dict[str, str] = {}
+    left = MOST_SHOWN
+    for path in sorted(task.files, key=lambda path: (path not in faulty, not path.endswith(".py"), path)):
+        content = task.files[path]
+        if len(content) > left or b"\0" in content:
+            continue
+        try:
+            shown[path] = content.decode()
+        except UnicodeDecodeError:
+            continue
+        left -= len(content)
+    return shown
 
 
 def save_run(store: Store, plan: Plan) -> int:

@@ -6,17 +6,33 @@ Every function raises `DatabaseError` when the database fails, and `NotFound` fo
 from db.queries.boards import failure_points, leaderboard, rate_history, run_summary
 from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks
 from db.queries.compare import changes, compare
-from db.queries.episodes import episode, episodes, last_step, neighbours, step_outline, steps
+from db.queries.episodes import episode, episodes, neighbours
 from db.queries.runs import progress, run, runs
+from db.queries.steps import (
+    actions,
+    before,
+    edits,
+    exchanges,
+    last_step,
+    step,
+    step_outline,
+    step_text,
+    steps,
+    task_files,
+)
 
 __all__ = [
+    "actions",
+    "before",
     "benchmark",
     "benchmarks",
     "changes",
     "compare",
+    "edits",
     "entrants",
     "episode",
     "episodes",
+    "exchanges",
     "failure_points",
     "last_step",
     "leaderboard",
@@ -26,8 +42,11 @@ __all__ = [
     "run",
     "run_summary",
     "runs",
+    "step",
     "step_outline",
+    "step_text",
     "steps",
     "task",
+    "task_files",
     "tasks",
 ]

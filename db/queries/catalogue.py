@@ -28,8 +28,8 @@ def benchmark(engine: Engine, ref: int | str) -> Row:
 
 
 def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[Row]:
-    """The tasks of a benchmark (as in `benchmark`) by name, without statement and fix; with `valid` only those."""
-    shown = [column for column in TASK.c if column.name not in {"statement", "fix"}]
+    """The tasks of a benchmark (as in `benchmark`) by name, without their long columns; with `valid` only those."""
+    shown = [column for column in TASK.c if column.name not in {"statement", "fix", "files"}]
     query = select(*shown).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
     return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)))
 

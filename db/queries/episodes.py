@@ -1,11 +1,11 @@
-"""Questions about episodes and their steps."""
+"""Questions about episodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Engine, Select, Text, cast, func, or_, select
+from sqlalchemy import Engine, Select, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from db.errors import NotFound
@@ -24,8 +24,6 @@ _NAMES = (
     ENTRANT.c.tools,
     RUN.c.name.label("run"),
 )
-_STEP = [column for column in STEP.c if column.name not in {"episode_id", "created_at", "exchanges"}]
-_OUTLINE_CHARS = 160
 
 
 def _named(*columns: Any) -> Select[Any]:
@@ -118,33 +116,6 @@ def episode(engine: Engine, episode_id: int | str) -> Row:
         raise NotFound(f"There is no episode {str(episode_id)[:80]!r}: `stackrank episodes RUN` lists them.")
     reached = {name: found[f"at_{name}"] for name in MILESTONES}
     return {**found, "milestones": {name: index for name, index in reached.items() if index is not None}}
-
-
-def steps(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None) -> list[Row]:
-    """The steps of an episode from index `first` on, whole, in order. Index 0 is the reset."""
-    query = select(*_STEP).where(STEP.c.episode_id == episode_id, STEP.c.index >= first)
-    return fetch(engine, query.order_by(STEP.c.index).limit(limit))
-
-
-def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = 500) -> list[Row]:
-    """The steps as a list shows them: texts cut at 160 characters, `arguments` as the beginning of its JSON."""
-    cut = [
-        func.substr(column, 1, _OUTLINE_CHARS).label(name)
-        for name, column in (
-            ("arguments", cast(STEP.c.arguments, Text)),
-            ("thought", STEP.c.thought),
-            ("observation", STEP.c.observation),
-        )
-    ]
-    whole = [column for column in _STEP if column.name not in {"arguments", "thought", "observation"}]
-    query = select(*whole, *cut).where(STEP.c.episode_id == episode_id, STEP.c.index >= first)
-    return fetch(engine, query.order_by(STEP.c.index).limit(limit))
-
-
-def last_step(engine: Engine, episode_id: int) -> int | None:
-    """The index of the last committed step; None before the first."""
-    found = fetch_one(engine, select(func.max(STEP.c.index).label("last")).where(STEP.c.episode_id == episode_id))
-    return None if found is None else found["last"]
 
 
 def neighbours(engine: Engine, episode_id: int) -> Row:

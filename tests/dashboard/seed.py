@@ -34,6 +34,23 @@ WORDS = [
 ]
 CATEGORIES = ("logic", "state", "boundary", "types")
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> $x^2$ :red[red] `tick` **bold** [a](b)"
+SOURCE = """from decimal import Decimal
+
+x = 1
+
+
+class Book:
+    \"""What was bought.\"""
+
+    def __init__(self):
+        self.items = []
+
+    def total(self, items):
+        result = 0
+        for item in items[1:]:
+            result += item.price
+        return result
+"""
 FAILURES = ("never_reproduced", "never_localized", "wrong_location", "wrong_fix", "regression", "out_of_budget")
 # name, tools, chance to resolve, steps, price of a million tokens
 ENTRANTS = (
@@ -122,6 +139,7 @@ def _task(number: int) -> dict[str, Any]:
         "difficulty": ("easy", "medium", "hard")[number % 3],
         "digest": f"d{number}",
         "tags": ["python"],
+        "files": {"core.py": SOURCE},
         "faults": [{"file": f"{module}/core.py", "functions": ["Book.total"], "lines": [14]}],
         "fix": f"--- a/{module}/core.py\n+++ b/{module}/core.py\n@@ -12,5 +12,5 @@\n     def total(self, items):\n"
         f"         result = 0\n-{before}\n+{after}\n             result += item.price\n         return result\n",
@@ -198,7 +216,7 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
     if index == length - 1:
         return {
             "tool": "rewrite",
-            "arguments": {"path": "core.py", "start": 14, "end": 14, "code": "        for item in items:"},
+            "arguments": {"path": "core.py", "start": 14, "end": 14, "new_code": "        for item in items:"},
             "thought": "The slice drops the first item.",
             "observation": "Rewrote core.py, line 14.",
             "state": {"edited": "core.py", "lines": [14, 14]},

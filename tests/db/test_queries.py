@@ -241,12 +241,50 @@ def test_one_episode_and_its_steps(seeded: tuple[Engine, Seeded]) -> None:
     assert [step["index"] for step in steps] == list(range(found["steps"] + 1))
     assert steps[2]["thought"] == HOSTILE and len(steps[2]["observation"]) > 30_000
     outline = queries.step_outline(engine, made.hostile, first=2, limit=1)[0]
-    assert len(outline["observation"]) == 160 and outline["arguments"].startswith('{"code"')
+    assert outline["arguments"].startswith('{"code"') and len(outline["thought"]) == len(HOSTILE)
     assert queries.steps(engine, made.hostile, first=99) == []
     around = queries.neighbours(engine, made.hostile)
     assert around["previous"] is None and around["next"]["run_id"] == made.runs[1]
     assert queries.neighbours(engine, around["next"]["id"])["previous"]["id"] == made.hostile
     json.dumps({**found, "steps": steps}, allow_nan=False)
+
+
+def test_one_step_of_many_megabytes(seeded: tuple[Engine, Seeded]) -> None:
+    engine, made = seeded
+    step = queries.step(engine, made.hostile, 2, chars=100)
+    assert step is not None
+    assert len(step["observation"]) == 100 and step["observation_chars"] > 30_000
+    assert step["arguments"] is None and len(step["arguments_text"]) == 100 < step["arguments_chars"]
+    whole = queries.step(engine, made.hostile, 2)
+    assert whole is not None and whole["arguments"] == {"code": HOSTILE} and not whole["asked"]
+    assert len(queries.step_text(engine, made.hostile, 2, "observation", chars=25_000)) == 25_000
+    assert json.loads(queries.step_text(engine, made.hostile, 2, "arguments", chars=25_000)) == {"code": HOSTILE}
+    assert queries.step(engine, made.hostile, 99) is None
+    assert queries.step_text(engine, made.hostile, 99, "thought", chars=9) == ""
+
+
+def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
+    engine, made = seeded
+    episode = made.episodes[3]
+    last = queries.last_step(engine, episode)
+    assert last is not None
+    outline = queries.step_outline(engine, episode)
+    assert [row["index"] for row in outline] == list(range(last + 1))
+    assert (outline[0]["passed"], outline[0]["failed"], outline[0]["file"]) == ("3", "2", None)
+    paused = [row for row in outline if row["tool"] == "pdb"]
+    assert {(row["file"], row["function"]) for row in paused} == {("core.py", "Book.total")}
+    assert all(row["line"].isdigit() and row["depth"].isdigit() for row in paused)
+    (edit,) = queries.edits(engine, episode, last)
+    assert (edit["index"], edit["edited"], edit["arguments"]["start"]) == (last - 1, "core.py", 14)
+    assert queries.edits(engine, episode, last - 2) == []
+    stood = queries.before(engine, episode, last, "breakpoints")
+    assert stood is not None and stood["index"] == paused[-1]["index"] and stood["state"]["locals"]
+    assert queries.before(engine, episode, 0, "breakpoints") is None
+    assert [row["tool"] for row in queries.actions(engine, episode)] == [row["tool"] for row in outline]
+    assert queries.exchanges(engine, episode, 1) == [] == queries.exchanges(engine, episode, 99)
+    assert "x = 1" in queries.task_files(engine, episode)["core.py"]
+    with pytest.raises(NotFound, match="no episode 99999"):
+        queries.task_files(engine, 99999)
 
 
 def test_failure_points(seeded: tuple[Engine, Seeded]) -> None:

@@ -12,6 +12,18 @@ def place(observation: Observation) -> tuple[object, ...]:
     return tuple(observation.state.get(key) for key in ("file", "line", "function"))
 
 
+def test_of_a_deep_stack_the_frames_around_the_current_one_are_reported(play: Play) -> None:
+    task = make_task(
+        {
+            "deep.py": "def f(n):\n    if n:\n        return f(n - 1)\n    return 0\n",
+            "t.py": "import deep\ndeep.f(99)\n",
+        }
+    )
+    stop = play(task).pdb("b deep.py:4\nc", entrypoint="python t.py")
+    assert stop.state["depth"] == 101
+    assert len(stop.state["stack"]) == 24 and stop.state["stack"][-1]["current"]
+
+
 def test_a_session(play: Play) -> None:
     step = play(cart())
     first = step.pdb("b cart.py:4, price > 1")
@@ -19,6 +31,12 @@ def test_a_session(play: Play) -> None:
     stop = step.pdb("c")
     assert place(stop) == ("cart.py", 4, "total")
     assert (stop.state["depth"], stop.state["locals"]["price"]) == (2, "2")
+    assert [(call["file"], call["line"], call["function"], call["current"]) for call in stop.state["stack"]] == [
+        ("tests/test_cart.py", 5, "test_total", False),
+        ("cart.py", 4, "total", True),
+    ]
+    assert [call["current"] for call in step.pdb("u").state["stack"]] == [True, False]
+    step.pdb("d")
     assert "   4 ->         result += price" in stop.text
     assert stop.text.count("result += price") == 1, "the current line is shown once"
     assert step.pdb("p price, result").text == "(2, 1)"

@@ -54,7 +54,7 @@ def added() -> dict[str, list[Any]]:
 
     tokens = ("tokens_cached", "tokens_reasoning")
     return {
-        "task": [number("validated_rounds"), maybe("validated_at", WHEN)],
+        "task": [json("files", "{}"), number("validated_rounds"), maybe("validated_at", WHEN)],
         "run": [text("schedule"), json("regressions", "[]")],
         "episode": [
             *map(number, tokens),

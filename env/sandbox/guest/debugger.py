@@ -263,7 +263,10 @@ _ROW = {
     "number": int, "file": str, "line": int, "temporary": bool, "enabled": bool, "ignore": int, "hits": int,
     "commands": list, "silent": bool,
 }  # fmt: skip
-_STOP = {"event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict, "source": list}
+_STOP = {
+    "event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict, "source": list,
+    "stack": list,
+}  # fmt: skip
 
 
 def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:

@@ -1,10 +1,10 @@
-"""Local variables as short text, without running any code of the program."""
+"""Calls and local variables as short text, without running any code of the program."""
 
 from __future__ import annotations
 
 import reprlib
 import types
-from typing import Any, Dict, Mapping
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 _PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range)
 
@@ -55,3 +55,19 @@ def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
         except Exception:
             shown[name] = "<%s>" % type(value).__name__
     return shown
+
+
+def call_stack(
+    stack: Sequence[Tuple[types.FrameType, int]], current: int, name_of: Callable[[str], str], most: int = 24
+) -> List[Dict[str, Any]]:
+    """The calls that led here, the outermost first; of a deep stack those around frame `current`."""
+    first = max(min(current - most // 2, len(stack) - most), 0)
+    return [
+        {
+            "file": name_of(frame.f_code.co_filename),
+            "line": line,
+            "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
+            "current": first + position == current,
+        }
+        for position, (frame, line) in enumerate(stack[first : first + most])
+    ]
