@@ -77,6 +77,12 @@ def row_of(entrant: Row, tasks: dict[Any, Row], total: int) -> Row:
     with_verdict = sum(n > 0 for n in played)
     rate = stats.rate(resolved, played)
     cost = sums["cost_usd"] if counted and sums["priced"] == counted else None
+    per_resolved = stats.Cost(None, None, None)
+    if cost is not None:
+        scored = [task for task, n in zip(tasks.values(), played, strict=True) if n]
+        per_resolved = stats.cost_per_resolved(
+            [task["cost_usd"] for task in scored], [task["resolved"] for task in scored]
+        )
     always = sum(n > 0 and n == r for r, n in zip(resolved, played, strict=True))
     return {
         "entrant_id": entrant["id"],
@@ -97,7 +103,9 @@ def row_of(entrant: Row, tasks: dict[Any, Row], total: int) -> Row:
         "tokens_in": sums["tokens_in"],
         "tokens_out": sums["tokens_out"],
         "cost_usd": cost,
-        "cost_per_resolved": cost / sums["resolved"] if cost is not None and sums["resolved"] else None,
+        "cost_per_resolved": per_resolved.cost,
+        "cost_per_resolved_low": per_resolved.low,
+        "cost_per_resolved_high": per_resolved.high,
         "wall_mean_s": sums["wall_s"] / counted if counted else None,
         "tasks": with_verdict,
         "tasks_total": total,

@@ -34,7 +34,8 @@ def compare(
     """Two entrants (ids or names) on the tasks both played; the scope is chosen as in `leaderboard`.
 
     `first` and `second` are their rows on those tasks, `difference` (second - first, with `ci_low`, `ci_high`,
-    `p_value`, `test`, `detectable`) is in 0..1, `only_first` and `only_second` name the tasks on which one did better,
+    `p_value`, `test`, `detectable`) is in 0..1, `uplift` (with `uplift_low`, `uplift_high`) is relative: 0.12 is a rate
+    12% higher than the first's. `only_first` and `only_second` name the tasks on which one did better,
     `sentence` says it all. Raises `NotFound` for an entrant without an episode in the scope.
     """
     scope = find_scope(engine, run, benchmark, leaderboard, tags, last)
@@ -111,12 +112,13 @@ def _entrant(engine: Engine, ref: int | str, cells: dict[int, dict[Any, Row]]) -
 def _sentence(first: Row, second: Row, found: stats.Difference) -> str:
     if found.difference is None or found.low is None or found.high is None:
         return f"{first['entrant']} and {second['entrant']} have no counted task in common."
-    ahead, behind, sign = (second, first, 1) if found.difference >= 0 else (first, second, -1)
-    low, high = sorted((100 * sign * found.low, 100 * sign * found.high))
-    gap = f"{100 * abs(found.difference):.1f} points"
-    verdict = f"{gap} ahead of" if found.difference else "level with"
-    sentence = f"{ahead['entrant']} is {verdict} {behind['entrant']} [{low:.1f}, {high:.1f}], p = {found.p_value:.2g}, "
-    sentence += f"n = {found.tasks} {'task' if found.tasks == 1 else 'tasks'}"
+    gap = f"{100 * abs(found.difference):.1f} points {'ahead of' if found.difference > 0 else 'behind'}"
+    sentence = f"{second['entrant']} is {gap if found.difference else 'level with'} {first['entrant']} "
+    sentence += f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}], "
+    if found.uplift is not None and found.uplift_low is not None:
+        most = "no upper end" if found.uplift_high is None else f"{100 * found.uplift_high:+.0f}%"
+        sentence += f"relatively {100 * found.uplift:+.0f}% [{100 * found.uplift_low:+.0f}%, {most}], "
+    sentence += f"p = {found.p_value:.2g}, n = {found.tasks} {'task' if found.tasks == 1 else 'tasks'}"
     if found.detectable:
         sentence += f"; this many tasks could detect {100 * found.detectable:.1f} points"
     return sentence + "."

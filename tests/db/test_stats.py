@@ -7,7 +7,17 @@ import random
 
 import pytest
 
-from db.stats import Rate, detectable, holm, paired_difference, rank_ranges, rate
+from db.stats import (
+    Cost,
+    Rate,
+    cost_per_resolved,
+    detectable,
+    holm,
+    paired_difference,
+    rank_ranges,
+    rate,
+    reliability,
+)
 
 
 def test_nothing_counted() -> None:
@@ -81,15 +91,6 @@ def test_intervals_are_never_empty_at_the_edge(resolved: list[int], counted: lis
     assert found.high - found.low > 0.3
 
 
-def test_intervals_cover_the_truth() -> None:
-    dice, truth, covered = random.Random(3), 0.4, 0
-    for _ in range(150):
-        chances = [dice.betavariate(truth * 2, (1 - truth) * 2) for _ in range(25)]
-        found = rate([sum(dice.random() < chance for _ in range(3)) for chance in chances], [3] * 25)
-        covered += found.low <= truth <= found.high
-    assert 0.90 <= covered / 150 <= 0.99
-
-
 def test_mcnemar() -> None:
     # 1 against 8 discordant tasks: twice the tail of a binomial, (1 + 9) / 2^9 * 2.
     first = [(1, 1)] * 5 + [(0, 1)] * 15
@@ -147,3 +148,68 @@ def test_holm() -> None:
 def test_ranks_of_overlapping_intervals_tie() -> None:
     rates = [Rate(0.9, 0.8, 1.0), Rate(0.75, 0.6, 0.85), Rate(0.3, 0.2, 0.4), Rate(None, None, None)]
     assert rank_ranges(rates) == [(1, 2), (1, 2), (3, 3), None]
+
+
+def test_one_task_with_a_gap_is_no_evidence() -> None:
+    assert paired_difference([(1, 3), (2, 3)], [(1, 3), (3, 3)]).p_value == 1
+
+
+def test_uplift() -> None:
+    first = [(1, 1)] * 40 + [(0, 1)] * 60
+    second = [(1, 1)] * 36 + [(0, 1)] * 4 + [(1, 1)] * 16 + [(0, 1)] * 44
+    found = paired_difference(first, second)
+    assert found.difference == pytest.approx(0.12) and found.uplift == pytest.approx(0.3)
+    # The delta method for a ratio of paired proportions (Nam and Blackwelder 2002, Statistics in Medicine 21:689):
+    # the variance of the logarithm is the number of discordant tasks over the product of the two counts.
+    error = math.sqrt((4 + 16) / (40 * 52))
+    assert 1 + found.uplift_low == pytest.approx(1.3 * math.exp(-1.96 * error), rel=0.03)
+    assert 1 + found.uplift_high == pytest.approx(1.3 * math.exp(1.96 * error), rel=0.03)
+
+
+def test_uplift_over_nothing() -> None:
+    nothing = paired_difference([(0, 1)] * 10, [(1, 1)] * 5 + [(0, 1)] * 5)
+    assert nothing.difference == 0.5 and (nothing.uplift, nothing.uplift_low, nothing.uplift_high) == (None,) * 3
+    hardly = paired_difference([(1, 1)] + [(0, 1)] * 19, [(1, 1)] * 6 + [(0, 1)] * 14)
+    assert hardly.uplift == 5 and hardly.uplift_low is not None and hardly.uplift_high is None
+    same = paired_difference([(1, 1)] * 20, [(1, 1)] * 20)
+    assert same.uplift == 0 and same.uplift_low == same.low and same.uplift_high == same.high
+
+
+def test_pass_at_k_against_counting() -> None:
+    from itertools import combinations
+    from statistics import fmean
+
+    resolved, counted = [0, 1, 3, 5, 2], [5, 5, 5, 5, 2]
+    boards = [[1] * c + [0] * (n - c) for c, n in zip(resolved, counted, strict=True)]
+    for k in (1, 2, 3):
+        tried = [list(combinations(board, k)) for board in boards if len(board) >= k]
+        found = reliability(resolved, counted, k)
+        assert found.tasks == len(tried)
+        assert found.pass_at_k.rate == pytest.approx(fmean(fmean(any(draw) for draw in one) for one in tried))
+        assert found.all_k.rate == pytest.approx(fmean(fmean(all(draw) for draw in one) for one in tried))
+        assert found.all_k.low <= found.all_k.rate <= found.pass_at_k.rate <= found.pass_at_k.high
+    assert reliability([1], [2], 3).pass_at_k == Rate(None, None, None)
+    with pytest.raises(ValueError, match="starts at 1"):
+        reliability([1], [1], 0)
+
+
+def test_cost_of_what_was_resolved() -> None:
+    assert cost_per_resolved([1.0, 2.0], [0, 0]) == Cost(None, None, None)
+    assert cost_per_resolved([3.0], [2]) == Cost(1.5, None, None)
+    # Each resolved task costs the same: no doubt about the ratio.
+    exact = cost_per_resolved([2.0, 4.0, 6.0, 4.0, 4.0], [1, 2, 3, 2, 2])
+    assert (exact.cost, exact.low, exact.high) == (2.0, pytest.approx(2.0), pytest.approx(2.0))
+    rare = cost_per_resolved([1.0, 1.2, 0.9, 1.1], [0, 0, 1, 0])
+    assert rare.cost == pytest.approx(4.2) and 0 < rare.low < 4.2 and rare.high is None
+
+
+def test_the_interval_of_a_cost_is_where_a_t_test_stops_rejecting() -> None:
+    from scipy.stats import ttest_1samp
+
+    dice = random.Random(4)
+    resolved = [dice.randint(0, 3) for _ in range(30)]
+    costs = [0.3 + 0.1 * r + dice.random() for r in resolved]
+    found = cost_per_resolved(costs, resolved)
+    for end in (found.low, found.high):
+        gaps = [c - end * r for c, r in zip(costs, resolved, strict=True)]
+        assert ttest_1samp(gaps, 0).pvalue == pytest.approx(0.05)
