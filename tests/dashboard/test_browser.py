@@ -131,7 +131,7 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
     for row in (1, 2):
         grid.click(position={"x": 15, "y": 35 * row + 15})
         ready(page)
-    sync_api.expect(page.get_by_text("points ahead of")).to_be_visible()
+    sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     assert "lb_pick=1%2C2" in page.evaluate("location.search")
     page.get_by_role("tab", name="Failure points").click()
     sync_api.expect(page.locator(".js-plotly-plot .bars").first).to_be_attached()
@@ -141,7 +141,7 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
     ready(page)
     page.goto(link)
     ready(page)
-    sync_api.expect(page.get_by_text("points ahead of")).to_be_visible()
+    sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     sync_api.expect(page.get_by_role("tab", name="Failure points")).to_have_attribute("aria-selected", "true")
 
 

@@ -177,7 +177,9 @@ def test_comparing_two(seeded: tuple[Engine, Seeded]) -> None:
     assert found["sentence"].startswith("qwen3-coder / debug is ") and "points ahead of llama" in found["sentence"]
     back = queries.compare(engine, "qwen3-coder / debug", "llama-3.3-70b / debug", run=made.runs[:2])
     assert back["difference"] == pytest.approx(-found["difference"])
-    assert back["sentence"].split("[")[0] == found["sentence"].split("[")[0]
+    assert back["sentence"].startswith("llama-3.3-70b / debug is ") and "points behind qwen3" in back["sentence"]
+    assert (1 + found["uplift"]) * (1 + back["uplift"]) == pytest.approx(1)
+    assert f"relatively {100 * found['uplift']:+.0f}% [{100 * found['uplift_low']:+.0f}%" in found["sentence"]
     json.dumps(found, allow_nan=False)
     with pytest.raises(NotFound):
         queries.compare(engine, "nobody", "llama-3.3-70b / debug")

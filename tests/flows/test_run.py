@@ -67,7 +67,7 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
     assert "small" in stackrank("runs").out
     assert resolved["task"] in stackrank("episodes", "small", "--entrant", "oracle (rewrite)").out
     assert "rewrite(path=" in stackrank("trace", str(resolved["id"])).out
-    assert "ahead of" in stackrank("compare", "oracle (rewrite)", "repair (debug)").out
+    assert "ahead of" in stackrank("compare", "repair (debug)", "oracle (rewrite)").out
 
 
 def test_what_is_printed_for_people(stackrank: CommandLine) -> None:
