@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from env.actions import Action, Observation
 from env.normalise import normalise
-from env.sandbox.base import Refused, SandboxSpec
+from env.sandbox.base import Refused, spec_for
 from env.sandbox.client import Sandbox
 from env.scoring import NewSandbox, Score, score
 from env.task import Task
@@ -59,7 +59,7 @@ class DebugEnv:
         self.close()
         started = time.monotonic()
         self._over, self._score = "", None
-        sandbox = self._new_sandbox(SandboxSpec(image=self.task.image, limits=self.task.limits))
+        sandbox = self._new_sandbox(spec_for(self.task))
         self._bench = Bench(sandbox, self.task)
         sandbox.put(self.task.files)
         tests = run_visible_tests(sandbox, self.task)

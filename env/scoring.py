@@ -40,7 +40,7 @@ from pathlib import PurePosixPath
 
 from env.patches import make_diff, touched_files
 from env.report import PASSED, TestReport, parse
-from env.sandbox.base import SandboxSpec
+from env.sandbox.base import SandboxSpec, spec_for
 from env.sandbox.client import Changes, CommandResult, Sandbox
 from env.task import Task
 
@@ -116,7 +116,7 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """The verdict on an agent's changes. Raises SandboxError; never blames the agent for that."""
     work, given, notes = carry_over(task, changes)
     tried = [note for note in notes if _is_attempt(task, note)]
-    with new_sandbox(SandboxSpec(image=task.image, limits=task.limits, warm=False)) as sandbox:
+    with new_sandbox(spec_for(task, warm=False)) as sandbox:
         sandbox.put({**work, **task.hidden_files})
         key = os.urandom(32)
         suspects = [path for path, content in work.items() if given.get(path) != content]

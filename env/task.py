@@ -9,6 +9,8 @@ from functools import cached_property
 
 from pathspec import GitIgnoreSpec
 
+from env.environment import Environment, files_digest
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -64,6 +66,11 @@ class Task:
     editable: tuple[str, ...] = ()
     """Gitignore patterns of files that may be edited. Empty: everything that is not read-only."""
     image: str | None = None
+    environment: Environment | None = None
+    """What has to be installed; None: nothing but Python, pytest and coverage."""
+    shows_bug: bool = True
+    """Whether the visible test command fails because of the bug. False where only hidden tests show it, or where
+    other tests fail too, so that the command's success tells nothing."""
     limits: Limits = Limits()
 
     @cached_property
@@ -86,11 +93,8 @@ class Task:
         digest = hashlib.sha256()
         parts = [self.id, self.statement, self.test_command, self.score_command or "", self.fix, repr(self.limits)]
         parts += [repr(part) for part in (self.fail_to_pass, self.pass_to_pass, self.readonly, self.editable)]
-        parts.append(self.image or "")
+        parts += [self.image or "", self.environment.digest if self.environment else "", str(self.shows_bug)]
+        parts += [files_digest(files) for files in (self.files, self.hidden_files)]
         for part in parts:
             digest.update(part.encode() + b"\0")
-        for files in (self.files, self.hidden_files):
-            for path in sorted(files):
-                digest.update(path.encode() + b"\0" + hashlib.sha256(files[path]).digest())
-            digest.update(b"\1")
         return digest.hexdigest()[:16]

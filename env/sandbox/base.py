@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import psutil
 
-from env.task import Limits
+from env.environment import Environment
+from env.task import Limits, Task
 
 
 class SandboxError(Exception):
     """The infrastructure failed: the sandbox cannot be started, died, or does not answer. Never the agent's fault."""
+
+
+class BuildError(SandboxError):
+    """An environment cannot be built. Trying again does not help; other tasks are not concerned."""
 
 
 class GuestBug(RuntimeError):
@@ -30,11 +36,25 @@ class SandboxSpec:
 
     image: str | None = None
     """Container image; None for the backend's own. Backends without images refuse one."""
+    environment: Environment | None = None
+    """What has to be installed on top of that; built by the backend where it is not there yet."""
     limits: Limits = field(default_factory=Limits)
     warm: bool = True
     """Whether a pool has it ready to fork test runs; a verdict's run is a process of its own and has no use for it."""
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Put on the sandbox for people and tools to see, such as ("stackrank.run", "12"); one from a pool has none."""
+
+
+def spec_for(task: Task, *, warm: bool = True) -> SandboxSpec:
+    """The sandbox that a task wants."""
+    return SandboxSpec(image=task.image, environment=task.environment, limits=task.limits, warm=warm)
+
+
+Say = Callable[[str], None]
+
+
+def silent(message: str) -> None:
+    """Says nothing."""
 
 
 class Channel(Protocol):
@@ -68,6 +88,10 @@ class Backend(Protocol):
 
     def problem(self) -> str | None:
         """Why this backend cannot be used on this machine, as a sentence with the remedy; None when it can."""
+        ...
+
+    def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
+        """Build what sandboxes of this kind need and is not there yet; free after that. Raises BuildError."""
         ...
 
     def start(self, spec: SandboxSpec) -> Channel:

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 from env.sandbox import cgroups, strays
-from env.sandbox.base import SandboxError, SandboxSpec, owner
+from env.sandbox.base import SandboxError, SandboxSpec, Say, owner, silent
 from env.sandbox.bootstrap import loader_command
+from env.sandbox.bubblewrap_environments import build
+from env.sandbox.environments import HOME
 from env.sandbox.process import OWNER_VARIABLE, ProcessChannel
 from env.sandbox.python_env import SetupError, ensure_sandbox_python
 
@@ -46,18 +48,32 @@ class BubblewrapBackend:
             return f"bubblewrap cannot make a sandbox here ({probe.stderr.strip()}): allow user namespaces"
         return None
 
-    def start(self, spec: SandboxSpec) -> ProcessChannel:
-        """A new sandbox. Raises SandboxError."""
+    def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
+        """Build the spec's environment where it is not there yet."""
+        self._environment(spec, say)
+
+    def _environment(self, spec: SandboxSpec, say: Say = silent) -> Path | None:
         if spec.image is not None:
             raise SandboxError(f"bubblewrap has no images (wanted {spec.image}): use --sandbox docker")
         if self._program is None:
             raise SandboxError(_MISSING)
+        return None if spec.environment is None else build(self._program, spec.environment, say)
+
+    def start(self, spec: SandboxSpec) -> ProcessChannel:
+        """A new sandbox. Raises SandboxError."""
+        environment_folder = self._environment(spec)
+        assert self._program is not None
         try:
             python = ensure_sandbox_python()
         except SetupError as error:
             raise SandboxError(str(error)) from None
         limits = spec.limits
-        argv = [self._program, *isolation(limits.disk_mb), *self._no_more_namespaces, *system_mounts(python)]
+        argv = [self._program, *isolation(limits.disk_mb), *self._no_more_namespaces]
+        if environment_folder is None:
+            argv += system_mounts(python)
+        else:
+            argv += [*system_mounts(environment_folder / "bin" / "python"), "--ro-bind", str(environment_folder), HOME]
+            python = Path(HOME, "bin", "python")
         argv += ["--remount-ro", "/dev", "--remount-ro", "/"]
         environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin"}
         for name, value in environment.items():

@@ -73,12 +73,14 @@ class Sandbox:
         self._channel: Channel = backend.start(spec)
         self._id = 0
         self._closed = False
+        self._built = spec.environment is not None
         self.root = self._channel.root
         self.backend = backend.name
         try:
             self._channel.send(guest_code())
             limits = self._channel.guest_limits
-            hello = self._ask("hello", timeout_s=60, root=self.root, env=FIXED_ENVIRONMENT, limits=limits)[0]
+            variables = {**FIXED_ENVIRONMENT, **dict(spec.environment.variables if spec.environment else ())}
+            hello = self._ask("hello", timeout_s=60, root=self.root, env=variables, limits=limits)[0]
         except BaseException:
             self.close()
             raise
@@ -152,7 +154,7 @@ class Sandbox:
                 info.size = len(files[path])
                 info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
                 tar.addfile(info, io.BytesIO(files[path]))
-        self._ask("put", body=buffer.getvalue(), timeout_s=60)
+        self._ask("put", body=buffer.getvalue(), timeout_s=60, built=self._built)
 
     def read(self, path: str) -> bytes:
         """A file's content. Raises Refused."""

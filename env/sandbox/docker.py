@@ -12,8 +12,9 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from env.sandbox.base import SandboxError, SandboxSpec, owner, owner_is_gone
+from env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, owner, owner_is_gone, silent
 from env.sandbox.bootstrap import loader_command
+from env.sandbox.docker_environments import build
 
 if TYPE_CHECKING:
     import docker
@@ -172,6 +173,7 @@ class DockerBackend:
     def __init__(self, runtime: str | None = None) -> None:
         """`runtime`: an OCI runtime that the engine knows, such as gVisor's `runsc`; None for the engine's own."""
         self._runtime = runtime or os.environ.get("STACKRANK_SANDBOX_RUNTIME") or None
+        self._images: dict[SandboxSpec, str] = {}
 
     def problem(self) -> str | None:
         """Whether an engine answers and the sandbox image is there."""
@@ -191,12 +193,33 @@ class DockerBackend:
             return _no_engine(error)
         return None
 
+    def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
+        """Build the image of the spec's environment, or pull a prebuilt one, where it is not there yet."""
+        self._image(spec, say)
+
+    def _image(self, spec: SandboxSpec, say: Say = silent) -> str:
+        from docker.errors import DockerException, ImageNotFound
+        from requests.exceptions import RequestException
+
+        base = spec.image or os.environ.get("STACKRANK_SANDBOX_IMAGE", DEFAULT_IMAGE)
+        if spec.environment is None:
+            return base
+        if spec not in self._images:
+            try:
+                self._images[spec] = build(client(), base, spec.environment, OWNER_LABEL, say)
+            except ImageNotFound:
+                raise BuildError(f"the engine has no image {base}: pull it") from None
+            except (DockerException, RequestException, OSError) as error:
+                client.cache_clear()
+                raise SandboxError(_no_engine(error)) from None
+        return self._images[spec]
+
     def start(self, spec: SandboxSpec) -> DockerChannel:
         """A new container. Raises SandboxError."""
         from docker.errors import APIError, DockerException, ImageNotFound
         from requests.exceptions import RequestException
 
-        image = spec.image or os.environ.get("STACKRANK_SANDBOX_IMAGE", DEFAULT_IMAGE)
+        image = self._image(spec)
         name = f"stackrank-{uuid.uuid4().hex[:12]}"
         try:
             api = client().api

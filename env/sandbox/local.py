@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from env.sandbox import strays
-from env.sandbox.base import SandboxError, SandboxSpec, owner
+from env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, owner, silent
 from env.sandbox.bootstrap import loader_command
 from env.sandbox.process import OWNER_VARIABLE, ProcessChannel
 from env.sandbox.python_env import SetupError, ensure_sandbox_python
@@ -21,10 +21,16 @@ class LocalBackend:
         """It always works where this package runs on Linux."""
         return None if Path("/proc/self/fd").exists() else "the local sandbox needs Linux's /proc"
 
+    def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
+        """It has no environments."""
+        if spec.environment is not None:
+            raise BuildError("the local sandbox has no environments: use --sandbox docker or bubblewrap")
+
     def start(self, spec: SandboxSpec) -> ProcessChannel:
         """A guest in a new temporary folder."""
         if spec.image is not None:
             raise SandboxError(f"the local sandbox has no images (wanted {spec.image}): use --sandbox docker")
+        self.prepare(spec)
         try:
             python = ensure_sandbox_python()
         except SetupError as error:

@@ -10,7 +10,7 @@ import re
 import stat
 import tarfile
 import tokenize
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from .processes import TimeLimit, in_child, time_limit
 
@@ -18,6 +18,9 @@ from .processes import TimeLimit, in_child, time_limit
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 SEARCH_LIMIT_S = 5
+
+# Where an environment keeps what its set-up made in the source, such as package metadata and compiled modules.
+ARTEFACTS = "/opt/environment/stackrank-artefacts.tar"
 
 # Made by tools that look at the program, not by anyone who changes it.
 _NOISE = {"__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
@@ -33,6 +36,7 @@ class Workspace:
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self._baseline: Dict[str, Tuple[int, ...]] = {}
+        self._built: Set[str] = set()
 
     # ---- paths
 
@@ -225,20 +229,30 @@ class Workspace:
 
     # ---- snapshot and difference
 
-    def put(self, archive: bytes) -> None:
-        """Unpack a tar archive into the workspace; what is there then is the baseline."""
+    def put(self, archive: bytes, built: bool) -> None:
+        """Unpack a tar archive into the workspace; what is there then is the baseline.
+
+        `built`: before that, what the environment's set-up made in the source. It is no part of `changes`.
+        """
+        if built and os.path.exists(ARTEFACTS):
+            with tarfile.open(ARTEFACTS) as tar:
+                self._built.update(self._unpack(member, tar) for member in tar if member.isfile())
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             for member in tar:
                 if not member.isfile():
                     raise Refused("%s is not a regular file" % member.name)
-                real = self.resolve(member.name)
-                os.makedirs(os.path.dirname(real), exist_ok=True)
-                source = tar.extractfile(member)
-                assert source is not None
-                with open(real, "wb") as file:
-                    file.write(source.read())
-                os.chmod(real, member.mode & 0o755 | 0o600)
+                self._built.discard(self._unpack(member, tar))
         self.set_baseline()
+
+    def _unpack(self, member: tarfile.TarInfo, tar: tarfile.TarFile) -> str:
+        real = self.resolve(member.name)
+        os.makedirs(os.path.dirname(real), exist_ok=True)
+        source = tar.extractfile(member)
+        assert source is not None
+        with open(real, "wb") as file:
+            file.write(source.read())
+        os.chmod(real, member.mode & 0o755 | 0o600)
+        return real[len(self.root) + 1 :]
 
     def set_baseline(self) -> None:
         """What is in the workspace now counts as unchanged."""
@@ -256,7 +270,7 @@ class Workspace:
         with tarfile.open(fileobj=buffer, mode="w") as tar:
             for relative, real in self._walk():
                 seen.add(relative)
-                if self._baseline.get(relative) == _stamp(real):
+                if self._baseline.get(relative) == _stamp(real) or relative in self._built:
                     continue
                 if os.path.islink(real) or not os.path.isfile(real):
                     skipped.append(relative)
@@ -265,7 +279,7 @@ class Workspace:
                     skipped.append(relative)
                     continue
                 tar.add(real, arcname=relative, recursive=False)
-        deleted = sorted(set(self._baseline) - seen)
+        deleted = sorted(set(self._baseline) - seen - self._built)
         return {"deleted": deleted, "skipped": skipped[:100], "skipped_count": len(skipped)}, buffer.getvalue()
 
 

@@ -61,7 +61,7 @@ class Guest:
 
     def do_put(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Fill the workspace; what is there then is the baseline."""
-        self._workspace.put(body)
+        self._workspace.put(body, request["built"])
         return {}, b""
 
     def do_read(self, request: Dict[str, Any], body: bytes) -> Reply:

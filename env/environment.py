@@ -1,0 +1,68 @@
+"""What has to be installed for a task to run: a Python with packages, and what its set-up makes of the source."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+Files = Mapping[str, bytes]
+
+
+def files_digest(files: Files) -> str:
+    """Hash of paths and contents. Mappings that know theirs (`digest`) need not be read for it."""
+    known = getattr(files, "digest", None)
+    if isinstance(known, str):
+        return known
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.encode() + b"\0" + hashlib.sha256(files[path]).digest())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment that sandboxes are started in. Built once for each digest, by the sandbox's backend."""
+
+    python: str = ""
+    """Such as `3.11`; empty: the sandbox's own."""
+    requirements: tuple[str, ...] = ()
+    """What pip installs."""
+    setup: tuple[str, ...] = ()
+    """Shell commands run in the workspace after that, with the network."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables, while it is built and in the sandbox."""
+    prebuilt: str = ""
+    """A container image in which all this has been done: used instead, by a backend with images that can pull it."""
+    repository: str = ""
+    """The folder of `prebuilt` with the repository; what was built there comes along."""
+    source: Files = field(default_factory=dict, compare=False, repr=False)
+    """The workspace that the set-up commands run in."""
+    source_digest: str = ""
+    """Digest of `source`; see `with_source`."""
+
+    def with_source(self, files: Files) -> Environment:
+        """This environment for the files of one task. Without set-up commands the files make no difference."""
+        if not (self.setup or self.prebuilt):
+            return self
+        return replace(self, source=files, source_digest=files_digest(files))
+
+    @property
+    def can_be_built(self) -> bool:
+        """Whether it can be had without its prebuilt image."""
+        return bool(self.requirements or self.setup) or not self.prebuilt
+
+    @property
+    def base(self) -> Environment:
+        """The part that does not depend on the source, which many tasks share."""
+        return Environment(self.python, self.requirements, (), self.variables)
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal digests, equal environments (on the same base)."""
+        parts = (self.python, self.requirements, self.setup, self.variables, self.prebuilt, self.source_digest)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    def __hash__(self) -> int:
+        return hash(self.digest)

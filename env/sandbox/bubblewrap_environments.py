@@ -1,0 +1,118 @@
+"""Environments as folders of this machine: `environments/<digest>` in stackrank's home, seen as `/opt/environment`."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+from env.environment import Environment
+from env.sandbox.base import BuildError, Say
+from env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, context, locked, pip_settings, script, why
+from env.sandbox.python_env import stackrank_home
+
+_DONE = ".stackrank-built"
+
+
+def build(bwrap: str, environment: Environment, say: Say) -> Path:
+    """The folder of an environment, built if it is not there. Raises BuildError."""
+    if not environment.can_be_built:
+        raise BuildError(
+            f"bubblewrap has no images (wanted {environment.prebuilt}), and nothing says how to build it: "
+            "use --sandbox docker, or describe it with --environments"
+        )
+    base = _layer(bwrap, None, environment.base, "packages", say)
+    return _layer(bwrap, base, environment, "setup", say) if environment.setup else base
+
+
+def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, say: Say) -> Path:
+    text = script(environment, part)
+    identity = f"{base and base.name} {environment.digest} {text} {_python(environment)}"
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    folder = stackrank_home() / "environments" / digest
+    if (folder / _DONE).exists():
+        return folder
+    with locked(digest):
+        if not (folder / _DONE).exists():  # another process may have made it while this one waited
+            say(f"building the environment {digest} ({part})")
+            started = time.monotonic()
+            _make(bwrap, base, environment, part, text, folder)
+            say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
+    return folder
+
+
+def _make(bwrap: str, base: Path | None, environment: Environment, part: str, text: str, folder: Path) -> None:
+    """Build beside `folder` and rename, so that nobody ever sees half an environment. Called under the lock."""
+    for leftover in folder.parent.glob(f".{folder.name}-*"):  # of a process that was killed here
+        shutil.rmtree(leftover, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        home, opt, source = scratch / "environment", scratch / "opt", scratch / "workspace"
+        if base is None:
+            home.mkdir()
+        else:
+            shutil.copytree(base, home, symlinks=True)
+            (home / _DONE).unlink()
+        opt.mkdir()
+        source.mkdir()
+        with tarfile.open(fileobj=io.BytesIO(context(environment, part))) as tar:
+            tar.extractall(scratch, filter="data")
+        _run(bwrap, environment, text, home, opt, source)
+        (home / _DONE).touch()
+        home.rename(folder)
+    except OSError as error:
+        raise BuildError(f"the environment cannot be built: {error}") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _run(bwrap: str, environment: Environment, text: str, home: Path, opt: Path, source: Path) -> None:
+    from env.sandbox.bubblewrap import system_mounts
+
+    python = _python(environment)
+    variables, places = pip_settings()
+    argv = [
+        bwrap, "--unshare-all", "--share-net", "--die-with-parent", "--new-session", "--clearenv",
+        "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *system_mounts(python), "--ro-bind", "/etc", "/etc",
+        "--bind", str(opt), "/opt", "--bind", str(home), HOME, "--bind", str(source), SOURCE, "--chdir", SOURCE,
+    ]  # fmt: skip
+    for place in places:
+        argv += ["--ro-bind", place, place]
+    path = f"{python.parent}:/usr/local/bin:/usr/bin:/bin"
+    for name, value in {**variables, **dict(environment.variables), "HOME": "/tmp", "PATH": path}.items():
+        argv += ["--setenv", name, value]
+    try:
+        done = subprocess.run(
+            [*argv, "--", "/bin/sh", "-c", text],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"the environment was not built after {TIMEOUT_S:g} s") from None
+    if done.returncode:
+        raise BuildError(f"the environment cannot be built: {why(done.stdout)}")
+
+
+def _python(environment: Environment) -> Path:
+    """The interpreter that the environment is made of. Raises BuildError."""
+    own = Path(os.path.realpath(sys.executable))
+    if environment.python in ("", f"{sys.version_info[0]}.{sys.version_info[1]}"):
+        return own
+    found = shutil.which(f"python{environment.python}")
+    if found is None:
+        raise BuildError(
+            f"it needs Python {environment.python}, which this machine does not have: install it, or use an image"
+        )
+    return Path(os.path.realpath(found))

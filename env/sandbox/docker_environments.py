@@ -1,0 +1,130 @@
+"""Environments as images of a Docker engine: `stackrank-env:<digest>`."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from env.environment import Environment
+from env.sandbox.base import BuildError, Say, owner
+from env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, context, locked, pip_settings, script, why
+
+if TYPE_CHECKING:
+    import docker
+
+REPOSITORY = "stackrank-env"
+LABEL = "stackrank.environment"
+
+
+def build(engine: docker.DockerClient, base: str, environment: Environment, mark: str, say: Say) -> str:
+    """The name of an environment's image on a base image, built if it is not there.
+
+    Raises BuildError where it cannot be built, docker's ImageNotFound where the base is missing.
+    """
+    if environment.prebuilt:
+        problem = _pull(engine, environment.prebuilt)
+        if not problem:
+            return _layer(engine, environment.prebuilt, environment, "adopt", mark, say)
+        if not environment.can_be_built:
+            raise BuildError(f"the image {environment.prebuilt} cannot be pulled ({problem})")
+    image = _layer(engine, base, environment.base, "packages", mark, say)
+    return _layer(engine, image, environment, "setup", mark, say) if environment.setup else image
+
+
+_unreachable: dict[str, str] = {}
+"""Registries that did not answer, with the reason: one is not asked again by this process."""
+
+
+def _pull(engine: docker.DockerClient, image: str) -> str:
+    """Why an image cannot be had; empty where it can."""
+    from docker.auth import resolve_repository_name
+    from docker.errors import APIError, ImageNotFound
+
+    registry = resolve_repository_name(image)[0]
+    try:
+        engine.images.get(image)
+        return ""
+    except ImageNotFound:
+        if registry in _unreachable:
+            return _unreachable[registry]
+    try:
+        name, _, tag = image.rpartition(":")
+        engine.api.pull(name, tag=tag)
+        engine.images.get(image)
+    except ImageNotFound:
+        return "the registry does not have it"
+    except APIError as error:
+        _unreachable[registry] = str(error.explanation)
+        return str(error.explanation)
+    return ""
+
+
+def _layer(engine: docker.DockerClient, base: str, environment: Environment, part: str, mark: str, say: Say) -> str:
+    from docker.errors import ImageNotFound
+
+    base_image = engine.images.get(base)
+    text = script(environment, part)
+    identity = f"{base_image.id} {environment.digest} {text}"
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    tag = f"{REPOSITORY}:{digest}"
+    with locked(f"docker-{digest}"):
+        try:
+            engine.images.get(tag)
+        except ImageNotFound:
+            say(f"building the environment {digest} ({part})")
+            started = time.monotonic()
+            _commit(engine, base_image.attrs, environment, part, text, digest, mark)
+            say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
+    return tag
+
+
+def _commit(
+    engine: docker.DockerClient,
+    base: dict[str, Any],
+    environment: Environment,
+    part: str,
+    text: str,
+    digest: str,
+    mark: str,
+) -> None:
+    """Run the script in a container of the base and keep what it made."""
+    from docker.errors import APIError
+    from requests.exceptions import ConnectionError, ReadTimeout
+
+    api = engine.api
+    variables, mounts = pip_settings()
+    created = api.create_container(
+        base["Id"],
+        name=f"stackrank-build-{uuid.uuid4().hex[:12]}",
+        # What was put into the workspace goes: every sandbox gets its own.
+        entrypoint=["/bin/sh", "-c", f"( {text} ) && find {SOURCE} -mindepth 1 -delete"],
+        command=[],
+        user="0:0",
+        working_dir=SOURCE,
+        environment={**variables, **dict(environment.variables), "HOME": "/root"},
+        labels={mark: owner()},
+        host_config=api.create_host_config(binds=[f"{each}:{each}:ro" for each in mounts], mem_limit="4g"),
+    )["Id"]
+    try:
+        api.put_archive(created, "/", context(environment, part))
+        api.start(created)
+        try:
+            status = api.wait(created, timeout=TIMEOUT_S)["StatusCode"]
+        except (ConnectionError, ReadTimeout):
+            raise BuildError(f"the environment was not built after {TIMEOUT_S:g} s") from None
+        if status:
+            output = api.logs(created, stdout=True, stderr=True, tail=200).decode("utf-8", "replace")
+            raise BuildError(f"the environment cannot be built: {why(output)}")
+        old = dict(entry.split("=", 1) for entry in base["Config"]["Env"] or [])
+        path = old.get("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        path = path if path.startswith(f"{HOME}/") else f"{HOME}/bin:{path}"
+        # The build's own variables and its command are not the image's.
+        settings: dict[str, Any] = {**base["Config"], "Labels": {LABEL: environment.digest}}
+        settings["Env"] = [f"{name}={value}" for name, value in {**old, "PATH": path}.items()]
+        api.commit(created, REPOSITORY, digest, conf=settings)
+    except APIError as error:
+        raise BuildError(f"the environment cannot be built: {error.explanation}") from None
+    finally:
+        api.remove_container(created, force=True, v=True)

@@ -1,0 +1,156 @@
+"""Building environments: what both backends share. An environment lies in `/opt/environment` of its sandboxes.
+
+It is built by one shell script, in two parts: the packages, which many tasks share, and what a task's set-up commands
+make of its source in `/workspace`. Files that the set-up makes there (metadata, compiled modules) are kept beside the
+packages and laid into every workspace before the task's own files.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from env.environment import Environment
+from env.sandbox.base import BuildError
+from env.sandbox.guest.files import ARTEFACTS
+from env.sandbox.python_env import REQUIREMENTS, stackrank_home
+
+HOME = "/opt/environment"
+SOURCE = "/workspace"
+TIMEOUT_S = 1800
+TOOLS = "/opt/stackrank-tools.txt"
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+# Packages. What tests and tools need and the requirements do not name comes in our own versions.
+_PACKAGES = """
+python=$(command -v "python${WANTED:-3}" || true)
+if [ -z "$python" ]; then
+    echo "it needs Python $WANTED, and the sandbox has $(python3 -V)"
+    exit 3
+fi
+"$python" -m venv %(home)s
+pip() { %(home)s/bin/python -m pip "$@"; }
+if [ -s /opt/stackrank-requirements.txt ]; then
+    pip install -q -r /opt/stackrank-requirements.txt || {
+        # A complete list of versions may hold together although its packages' own conditions say otherwise.
+        if grep -qv == /opt/stackrank-requirements.txt; then exit 1; fi
+        pip install -q --no-deps -r /opt/stackrank-requirements.txt
+    }
+fi
+if %(home)s/bin/python -c "import pytest" 2>/dev/null; then only=coverage; else only=; fi
+grep "^$only" %(tools)s > /opt/stackrank-missing.txt
+%(home)s/bin/python -c "import pytest, coverage" 2>/dev/null || pip install -q --no-deps -r /opt/stackrank-missing.txt
+"""
+
+_SETUP = """
+export PATH=%(home)s/bin:$PATH
+git init -q . && git add -A -f . && git -c user.name=stackrank -c user.email=stackrank@localhost commit -q -m "As given"
+%(commands)s
+cd %(source)s
+"""
+
+# A prebuilt image has the repository elsewhere, installed in place: it is taken from there, and found here from now on.
+_ADOPT = """
+if [ -d /opt/miniconda3/envs/testbed ]; then ln -s /opt/miniconda3/envs/testbed %(home)s; else mkdir -p %(home)s; fi
+cd %(repository)s
+git config --global --add safe.directory %(repository)s
+"""
+_MOVE = """
+cd /
+find / -xdev -path %(repository)s -prune -o \\( -name "*.pth" -o -name "*.egg-link" -o -name "__editable__*" \\) \\
+    -type f -print0 | xargs -0 -r sed -i "s#%(repository)s#%(source)s#g"
+rm -rf %(repository)s
+ln -s %(source)s %(repository)s
+"""
+
+_KEEP = """
+git ls-files --others -z | grep -zv -e __pycache__ -e "^build/temp" > /tmp/artefacts || true
+tar -cf %(artefacts)s --null -T /tmp/artefacts
+"""
+
+
+def script(environment: Environment, part: str) -> str:
+    """The commands that build a part: `packages`, `setup` on top of it; or `adopt`, on a prebuilt image."""
+    words = {
+        "home": HOME, "tools": TOOLS, "source": SOURCE, "artefacts": ARTEFACTS,
+        "repository": shlex.quote(environment.repository), "commands": "\n".join(environment.setup),
+    }  # fmt: skip
+    if part == "packages":
+        text = _PACKAGES
+    elif part == "setup":
+        text = _SETUP + _KEEP
+    else:
+        text = _ADOPT + _KEEP + _MOVE
+    return f"set -e\nunset PYTHONDONTWRITEBYTECODE\nWANTED={shlex.quote(environment.python)}\n" + text % words
+
+
+def context(environment: Environment, part: str) -> bytes:
+    """A tar archive, relative to the root folder, of what the script reads."""
+    files: dict[str, bytes] = {}
+    if part == "packages":
+        lines = re.sub(r"\s*\\\n\s*--hash=\S+", "", REQUIREMENTS.read_text(encoding="utf-8"))
+        files[TOOLS] = "\n".join(line for line in lines.splitlines() if "win32" not in line).encode() + b"\n"
+        files["/opt/stackrank-requirements.txt"] = "".join(f"{each}\n" for each in environment.requirements).encode()
+    elif part == "setup":
+        files = {f"{SOURCE}/{path}": content for path, content in environment.source.items()}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for path in sorted(files):
+            info = tarfile.TarInfo(path.lstrip("/"))
+            info.size = len(files[path])
+            info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
+            tar.addfile(info, io.BytesIO(files[path]))
+    return buffer.getvalue()
+
+
+def why(output: str) -> str:
+    """The line of a failed build's output that says most."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    said = next((line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)), lines[-1] if lines else "")
+    return said[:300]
+
+
+@contextmanager
+def locked(digest: str) -> Iterator[None]:
+    """One builder for an environment at a time, of all processes of this user."""
+    folder = stackrank_home() / "environments"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / f"{digest}.lock").open("w")
+    except OSError as error:
+        raise BuildError(f"cannot write to {folder}: set STACKRANK_HOME to a folder you own") from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@functools.cache
+def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:
+    """How pip is configured here: its environment variables, and the local files and folders that they name.
+
+    Both go into the sandbox that an environment is built in, so that pip finds there what it finds here.
+    """
+    done = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
+    variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
+    # Files first, environment last: pip's own order of precedence.
+    entries = re.findall(r"^([\w-]+|:env:)\.([\w-]+)='(.*)'$", done.stdout, re.M)
+    for _section, name, value in sorted(entries, key=lambda entry: entry[0] == ":env:"):
+        if name in ("target", "prefix", "user", "require-virtualenv", "no-deps", "cache-dir", "python"):
+            continue
+        variables["PIP_" + name.upper().replace("-", "_")] = value.replace("\\n", " ").strip()
+    variables |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+    words = [word.removeprefix("file://") for value in variables.values() for word in value.split()]
+    folders = {Path(word) for word in words if word.startswith("/") and Path(word).exists()}
+    # An index of files (`.../simple`) may lead to others beside it.
+    places = {str(path.parent if path.name == "simple" else path) for path in folders}
+    return variables, tuple(sorted(places))
