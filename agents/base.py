@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Protocol
 
 from env.actions import Action, Observation
@@ -31,11 +32,16 @@ class Usage:
         return Usage(
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
-            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+            _sum(self.cost_usd or 0.0, other.cost_usd or 0.0) if known else None,
             self.model_ms + other.model_ms,
             self.tokens_cached + other.tokens_cached,
             self.tokens_reasoning + other.tokens_reasoning,
         )
+
+
+def _sum(one: float, other: float) -> float:
+    # As written: sums of binary fractions would be off in the last digit.
+    return float(Decimal(repr(one)) + Decimal(repr(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,8 @@ class Exchange:
 
     model: str
     request: dict[str, Any]
-    """The parameters, and the messages that are new since the conversation's exchange before."""
+    """The parameters, and the messages that are new since the conversation's exchange before; all messages where the
+    history was cut before it was asked, which `history_cut_to_tokens` then says."""
     answer: dict[str, Any]
     usage: Usage
     conversation: str = ""
@@ -81,6 +88,8 @@ class Briefing:
     tools: ToolSet
     max_steps: int
     seed: int = 0
+    deadline: float | None = None
+    """When the episode's time is over, of `time.monotonic`."""
 
 
 class GaveUp(Exception):
@@ -98,6 +107,10 @@ class Malformed(Exception):
         self.said = said
         self.usage = usage or Usage()
         self.exchanges = exchanges
+
+
+class OutOfTime(Exception):
+    """The episode's time was over before the agent had decided."""
 
 
 class EndpointError(Exception):
@@ -127,7 +140,7 @@ class Agent(Protocol):
         ...
 
     def act(self, observation: Observation) -> Decision:
-        """The next action, given the last observation. Raises GaveUp, Malformed, EndpointError."""
+        """The next action, given the last observation. Raises GaveUp, Malformed, OutOfTime, EndpointError."""
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, Usage
+from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, OutOfTime, Usage
 from agents.failure_point import Diagnosis, diagnose
 from agents.milestones import Progress, Tracker
 from env.actions import Action, Observation
@@ -116,7 +116,8 @@ def play(
     totals.add(trajectory[0])
     record(trajectory[0])
     task = env.task
-    briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed)
+    deadline = None if budget.wall_s is None else started + budget.wall_s
+    briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed, deadline)
     agent.begin(briefing, observation)
     malformed = repeats = 0
     while True:
@@ -134,6 +135,9 @@ def play(
             observation = Observation(str(error), False, {"malformed": True})
         except GaveUp:
             reason = StopReason.AGENT_GAVE_UP
+            break
+        except OutOfTime:
+            reason = StopReason.TIME_LIMIT
             break
         else:
             before = trajectory[-1]

@@ -1,13 +1,17 @@
 """`llm`: a language model behind an OpenAI-compatible endpoint.
 
-agent.py         one episode: ask, queue the calls, book what it cost
-settings.py      what can be configured
-tool_calling.py  from a reply to actions, from observations to messages
-endpoint.py      one question, one reply: Chat Completions
+agent.py         one episode of one model
+dialogue.py      a model that acts: every answer is read as actions
+conversation.py  asking, booking what it cost, taking up a conversation that was cut off
+syntax.py        what a syntax of actions is; tool_calling.py and text.py are the two that there are
+endpoint.py      one question, one answer; chat.py and responses.py are the two interfaces
+client.py        clients of the openai package, for OpenAI, Azure and compatible servers
 retries.py       which errors pass, and how long to wait for that
+limits.py        how much an endpoint is asked at a time
 history.py       keeping the conversation within the model's context
 prices.py        what tokens cost (prices.toml, and the user's own table)
 prompting.py     the templates in prompts/
+settings.py      what can be configured
 """
 
 from agents.llm.agent import LlmAgent

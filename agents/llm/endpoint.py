@@ -1,22 +1,22 @@
-"""One question to a model, one reply: the Chat Completions API of OpenAI, or of any server that speaks it."""
+"""What can be asked of a model: one question, one answer, whatever the interface behind it."""
 
 from __future__ import annotations
 
-import functools
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from dataclasses import dataclass
+from typing import Any
 
-from agents.base import EndpointError, SetupError
-from agents.llm import retries
-from agents.llm.settings import OPENAI_URL, Settings
-
-if TYPE_CHECKING:
-    import openai
+from agents.base import EndpointError, OutOfTime, SetupError
+from agents.llm import limits, retries
+from agents.llm.client import make_client
+from agents.llm.settings import Settings
 
 Message = dict[str, Any]
+"""A message of a conversation, in the form of Chat Completions. `items`, where present, are the answer's own items,
+which the Responses API wants back as they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
+    """What an answer says."""
 
     text: str
     calls: tuple[Call, ...] = ()
@@ -42,91 +42,110 @@ class Reply:
     """How many of `tokens_in` came from the endpoint's cache."""
     tokens_out: int = 0
     """Reasoning included."""
-    model_ms: float = field(default=0.0, compare=False)
+    tokens_reasoning: int = 0
+    items: tuple[dict[str, Any], ...] = ()
+    """The answer's own items, where the interface wants them back."""
 
 
 class ContextTooLong(Exception):
     """The conversation does not fit into the model's context."""
 
 
-class Endpoint(Protocol):
-    """A model that can be asked. Another interface (the Responses API, Azure) is another class."""
-
-    def ask(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], seed: int | None) -> Reply:
-        """Raises ContextTooLong, EndpointError, SetupError."""
-        ...
-
-
-@functools.lru_cache(maxsize=8)
-def _client(url: str, key: str, timeout_s: float) -> openai.OpenAI:
-    """A client is safe to share between threads, and takes a while to make."""
-    import openai
-
-    return openai.OpenAI(base_url=url, api_key=key, timeout=timeout_s, max_retries=0)
-
-
-class ChatCompletions:
-    """The Chat Completions API."""
+class Endpoint(ABC):
+    """A model that can be asked. Another interface is another subclass."""
 
     def __init__(self, model: str, settings: Settings) -> None:
         """Asks nothing yet. Raises SetupError without a key."""
-        self._model = model
+        self.model = model
         self._settings = settings
         self._key = settings.api_key()
-        self._client = _client(settings.url, self._key, settings.request_timeout_s)
+        self._client = make_client(settings, self._key)
         self._answered = False
 
-    def ask(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], seed: int | None) -> Reply:
-        """One reply; what fails for a while is tried again. Raises ContextTooLong, EndpointError, SetupError."""
+    @abstractmethod
+    def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
+        """What a request says besides the conversation. `tools`: name, description, parameters (JSON schema)."""
+
+    @abstractmethod
+    def wire(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Messages as they go over the wire."""
+
+    @abstractmethod
+    def read(self, answer: dict[str, Any]) -> Reply:
+        """What an answer says. Raises Garbled, LookupError, TypeError or AttributeError for one that is none."""
+
+    @abstractmethod
+    def _send(self, parameters: dict[str, Any], messages: list[dict[str, Any]], timeout_s: float) -> str:
+        """The body of the answer."""
+
+    def ask(
+        self,
+        parameters: dict[str, Any],
+        messages: Sequence[Message],
+        deadline: float | None = None,
+        tokens: int = 0,
+    ) -> tuple[dict[str, Any], float]:
+        """One answer, and how many milliseconds it took; what fails for a while is tried again.
+
+        `deadline`: of `time.monotonic`; `tokens`: roughly how many the question has, for limits by the minute.
+        Raises ContextTooLong, EndpointError, OutOfTime, SetupError.
+        """
         import openai
 
         started = time.monotonic()
         tries = 0
+        wire = self.wire(messages)
         try:
-            for attempt in retries.patiently(self._settings.retry_s, first_contact=not self._answered):
-                with attempt:
+            for attempt in retries.patiently(
+                self._settings.retry_s, first_contact=not self._answered, deadline=deadline
+            ):
+                with attempt, limits.of(self._settings).slot(tokens, deadline):
                     tries += 1
-                    answer = self._request(messages, tools, seed)
+                    answer = self._request(parameters, wire, deadline)
         except (openai.OpenAIError, retries.Garbled) as error:
             raise self._failure(error, tries, time.monotonic() - started) from None
         self._answered = True
-        return _read(answer, (time.monotonic() - started) * 1000)
+        return answer, (time.monotonic() - started) * 1000
 
-    def _request(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], seed: int | None) -> Any:
-        settings = self._settings
-        # OpenAI's newer models refuse the old name; other servers do not know the new one.
-        limit = "max_completion_tokens" if settings.url.rstrip("/") == OPENAI_URL else "max_tokens"
-        optional = {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "seed": seed,
-            limit: settings.max_tokens,
-            "reasoning_effort": settings.reasoning_effort,
-            "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
-            "tools": list(tools) or None,
-            "extra_body": settings.extra_body or None,
-        }
-        given: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
+    def _request(
+        self, parameters: dict[str, Any], messages: list[dict[str, Any]], deadline: float | None
+    ) -> dict[str, Any]:
+        import openai
+
+        timeout_s = self._settings.request_timeout_s
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise OutOfTime
         try:
-            answer = self._client.chat.completions.create(model=self._model, messages=cast(Any, messages), **given)
-        except json.JSONDecodeError as error:
-            raise retries.Garbled(f"its answer is no JSON ({error.msg})") from None
-        choices = getattr(answer, "choices", None)
-        if not choices or getattr(choices[0], "message", None) is None:
-            raise retries.Garbled("its answer holds no choice")
+            body = self._send(parameters, messages, timeout_s if left is None else min(timeout_s, left))
+        except openai.APITimeoutError:
+            # The endpoint was given no more time than the episode had.
+            if left is not None and left < timeout_s:
+                raise OutOfTime from None
+            raise
+        try:
+            # An endpoint that repeats the key must not bring it into the database.
+            answer = json.loads(body.replace(self._key, "***") if len(self._key) > 8 else body)
+            self.read(answer)
+        except ValueError as error:
+            raise retries.Garbled(f"its answer is no JSON ({error})") from None
+        except (LookupError, TypeError, AttributeError):
+            raise retries.Garbled("its answer does not have the form that the protocol says") from None
+        assert isinstance(answer, dict)
         return answer
 
     def _failure(self, error: Exception, tries: int, seconds: float) -> Exception:
         """The exception to raise for what the endpoint did in the end."""
         import openai
 
-        where = f"the endpoint {self._settings.shown_url}, asked for the model {self._model},"
+        where = f"the endpoint {self._settings.shown_url}, asked for the model {self.model},"
         said = self._clean(error)
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-            key = self._settings.api_key_env
-            return SetupError(f"{where} refused the key: check the environment variable {key} ({said})")
+            return SetupError(f"{where} refused the key: check {self._settings.key_source} ({said})")
         if isinstance(error, openai.NotFoundError):
-            return SetupError(f"{where} does not know it: check the model's name and OPENAI_BASE_URL ({said})")
+            return SetupError(
+                f"{where} does not know it: check the model's name and {self._settings.url_source} ({said})"
+            )
         if isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):
             if retries.is_too_long(error):
                 return ContextTooLong(said)
@@ -145,21 +164,3 @@ class ChatCompletions:
                 said = said.replace(piece, "***")
         said = " ".join(said.split())[:300] or type(error).__name__
         return f"{status}: {said}" if status is not None else said
-
-
-def _read(answer: Any, model_ms: float) -> Reply:
-    choice, usage = answer.choices[0], getattr(answer, "usage", None)
-    calls = []
-    for number, each in enumerate(choice.message.tool_calls or []):
-        function = getattr(each, "function", None)
-        name, arguments = (function.name, function.arguments) if function is not None else (each.type, "")
-        calls.append(Call(each.id or f"call_{number}", name or "", arguments or ""))
-    return Reply(
-        text=choice.message.content or getattr(choice.message, "refusal", None) or "",
-        calls=tuple(calls),
-        cut_off=choice.finish_reason == "length",
-        tokens_in=getattr(usage, "prompt_tokens", 0) or 0,
-        tokens_cached=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None) or 0,
-        tokens_out=getattr(usage, "completion_tokens", 0) or 0,
-        model_ms=model_ms,
-    )

@@ -71,5 +71,5 @@ def _cut(message: Message) -> Message:
 
 
 def _length(message: Message) -> int:
-    calls: Any = message.get("tool_calls")
-    return len(message.get("content") or "") + (len(json.dumps(calls)) if calls else 0) + 20
+    more: Any = message.get("items") or message.get("tool_calls")
+    return len(message.get("content") or "") + (len(json.dumps(more)) if more else 0) + 20

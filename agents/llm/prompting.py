@@ -4,32 +4,91 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import jinja2.sandbox
 
 from agents.base import SetupError
+from env.tools import ToolSet, find_tool
 
-FOLDER = Path(__file__).parent / "prompts"
+_FOLDER = Path(__file__).parent / "prompts"
+_VALUES = ("tools", "syntax", "max_steps", "statement", "test_command", "observation", "brief", "files", "limit")
+"""What templates can use: those of the seeker also `brief`, `files` and `limit`."""
 
 
 @functools.cache
 def built_in(name: str) -> str:
     """The text of a built-in template."""
-    return (FOLDER / f"{name}.j2").read_text(encoding="utf-8")
+    return (_FOLDER / f"{name}.j2").read_text(encoding="utf-8")
 
 
-def digest() -> str:
-    """Changes when a built-in prompt does."""
-    texts = (path.read_bytes() for path in sorted(FOLDER.glob("*.j2")))
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:8]
+def digest(*names: str) -> str:
+    """Changes when one of these built-in prompts does."""
+    return hashlib.sha256("\0".join(map(built_in, names)).encode()).hexdigest()[:8]
 
 
-def render(name: str, own: str | None, **values: Any) -> str:
-    """Fill a template in. Raises SetupError when the user's own is wrong."""
+def inlined(prompts: Mapping[str, str]) -> dict[str, str]:
+    """The user's own templates with every NAME_file replaced by NAME and what is in the file.
+
+    Raises SetupError for a file that cannot be read, and where both are given.
+    """
+    texts = {}
+    for key, value in prompts.items():
+        name = key.removesuffix("_file")
+        if name in texts:
+            raise SetupError(f"prompts.{name} and prompts.{name}_file say the same: leave one out")
+        try:
+            texts[name] = value if name == key else Path(value).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SetupError(f"prompts.{key}: {value} cannot be read ({error})") from None
+    return texts
+
+
+class Prompts:
+    """The templates that an agent uses: its own, with the user's in their place."""
+
+    def __init__(self, names: Sequence[str], own: Mapping[str, str]) -> None:
+        """Raises SetupError for a name that is none of these, and for a template that is wrong."""
+        texts = inlined(own)
+        for name in texts:
+            if name not in names:
+                known = ", ".join(f"{each}, {each}_file" for each in names)
+                raise SetupError(f"there is no prompt prompts.{name}: known are {known}")
+        self._texts = {name: texts.get(name, built_in(name)) for name in names}
+        for name in names:
+            self.render(name, **{**dict.fromkeys(_VALUES, ""), "tools": []})
+
+    def render(self, name: str, **values: Any) -> str:
+        """Fill a template in. Raises SetupError when it is wrong."""
+        return _render(name, self._texts[name], values)
+
+
+def render(name: str, **values: Any) -> str:
+    """Fill a built-in template in."""
+    return _render(name, built_in(name), values)
+
+
+def _render(name: str, text: str, values: Mapping[str, Any]) -> str:
+    environment = jinja2.sandbox.SandboxedEnvironment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     try:
-        environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        return environment.from_string(built_in(name) if own is None else own).render(**values).strip()
+        return environment.from_string(text).render(**values).strip()
     except jinja2.TemplateError as error:
         raise SetupError(f"the template of the {name} prompt is wrong: {error}") from None
+
+
+def notes(tools: ToolSet) -> Sequence[dict[str, str]]:
+    """What a prompt says about each tool: its name, and from when on it can be used."""
+    locked = dict(tools.after_rewrites)
+    return [
+        {
+            "name": name,
+            "description": find_tool(name).description,
+            "note": f"becomes available after {locked[name]} successful rewrites" if name in locked else "",
+        }
+        for name in tools.tools
+    ]

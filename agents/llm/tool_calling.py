@@ -1,4 +1,4 @@
-"""Actions as tool calls: from a reply to actions, from observations to messages. Another syntax is another class."""
+"""Actions as tool calls."""
 
 from __future__ import annotations
 
@@ -7,38 +7,36 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.llm.endpoint import Call, Message, Reply
+from agents.llm.syntax import SHOWN, BadCall, unknown
 from env.actions import Action, Observation
-from env.tools import ToolSet, find_tool
-from env.tools.base import schema
-
-_SHOWN = 200
-"""Characters of a wrong call that its correction repeats."""
-
-
-class BadCall(Exception):
-    """A call that is no action; the message is the correction."""
+from env.tools.base import Described, schema
 
 
 class ToolCalling:
     """The function calling of the OpenAI protocol."""
 
-    def __init__(self, tools: ToolSet) -> None:
-        self._names = tools.tools
+    def __init__(self, tools: Sequence[Described]) -> None:
+        self._tools = tools
 
     def described(self) -> list[dict[str, Any]]:
         """The tools, as a request describes them."""
-        tools = (find_tool(name) for name in self._names)
         return [
-            {
-                "type": "function",
-                "function": {"name": tool.name, "description": tool.description, "parameters": schema(tool)},
-            }
-            for tool in tools
+            {"name": tool.name, "description": tool.description, "parameters": schema(tool)} for tool in self._tools
         ]
+
+    def help(self) -> str:
+        """The request describes the tools."""
+        return ""
+
+    def calls(self, reply: Reply) -> Sequence[Call]:
+        """The calls, as the endpoint reports them."""
+        return reply.calls
 
     def said(self, reply: Reply) -> Message:
         """The reply as a message of the conversation."""
         message: Message = {"role": "assistant", "content": reply.text or None}
+        if reply.items:
+            message["items"] = [_sound(item) for item in reply.items]
         if reply.calls:
             message["tool_calls"] = [
                 {
@@ -55,14 +53,13 @@ class ToolCalling:
 
     def read(self, call: Call) -> Action:
         """The action that a call stands for. Raises BadCall."""
-        tools = ", ".join(self._names)
-        if call.name not in self._names:
-            raise BadCall(f"There is no tool {call.name!r}. Tools: {tools}.")
+        if call.name not in (tool.name for tool in self._tools):
+            raise unknown(call.name, self._tools)
         try:
             arguments = json.loads(call.arguments or "{}")
         except ValueError as error:
             raise BadCall(
-                f"The arguments of {call.name} are not valid JSON ({error}): {call.arguments[:_SHOWN]!r}. "
+                f"The arguments of {call.name} are not valid JSON ({error}): {call.arguments[:SHOWN]!r}. "
                 "Nothing was done; send the call again."
             ) from None
         if not isinstance(arguments, dict):
@@ -75,7 +72,12 @@ class ToolCalling:
             return (
                 "Your answer was cut off at its greatest length before it called a tool. Be brief, and call one tool."
             )
-        return f"Your answer calls no tool. Every answer has to call one of: {', '.join(self._names)}."
+        names = ", ".join(tool.name for tool in self._tools)
+        return f"Your answer calls no tool. Every answer has to call one of: {names}."
+
+    def opening(self, observation: Observation) -> str:
+        """Its text."""
+        return observation.text
 
     def answer(self, call: Call | None, observation: Observation) -> Message:
         """What came of a call as a message; of a reply without one where `call` is None."""
@@ -84,17 +86,10 @@ class ToolCalling:
         return {"role": "tool", "tool_call_id": call.id, "content": observation.text}
 
 
-def notes(tools: ToolSet) -> Sequence[dict[str, str]]:
-    """What a prompt says about each tool: its name, and from when on it can be used."""
-    locked = dict(tools.after_rewrites)
-    return [
-        {
-            "name": name,
-            "description": find_tool(name).description,
-            "note": f"becomes available after {locked[name]} successful rewrites" if name in locked else "",
-        }
-        for name in tools.tools
-    ]
+def _sound(item: dict[str, Any]) -> dict[str, Any]:
+    if item.get("type") != "function_call":
+        return item
+    return {**item, "name": item.get("name") or "none", "arguments": _valid(item.get("arguments") or "")}
 
 
 def _valid(arguments: str) -> str:

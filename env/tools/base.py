@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -20,6 +20,10 @@ class Arguments(BaseModel):
     """Base of every tool's arguments. Fields carry descriptions: they become the schema that models read."""
 
     model_config = ConfigDict(extra="forbid")
+
+    body: ClassVar[str] = ""
+    """The argument that is several lines of text, code or commands, if there is one. Models without tool calling write
+    it below the others, as it is."""
 
 
 @dataclass(slots=True)
@@ -49,7 +53,26 @@ class Tool(Protocol):
         ...
 
 
-def schema(tool: Tool) -> dict[str, Any]:
+class Described(Protocol):
+    """A tool, as far as those who call it are told."""
+
+    @property
+    def name(self) -> str:
+        """What it is called by."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """When to use it and what comes back."""
+        ...
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        """What it takes."""
+        ...
+
+
+def schema(tool: Described) -> dict[str, Any]:
     """The tool's arguments as JSON schema: the one source of function-calling schemas, help texts and tables."""
     full = tool.arguments.model_json_schema()
     properties = {

@@ -25,6 +25,8 @@ def how_it_ended(status: int, task: Task) -> str:
 class BashArguments(Arguments):
     """What to run."""
 
+    body = "command"
+
     command: str = Field(description="A shell command, run in the workspace.")
     timeout_s: float | None = Field(None, gt=0, le=600, description="Seconds it may take. Default: the task's limit.")
 

@@ -16,6 +16,8 @@ OUTPUT_LIMIT = 12_000
 class PdbArguments(Arguments):
     """What to tell the debugger."""
 
+    body = "command"
+
     command: str = Field(
         description="pdb commands, one a line (several are carried out in order), for instance "
         "`b cart.py:12, total > 3` then `c` then `p total`. `b function` works too."

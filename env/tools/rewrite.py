@@ -14,6 +14,8 @@ MAX_BYTES = 2 << 20
 class RewriteArguments(Arguments):
     """What to replace by what."""
 
+    body = "new_code"
+
     path: str = Field(description="File, relative to the workspace. It is created if it does not exist.")
     new_code: str = Field(description="The new text, with its indentation. Empty: delete the lines.")
     start: int | None = Field(

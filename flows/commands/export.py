@@ -18,10 +18,10 @@ from typing import Any
 from sqlalchemy import Engine
 
 from agents.llm import prompting
-from agents.llm.tool_calling import ToolCalling, notes
+from agents.llm.tool_calling import ToolCalling
 from db import queries
 from db.engine import connect
-from env.tools import tool_set
+from env.tools import find_tool, tool_set
 from flows.output import say
 from flows.spec import SpecError
 
@@ -97,11 +97,14 @@ def _chat(engine: Engine, run: Row, rows: Iterator[Row]) -> Iterator[str]:
         steps = queries.steps(engine, row["id"])
         if not steps:
             continue  # it ended before it began: there is nothing to learn
-        values = {"tools": notes(tools), "max_steps": run["spec"]["steps"], "observation": steps[0]["observation"]}
-        messages = [{"role": role, "content": prompting.render(name, None, **values)} for role, name in _OPENING]
+        values = {"tools": prompting.notes(tools), "syntax": "", "max_steps": run["spec"]["steps"]}
+        values["observation"] = steps[0]["observation"]
+        messages = [{"role": role, "content": prompting.render(name, **values)} for role, name in _OPENING]
         for step in steps[1:]:
             messages += _turn(step)
-        document = {"messages": messages, "tools": ToolCalling(tools).described(), "parallel_tool_calls": False}
+        described = ToolCalling([find_tool(name) for name in tools.tools]).described()
+        functions = [{"type": "function", "function": each} for each in described]
+        document = {"messages": messages, "tools": functions, "parallel_tool_calls": False}
         yield _line({**document, "metadata": {name: row[name] for name in _METADATA}})
 
 

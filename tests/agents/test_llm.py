@@ -58,6 +58,8 @@ def test_no_model(serve: Any) -> None:
         ({"reasoning_effort": "huge"}, "reasoning_effort"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"prompts": {"user": "x"}}, "prompts.user"),
+        ({"prompts": {"system_file": "/no/such/file"}}, "/no/such/file"),
+        ({"prompts": {"task": "x", "task_file": "/y"}}, "leave one out"),
         ({"prompts": {"system": "{{ nothing }}"}}, "system prompt"),
         ({"prompts": {"task": "{% if %}"}}, "task prompt"),
         ({"price": {"input": 1.0}}, "price"),

@@ -100,9 +100,10 @@ def says(text: str, **fields: Any) -> Reply:
 class OpenAIServer:
     """Serves until it is closed. Safe to ask from many threads."""
 
-    def __init__(self, script: Script, *, key: str | None = None) -> None:
-        """`key`: requests without it are refused with 401."""
+    def __init__(self, script: Script, *, key: str | None = None, skip: int = 0) -> None:
+        """`key`: requests without it are refused with 401. `skip`: so many entries are counted as taken already."""
         self._script = script
+        self._skip = skip
         self._lock = threading.Lock()
         self._key = key
         self.requests: list[dict[str, Any]] = []
@@ -154,24 +155,25 @@ class OpenAIServer:
             self.times.append(time.monotonic())
             self.now += 1
             self.most_at_once = max(self.most_at_once, self.now)
-            entry = self._entry(http, body)
+            number = len(self.requests) + self._skip
+            entry = self._entry(http, body, number)
         try:
             time.sleep(entry.delay_s)
-            self._send(http, entry, str(body.get("model", "")), len(self.requests))
+            self._send(http, entry, str(body.get("model", "")), number)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the client had enough of waiting
         finally:
             with self._lock:
                 self.now -= 1
 
-    def _entry(self, http: BaseHTTPRequestHandler, body: dict[str, Any]) -> Entry:
+    def _entry(self, http: BaseHTTPRequestHandler, body: dict[str, Any], number: int) -> Entry:
         if self._key is not None and http.headers.get("Authorization") != f"Bearer {self._key}":
             return Fault.status(401, f"Incorrect API key provided: {http.headers.get('Authorization')}")
-        if not http.path.endswith("/chat/completions"):
+        if not http.path.split("?")[0].endswith(("/chat/completions", "/responses")):
             return Fault.status(404, f"no such path: {http.path}")
         if callable(self._script):
             return self._script(body)
-        return self._script[min(len(self.requests), len(self._script)) - 1]
+        return self._script[min(number, len(self._script)) - 1]
 
     def _send(self, http: BaseHTTPRequestHandler, entry: Entry, model: str, number: int) -> None:
         if isinstance(entry, Fault) and not entry.code:
@@ -180,7 +182,8 @@ class OpenAIServer:
         if isinstance(entry, Fault):
             code, data, headers = entry.code, entry.body, dict(entry.headers)
         else:
-            code, data, headers = 200, json.dumps(completion(entry, model, number)).encode(), {}
+            made = response if http.path.split("?")[0].endswith("/responses") else completion
+            code, data, headers = 200, json.dumps(made(entry, model, number)).encode(), {}
         length = len(data)
         if isinstance(entry, Fault) and entry.promised is not None:
             length = entry.promised
@@ -220,5 +223,54 @@ def completion(reply: Reply, model: str, number: int) -> dict[str, Any]:
             "total_tokens": reply.tokens_in + reply.tokens_out,
             "prompt_tokens_details": {"cached_tokens": reply.tokens_cached},
             "completion_tokens_details": {"reasoning_tokens": reply.tokens_reasoning},
+        }
+    return body
+
+
+def response(reply: Reply, model: str, number: int) -> dict[str, Any]:
+    """The body of an answer of the Responses API."""
+    output: list[dict[str, Any]] = []
+    if reply.tokens_reasoning:
+        output.append(
+            {"type": "reasoning", "id": f"rs_{number}", "summary": [], "encrypted_content": f"secret {number}"}
+        )
+    if reply.content or reply.refusal:
+        part = (
+            {"type": "refusal", "refusal": reply.refusal}
+            if reply.refusal
+            else {"type": "output_text", "text": reply.content}
+        )
+        output.append(
+            {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [part]}
+        )
+    output += [
+        {
+            "type": "function_call",
+            "id": f"fc_{number}_{position}",
+            "call_id": f"call_{number}_{position}",
+            "name": name,
+            "arguments": arguments,
+            "status": "completed",
+        }
+        for position, (name, arguments) in enumerate(reply.calls)
+    ]
+    cut_off = reply.finish_reason == "length"
+    body: dict[str, Any] = {
+        "id": f"resp_{number}",
+        "object": "response",
+        "created_at": 0,
+        "model": model,
+        "status": "incomplete" if cut_off else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if cut_off else None,
+        "error": None,
+        "output": output,
+    }
+    if reply.usage:
+        body["usage"] = {
+            "input_tokens": reply.tokens_in,
+            "input_tokens_details": {"cached_tokens": reply.tokens_cached},
+            "output_tokens": reply.tokens_out,
+            "output_tokens_details": {"reasoning_tokens": reply.tokens_reasoning},
+            "total_tokens": reply.tokens_in + reply.tokens_out,
         }
     return body

@@ -1,0 +1,56 @@
+"""The Chat Completions API of OpenAI, or of any server that speaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from agents.llm.endpoint import Call, Endpoint, Message, Reply
+
+
+class ChatCompletions(Endpoint):
+    """The Chat Completions API."""
+
+    def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
+        """What a request says besides the conversation."""
+        settings = self._settings
+        # OpenAI's newer models refuse the old name; other servers do not know the new one.
+        limit = "max_completion_tokens" if settings.is_openai else "max_tokens"
+        optional = {
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "seed": seed,
+            limit: settings.max_tokens,
+            "reasoning_effort": settings.reasoning_effort,
+            "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
+            "tools": [{"type": "function", "function": each} for each in tools] or None,
+            "extra_body": settings.extra_body or None,
+        }
+        return {"model": self.model, **{name: value for name, value in optional.items() if value is not None}}
+
+    def wire(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """As they are."""
+        return list(messages)
+
+    def _send(self, parameters: dict[str, Any], messages: list[dict[str, Any]], timeout_s: float) -> str:
+        create = self._client.chat.completions.with_raw_response.create
+        return create(messages=cast(Any, messages), timeout=timeout_s, **parameters).text
+
+    def read(self, answer: dict[str, Any]) -> Reply:
+        """What an answer says."""
+        choice = answer["choices"][0]
+        message, usage = choice["message"], answer.get("usage") or {}
+        calls = []
+        for number, each in enumerate(message.get("tool_calls") or ()):
+            function = each.get("function") or {"name": each.get("type")}
+            call_id = each.get("id") or f"call_{number}"
+            calls.append(Call(call_id, function.get("name") or "", function.get("arguments") or ""))
+        return Reply(
+            text=message.get("content") or message.get("refusal") or "",
+            calls=tuple(calls),
+            cut_off=choice.get("finish_reason") == "length",
+            tokens_in=usage.get("prompt_tokens") or 0,
+            tokens_cached=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+            tokens_out=usage.get("completion_tokens") or 0,
+            tokens_reasoning=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
+        )

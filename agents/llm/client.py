@@ -1,0 +1,57 @@
+"""Clients of the `openai` package: OpenAI's, Azure's, and any compatible server's."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agents.base import SetupError
+from agents.llm.settings import Settings
+
+if TYPE_CHECKING:
+    import openai
+
+_ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
+
+
+def make_client(settings: Settings, key: str) -> openai.OpenAI:
+    """The client for an endpoint. Raises SetupError."""
+    if not settings.is_azure:
+        return _client(settings.url, key)
+    if not settings.azure_version:
+        raise SetupError("Azure OpenAI needs the version of its interface: set OPENAI_API_VERSION")
+    return _azure_client(settings.url, settings.azure_version, key, settings.azure_token())
+
+
+# A client is safe to share between threads, and takes a while to make. It has up to 1000 connections, and keeps 100.
+@functools.lru_cache(maxsize=16)
+def _client(url: str, key: str) -> openai.OpenAI:
+    import openai
+
+    return openai.OpenAI(base_url=url, api_key=key, max_retries=0)
+
+
+@functools.lru_cache(maxsize=16)
+def _azure_client(url: str, version: str, key: str, token: str) -> openai.AzureOpenAI:
+    import openai
+
+    if token:
+        return openai.AzureOpenAI(azure_endpoint=url, api_version=version, azure_ad_token=token, max_retries=0)
+    if key:
+        return openai.AzureOpenAI(azure_endpoint=url, api_version=version, api_key=key, max_retries=0)
+    return openai.AzureOpenAI(
+        azure_endpoint=url, api_version=version, azure_ad_token_provider=_entra_tokens(), max_retries=0
+    )
+
+
+def _entra_tokens() -> Callable[[], str]:
+    """Entra tokens of whoever is logged in on this machine. Raises SetupError."""
+    try:
+        from azure.identity import DefaultAzureCredential, get_bearer_token_provider
+    except ImportError:
+        raise SetupError(
+            "no key for Azure OpenAI: set AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN, or install stackrank[azure] "
+            "for an Entra login"
+        ) from None
+    return get_bearer_token_provider(DefaultAzureCredential(), _ENTRA_SCOPE)

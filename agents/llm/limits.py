@@ -1,0 +1,130 @@
+"""How much an endpoint is asked at a time, by all episodes of this process together.
+
+Where several processes share an endpoint, `share` puts a common store behind the limits by the minute.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from agents.base import OutOfTime
+from agents.llm.settings import Settings
+
+Shared = Callable[[str, float, int], None]
+"""(name of a limit, how much of it there is per minute, how much is taken): returns when it may be used."""
+
+_shared: Shared | None = None
+_all: dict[str, Limits] = {}
+_lock = threading.Lock()
+
+
+def share(store: Shared | None) -> None:
+    """Take what limits by the minute allow from a store that other processes use too; None: from this process's own."""
+    global _shared
+    _shared = store
+
+
+def of(settings: Settings) -> Limits:
+    """The limits of an endpoint. Where entrants differ about them, the narrowest holds."""
+    with _lock:
+        limits = _all.setdefault(settings.shown_url, Limits(settings.shown_url))
+    limits.narrow(settings)
+    return limits
+
+
+class Rate:
+    """So much a minute, evenly: never more than a second's worth at once."""
+
+    def __init__(self, name: str) -> None:
+        """`name`: what other processes know it by."""
+        self._name = name
+        self._lock = threading.Lock()
+        self._stock = 0.0
+        self._filled = 0.0
+        self.per_minute: float | None = None
+
+    def take(self, amount: int, deadline: float | None) -> None:
+        """Wait until `amount` may be used. Raises OutOfTime."""
+        if self.per_minute is None or amount <= 0:
+            return
+        if _shared is not None:
+            self._buy(_shared, self.per_minute, amount)
+            return
+        wait = self._reserve(self.per_minute / 60, amount)
+        if deadline is not None and time.monotonic() + wait > deadline:
+            raise OutOfTime
+        time.sleep(wait)
+
+    def charge(self, amount: int) -> None:
+        """Book what was used beyond what was taken; negative: what was not used."""
+        with self._lock:
+            self._stock -= amount
+
+    def _reserve(self, per_second: float, amount: int) -> float:
+        """Seconds to wait. Whoever comes later waits longer."""
+        with self._lock:
+            now = time.monotonic()
+            self._stock = min(self._stock + (now - self._filled) * per_second, max(per_second, 1.0))
+            self._filled = now
+            self._stock -= amount
+            return max(-self._stock / per_second, 0.0)
+
+    def _buy(self, shared: Shared, per_minute: float, amount: int) -> None:
+        # A second's worth at a time, because asking the store takes a while.
+        with self._lock:
+            while self._stock < amount:
+                bought = max(int(per_minute / 60), 1)
+                shared(self._name, per_minute, bought)
+                self._stock += bought
+            self._stock -= amount
+
+
+class Limits:
+    """The limits of one endpoint."""
+
+    def __init__(self, url: str) -> None:
+        """None yet."""
+        self._free = threading.Condition()
+        self._now = 0
+        self._most: float | None = None
+        self._requests = Rate(f"{url} requests")
+        self._tokens = Rate(f"{url} tokens")
+
+    def narrow(self, settings: Settings) -> None:
+        """Hold what these settings say too."""
+        self._most = _least(self._most, settings.max_concurrency)
+        self._requests.per_minute = _least(self._requests.per_minute, settings.requests_per_minute)
+        self._tokens.per_minute = _least(self._tokens.per_minute, settings.tokens_per_minute)
+
+    @contextmanager
+    def slot(self, tokens: int, deadline: float | None) -> Iterator[None]:
+        """While a question of about `tokens` tokens is asked. Raises OutOfTime."""
+        self._requests.take(1, deadline)
+        self._tokens.take(tokens, deadline)
+        if self._most is None:
+            yield
+            return
+        with self._free:
+            wait = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            if not self._free.wait_for(lambda: self._now < (self._most or 1), wait):
+                raise OutOfTime
+            self._now += 1
+        try:
+            yield
+        finally:
+            with self._free:
+                self._now -= 1
+                self._free.notify()
+
+    def used(self, estimated: int, tokens: int) -> None:
+        """Book how many tokens it was in the end."""
+        if self._tokens.per_minute is not None:
+            self._tokens.charge(tokens - estimated)
+
+
+def _least(one: float | None, other: float | None) -> float | None:
+    given = [each for each in (one, other) if each is not None]
+    return min(given) if given else None

@@ -1,0 +1,244 @@
+"""Actions as text, for models without tool calling: one fenced block, observations as JSON.
+
+The first line of a block is the tool and its arguments, by position or by name; what takes several lines (code,
+commands) stands below it as it is, so that nothing has to be escaped:
+
+    ```action
+    rewrite cart.py 5 6
+        for item in items:
+            total += item.price
+    ```
+
+A JSON object, {"tool": ..., "arguments": {...}}, is understood too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.llm import prompting
+from agents.llm.endpoint import Call, Message, Reply
+from agents.llm.syntax import SHOWN, BadCall, unknown
+from env.actions import Action, Observation
+from env.tools.base import Described, schema
+from env.tools.describe import usage
+
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_WORD = re.compile(r"""(?:(?P<name>\w+)=)?(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>\S+))""")
+_THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A fenced block."""
+
+    info: str
+    text: str
+    end: int
+    """The first line after it."""
+    closed: bool
+
+
+class FencedText:
+    """One action in a fenced block."""
+
+    def __init__(self, tools: Sequence[Described]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._schemas = {tool.name: schema(tool) for tool in tools}
+
+    def described(self) -> list[dict[str, Any]]:
+        """Nothing: the prompt describes the tools."""
+        return []
+
+    def help(self) -> str:
+        """How to write an action, and each tool with its arguments."""
+        tools = [
+            {
+                "name": name,
+                "usage": self._usage(name),
+                "description": tool.description,
+                "arguments": self._schemas[name]["properties"],
+                "body": tool.arguments.body,
+            }
+            for name, tool in self._tools.items()
+        ]
+        return prompting.render("text", tools=tools)
+
+    def calls(self, reply: Reply) -> Sequence[Call]:
+        """The first action; what follows it is not carried out."""
+        block = self._block(reply)
+        if block is None:
+            return ()
+        text = block.text.strip("\n")
+        name = text.split(maxsplit=1)[0] if text.strip() else ""
+        if text.lstrip().startswith("{"):
+            name = str((_json_call(text) or {}).get("tool", ""))
+        return (Call("", name, text),)
+
+    def said(self, reply: Reply) -> Message:
+        """The reply up to the end of its action: what a model makes up after it would mislead it."""
+        text = _THINKING.sub("", reply.text)
+        block = self._block(reply)
+        if block is not None:
+            text = "\n".join(text.split("\n")[: block.end])
+        return {"role": "assistant", "content": text.strip() or "(nothing)"}
+
+    def read(self, call: Call) -> Action:
+        """The action that a block stands for. Raises BadCall."""
+        if call.arguments.lstrip().startswith("{"):
+            return self._from_json(call.arguments)
+        if not call.name:
+            raise BadCall("Your action block is empty. Its first line has to be a tool and its arguments.")
+        if call.name not in self._tools:
+            raise unknown(call.name, list(self._tools.values()))
+        head, _, below = call.arguments.partition("\n")
+        rest = head.strip()[len(call.name) :].strip()
+        body = self._tools[call.name].arguments.body
+        if not body:
+            if below.strip():
+                raise BadCall(
+                    f"{call.name} takes nothing below its first line: {self._usage(call.name)}. "
+                    "Nothing was done; write one action in one block."
+                )
+            return Action(call.name, self._words(call.name, rest))
+        if next(iter(self._schemas[call.name]["properties"])) == body:
+            given, rest = self._leading(call.name, rest)
+            lines = [rest, below] if rest and below else [rest or below]
+            text = "\n".join(lines).strip("\n")
+            return Action(call.name, {body: text, **given} if text or body not in given else given)
+        given = self._words(call.name, rest)
+        if below:
+            # Text of a file ends with a newline.
+            given[body] = below if below.endswith("\n") else below + "\n"
+        elif body not in given:
+            raise BadCall(
+                f"{call.name} needs {body} on the lines below the first: {self._usage(call.name)}. "
+                f'Nothing was done. To write nothing there, say {body}="" on the first line.'
+            )
+        return Action(call.name, given)
+
+    def no_call(self, reply: Reply) -> str:
+        """The correction of a reply without an action."""
+        if reply.cut_off:
+            return "Your answer was cut off at its greatest length before its action ended. Be brief."
+        names = ", ".join(self._tools)
+        return (
+            "Your answer holds no action. End every answer with one block: a line ```action, a line with a tool and "
+            f"its arguments, a line ```. Tools: {names}."
+        )
+
+    def opening(self, observation: Observation) -> str:
+        """The observation as JSON."""
+        return observation.as_json()
+
+    def answer(self, call: Call | None, observation: Observation) -> Message:
+        """The observation as JSON."""
+        return {"role": "user", "content": observation.as_json()}
+
+    def _usage(self, name: str) -> str:
+        described = self._schemas[name]
+        return usage(name, described["required"], list(described["properties"]), self._tools[name].arguments.body)
+
+    def _block(self, reply: Reply) -> _Block | None:
+        """The block that is meant: the first that is marked as an action, else the only one that looks like one."""
+        blocks = [block for block in _blocks(_THINKING.sub("", reply.text)) if block.closed or not reply.cut_off]
+        marked = [block for block in blocks if block.info == "action"]
+        if marked:
+            return marked[0]
+        alike = [block for block in blocks if self._looks_like_one(block.text)]
+        return alike[0] if len(alike) == 1 else None
+
+    def _looks_like_one(self, text: str) -> bool:
+        words = text.split(maxsplit=1)
+        return bool(words) and (words[0] in self._tools or "tool" in (_json_call(text) or {}))
+
+    def _from_json(self, text: str) -> Action:
+        said = _json_call(text)
+        if said is None:
+            raise BadCall(
+                f"The action is not valid JSON: {text[:SHOWN]!r}. Nothing was done; write the tool and its arguments "
+                "on one line, and code on the lines below it."
+            )
+        name, arguments = said.get("tool"), said.get("arguments", {})
+        if not isinstance(name, str) or name not in self._tools:
+            raise unknown(str(name), list(self._tools.values()))
+        if not isinstance(arguments, dict):
+            raise BadCall(f"The arguments of {name} have to be a JSON object; nothing was done.")
+        return Action(name, arguments)
+
+    def _words(self, tool: str, text: str) -> dict[str, Any]:
+        """Arguments of a first line, by position or by name. Raises BadCall."""
+        properties: Mapping[str, Any] = self._schemas[tool]["properties"]
+        given: dict[str, Any] = {}
+        for word in _WORD.finditer(text):
+            name = word["name"]
+            if name is None:
+                free = [each for each in properties if each not in given and each != self._tools[tool].arguments.body]
+                if not free:
+                    raise BadCall(f"Too many arguments at {word[0]!r}: {self._usage(tool)}. Nothing was done.")
+                name = free[0]
+            elif name not in properties:
+                raise BadCall(
+                    f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that "
+                    "holds = or spaces in quotes."
+                )
+            given[name] = _value(word, properties[name])
+        return given
+
+    def _leading(self, tool: str, text: str) -> tuple[dict[str, Any], str]:
+        """Arguments by name at the beginning of a line, and what is left of it."""
+        properties: Mapping[str, Any] = self._schemas[tool]["properties"]
+        given: dict[str, Any] = {}
+        while (word := _WORD.match(text)) and word["name"] in properties:
+            given[word["name"]] = _value(word, properties[word["name"]])
+            text = text[word.end() :].lstrip()
+        return given, text
+
+
+def _blocks(text: str) -> list[_Block]:
+    lines = text.split("\n")
+    blocks: list[_Block] = []
+    number = 0
+    while number < len(lines):
+        opening = _FENCE.match(lines[number].rstrip())
+        number += 1
+        if opening is None:
+            continue
+        info, _, head = opening["info"].strip().partition(" ")
+        inside = [head] if head else []
+        closed = False
+        while number < len(lines) and not closed:
+            closed = _closes(lines[number], opening["marks"])
+            if not closed:
+                inside.append(lines[number].removeprefix(opening["indent"]).rstrip("\r"))
+            number += 1
+        blocks.append(_Block(info.lower(), "\n".join(inside), number, closed))
+    return blocks
+
+
+def _closes(line: str, marks: str) -> bool:
+    line = line.strip()
+    return len(line) >= len(marks) and set(line) == {marks[0]}
+
+
+def _json_call(text: str) -> dict[str, Any] | None:
+    try:
+        said = json.loads(text, strict=False)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _value(word: re.Match[str], described: Mapping[str, Any]) -> Any:
+    text = next(word[group] for group in ("double", "single", "plain") if word[group] is not None)
+    types = {described.get("type"), *(each.get("type") for each in described.get("anyOf", ()))}
+    if "string" in types:
+        return text
+    try:
+        return json.loads(text.lower())
+    except ValueError:
+        return text

@@ -1,0 +1,30 @@
+"""Tools in words, from the same schemas that models get."""
+
+from __future__ import annotations
+
+from env.tools.base import Tool, schema
+from env.tools.registry import find_tool, tool_names
+
+
+def usage(name: str, required: list[str], arguments: list[str], body: str = "") -> str:
+    """One line: `rewrite path [start] [end]`; the argument that is written below it is left out."""
+    words = [each if each in required else f"[{each}]" for each in arguments if each != body]
+    return " ".join([name, *words])
+
+
+def markdown_table() -> str:
+    """All tools as a table for the README."""
+    rows = ["| tool | arguments | what it does |", "| --- | --- | --- |"]
+    rows += [_row(find_tool(name)) for name in tool_names()]
+    return "\n".join(rows)
+
+
+def _row(tool: Tool) -> str:
+    described = schema(tool)
+    arguments = usage("", described["required"], list(described["properties"])).strip()
+    shown = f"`{arguments}`" if arguments else ""
+    return f"| `{tool.name}` | {shown} | {tool.description.replace('|', chr(92) + '|')} |"
+
+
+if __name__ == "__main__":
+    print(markdown_table())
