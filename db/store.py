@@ -131,6 +131,7 @@ class Store(Transactions):
         leaderboard: str = "",
         versions: Mapping[str, Any] | None = None,
         host: str = "",
+        schedule: str = "",
         prefect_flow_run_id: str = "",
     ) -> int:
         """Store a pending run and return its id. Names may repeat; the latest of a name is the one meant."""
@@ -145,6 +146,7 @@ class Store(Transactions):
             leaderboard=leaderboard,
             versions=dict(versions or {}),
             host=host,
+            schedule=schedule,
             prefect_flow_run_id=prefect_flow_run_id,
             created_at=now(),
         )

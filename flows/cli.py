@@ -10,6 +10,8 @@ import typer
 
 from flows.cli_options import FixesOption, Json, Number, PathOption, Strings, Text
 from flows.cli_trajectories import app as trajectories
+from flows.cli_schedule import app as schedule
+from flows.cli_services import app as services
 
 if TYPE_CHECKING:
     from env.benchmarks.base import Source
@@ -22,8 +24,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
 app.add_typer(trajectories)
+app.add_typer(services)
+app.add_typer(schedule, name="schedule")
 
 _debug = False
 
@@ -201,33 +204,6 @@ def gc(as_json: Json = False) -> None:
     from flows.commands import machine
 
     machine.gc(as_json)
-
-
-@app.command()
-def dashboard(
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8501,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-) -> None:
-    """Serve the dashboard until interrupted."""
-    from flows.commands import services
-
-    services.dashboard(port, host)
-
-
-@app.command()
-def up(port: Annotated[int, typer.Option(help="Port of the dashboard.")] = 8501, as_json: Json = False) -> None:
-    """Start the Prefect server and the dashboard in the background."""
-    from flows.commands import services
-
-    services.up(port, as_json)
-
-
-@app.command()
-def down(as_json: Json = False) -> None:
-    """End what runs in the background."""
-    from flows.commands import services
-
-    services.down(as_json)
 
 
 def _text(path: Path | None) -> str | None:

@@ -12,5 +12,6 @@ PathOption = Annotated[Optional[Path], typer.Option("--path", help="Where the be
 FixesOption = Annotated[Optional[Path], typer.Option("--fixes", help="A folder of known fixes, TASK.patch.")]  # noqa: UP045
 Strings = Optional[list[str]]  # noqa: UP045
 Number = Optional[int]  # noqa: UP045
+Decimal = Optional[float]  # noqa: UP045
 Text = Optional[str]  # noqa: UP045
 File = Optional[Path]  # noqa: UP045

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +25,7 @@ from flows.spec import EntrantSpec, RunSpec, SpecError
 
 MOST_SHOWN = 256 * 1024
 """Bytes of a task's files that are stored for the trace page."""
+_NAMED = 3  # entrants that fit into a name
 
 
 @dataclass(frozen=True)
@@ -138,11 +140,16 @@ def shown_files(task: Task) -> dict[str, str]:
     return shown
 
 
-def save_run(store: Store, plan: Plan) -> int:
-    """The run with all its episodes, pending. Returns the run's id."""
+def save_run(store: Store, plan: Plan, *, schedule: str = "", flow_run_id: str = "") -> int:
+    """The run with all its episodes, pending. Returns the run's id.
+
+    `schedule`: the deployment that starts it; `flow_run_id`: the Prefect flow run that makes it.
+    """
     spec = plan.spec
     saved = save_benchmark(store, plan.benchmark, plan.all_tasks)
-    name = spec.name or f"{spec.benchmark}-{datetime.now():%Y-%m-%d-%H%M}"
+    name = f"{spec.name or schedule or spec.benchmark}-{datetime.now():%Y-%m-%d-%H%M}"
+    if spec.name and not schedule:
+        name = spec.name
     run_id = store.create_run(
         name=name,
         benchmark_id=saved.id,
@@ -154,6 +161,8 @@ def save_run(store: Store, plan: Plan) -> int:
         leaderboard=spec.leaderboard,
         versions=versions(),
         host=platform.node(),
+        schedule=schedule,
+        prefect_flow_run_id=flow_run_id,
     )
     # Task by task, all entrants and attempts of one next to each other: a run that is cut off compares fairly.
     cells = [
@@ -164,6 +173,12 @@ def save_run(store: Store, plan: Plan) -> int:
     ]
     store.create_episodes(run_id, cells, sandbox=plan.backend.name)
     return run_id
+
+
+def run_label(board: str, start: datetime, entrants: Sequence[str]) -> str:
+    """What a run is called in Prefect: `LEADERBOARD 2026-01-31 03:00 · ENTRANT, ENTRANT +3`."""
+    shown = ", ".join(entrants[:_NAMED]) + (f" +{len(entrants) - _NAMED}" if len(entrants) > _NAMED else "")
+    return f"{board} {start:%Y-%m-%d %H:%M} · {shown}"
 
 
 def save_entrant(store: Store, entrant: Entrant) -> int:

@@ -21,7 +21,7 @@ class SpecError(Exception):
 class EntrantSpec(BaseModel):
     """What is ranked: an agent, its model and its tool set."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     agent: str
     """Name of an agent: `oracle`, `repair`, `llm`, or one of a plug-in."""
@@ -43,7 +43,7 @@ class EntrantSpec(BaseModel):
 class RunSpec(BaseModel):
     """A run: tasks x entrants x attempts."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: str = ""
     """What the run is called; `BENCHMARK-DATE` where empty."""

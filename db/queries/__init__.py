@@ -7,7 +7,7 @@ from db.queries.boards import failure_points, leaderboard, rate_history, run_sum
 from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks
 from db.queries.compare import changes, compare
 from db.queries.episodes import episode, episodes, neighbours
-from db.queries.runs import progress, run, runs
+from db.queries.runs import progress, run, run_of_flow, runs
 from db.queries.steps import (
     actions,
     before,
@@ -40,6 +40,7 @@ __all__ = [
     "progress",
     "rate_history",
     "run",
+    "run_of_flow",
     "run_summary",
     "runs",
     "step",

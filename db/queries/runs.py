@@ -83,6 +83,12 @@ def run(engine: Engine, ref: int | str) -> Row:
     return {**found, "wall_s": wall_s(found), **progress(engine, found["id"]), "entrants": entrants}
 
 
+def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:
+    """The id of the run that a Prefect flow run has made, if it has made one."""
+    found = fetch_one(engine, select(RUN.c.id).where(RUN.c.prefect_flow_run_id == flow_run_id))
+    return None if found is None else int(found["id"])
+
+
 def progress(engine: Engine, run_id: int) -> Row:
     """How far a run is: `done`, `resolved`, `unresolved`, `errors`, `running`, `pending`, `cost_usd`, `retried`."""
     return _counts(engine, [run_id])[run_id]

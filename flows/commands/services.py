@@ -1,9 +1,10 @@
-"""Commands that serve: dashboard, up, down. The dashboard is another program: nothing of it is imported here."""
+"""Commands that serve: dashboard, worker, up, down. The dashboard is another program: nothing of it is imported."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
+import platform
 import socket
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from db.engine import connect, default_url
 from db.errors import masked
 from flows.background import ServerError, Service
 from flows.output import print_json, say
-from flows.server import ensure_server, server_status, stop_server
+from flows.server import client_env, ensure_server, server_status, stop_server
 
 _ROOT = Path(__file__).parents[2]
 
@@ -37,6 +38,44 @@ DASHBOARD = Service(
     command=_command,
     env=_env,
 )
+
+
+def _worker_command(port: int) -> list[str]:
+    return [sys.executable, "-m", "flows.cli", "worker", "--port", str(port)]
+
+
+WORKER = Service(
+    name="worker",
+    title="worker",
+    word="worker",
+    patience="about 10 s",
+    path="/health",
+    health="/health",
+    command=_worker_command,
+    env=_env,
+)
+
+
+def worker(pool: str, limit: int | None, port: int | None, host: str) -> None:
+    """Play what is scheduled on a work pool, in this process, until it is interrupted. Raises ServerError."""
+    connect().dispose()
+    os.environ.update({**_env(0), **client_env(ensure_server(say=say))})
+    # Imports Prefect, which reads these variables then.
+    from flows.deployments import make_pool
+
+    # A pool that is there keeps its kind: a worker of Docker or Kubernetes serves it where that package is installed.
+    make_pool(pool)
+    name = f"{platform.node()}-{port or os.getpid()}"
+    command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--name", name]
+    command += ["--install-policy", "never"]
+    if limit:
+        command += ["--limit", str(limit)]
+    if port:
+        command.append("--with-healthcheck")
+        os.environ |= {"PREFECT_WORKER_WEBSERVER_HOST": host, "PREFECT_WORKER_WEBSERVER_PORT": str(port)}
+    say(f"worker {name} takes runs from the pool {pool} and writes to {masked(default_url())} (Ctrl-C ends it)")
+    # In place of this process, so that signals reach it.
+    os.execv(sys.executable, command)
 
 
 def dashboard(port: int, host: str) -> None:
@@ -68,15 +107,19 @@ def up(port: int, as_json: bool) -> None:
     connect().dispose()
     prefect = ensure_server(say=say)
     url = DASHBOARD.ensure(say=say, port=port)
+    health = WORKER.ensure(say=say)
     if as_json:
-        print_json({"prefect": prefect, "dashboard": url, "database": masked(default_url())})
-    else:
-        print(f"Dashboard: {url}\nPrefect:   {prefect.removesuffix('/api')}\nDatabase:  {masked(default_url())}")
+        print_json({"prefect": prefect, "dashboard": url, "worker": health, "database": masked(default_url())})
+        return
+    print(f"Dashboard: {url}\nPrefect:   {prefect.removesuffix('/api')}\nWorker:    {health}")
+    print(f"Database:  {masked(default_url())}")
 
 
 def down(as_json: bool) -> None:
     """End what runs in the background."""
     ended = []
+    if WORKER.stop():
+        ended.append("worker")
     if DASHBOARD.stop():
         ended.append("dashboard")
     if server_status() is not None and stop_server():

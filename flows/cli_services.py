@@ -1,0 +1,52 @@
+"""Commands that serve, and commands that start and end what serves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flows.cli_options import Json, Number
+from flows.cli_schedule import POOL
+
+app = typer.Typer()
+
+
+@app.command()
+def dashboard(
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8501,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Serve the dashboard until interrupted."""
+    from flows.commands import services
+
+    services.dashboard(port, host)
+
+
+@app.command()
+def up(port: Annotated[int, typer.Option(help="Port of the dashboard.")] = 8501, as_json: Json = False) -> None:
+    """Start the Prefect server, a worker and the dashboard in the background."""
+    from flows.commands import services
+
+    services.up(port, as_json)
+
+
+@app.command()
+def worker(
+    pool: Annotated[str, typer.Option(help="Work pool to take runs from; made if there is none.")] = POOL,
+    limit: Annotated[Number, typer.Option(min=1, help="Runs at the same time.")] = None,
+    port: Annotated[Number, typer.Option(help="Answer /health on this port.")] = None,
+    host: Annotated[str, typer.Option(help="Address of that port.")] = "127.0.0.1",
+) -> None:
+    """Play scheduled runs until interrupted."""
+    from flows.commands import services
+
+    services.worker(pool, limit, port, host)
+
+
+@app.command()
+def down(as_json: Json = False) -> None:
+    """End what runs in the background."""
+    from flows.commands import services
+
+    services.down(as_json)

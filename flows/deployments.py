@@ -1,0 +1,125 @@
+"""What workers run: a typed catalogue of workflows, and the flow that a schedule starts.
+
+Importing this module imports Prefect, which takes seconds: the command line does so only where it speaks to Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from prefect import Flow, flow
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
+from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions, State
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+from prefect.runtime import deployment, flow_run
+from prefect.utilities.callables import parameter_schema
+from prefect.workers.process import ProcessWorker
+
+from db import queries
+from db.engine import connect
+from db.store import Store
+from flows.evaluate import evaluate
+from flows.plan import make_plan, run_label, save_run
+from flows.spec import EntrantSpec, RunSpec
+
+OnOverlap = Literal["skip", "queue"]
+STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
+    "skip": ConcurrencyLimitStrategy.CANCEL_NEW,
+    "queue": ConcurrencyLimitStrategy.ENQUEUE,
+}
+
+
+def _scheduled_label() -> str:
+    """`LEADERBOARD DATE · ENTRANTS`, known before the run has a row."""
+    spec = flow_run.parameters["spec"]
+    fields = spec.model_dump() if isinstance(spec, RunSpec) else spec
+    entrants = [EntrantSpec.model_validate(each).label for each in fields["entrants"]]
+    start = flow_run.scheduled_start_time or datetime.now().astimezone()
+    return run_label(fields.get("leaderboard") or deployment.name or fields["benchmark"], start, entrants)
+
+
+@flow(name="scheduled-run", flow_run_name=_scheduled_label, persist_result=False)
+def scheduled_run(spec: RunSpec) -> State[Any]:
+    """Make a run from its specification, and play it. A retry of the same flow run goes on with the run it made."""
+    engine = connect()
+    schedule = str(deployment.name or "")
+    flow_run_id = str(flow_run.id)
+    run_id = queries.run_of_flow(engine, flow_run_id)
+    if run_id is None:
+        spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})
+        run_id = save_run(Store(engine), make_plan(spec), schedule=schedule, flow_run_id=flow_run_id)
+    state: State[Any] = evaluate(run_id=run_id, label=queries.run(engine, run_id)["name"], return_state=True)
+    return state
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """A flow that workers run, and how many of its runs may go on at the same time."""
+
+    flow: Flow[..., Any]
+    limit: int | None
+    """Flow runs of one deployment at the same time; None: no limit."""
+
+    @property
+    def entrypoint(self) -> str:
+        """Where a worker imports it from; it has stackrank installed, so nothing is fetched."""
+        return f"{self.flow.fn.__module__}.{self.flow.fn.__qualname__}"
+
+    def deploy(
+        self,
+        client: SyncPrefectClient,
+        *,
+        name: str,
+        pool: str,
+        parameters: dict[str, Any],
+        schedules: Sequence[DeploymentScheduleCreate] = (),
+        tags: Sequence[str] = (),
+        on_overlap: OnOverlap = "queue",
+        description: str = "",
+    ) -> UUID:
+        """Create the deployment FLOW/NAME, or make it what is said here."""
+        ensure_pool(client, pool)
+        return client.create_deployment(
+            flow_id=client.create_flow_from_name(self.flow.name),
+            name=name,
+            entrypoint=self.entrypoint,
+            work_pool_name=pool,
+            parameters=parameters,
+            parameter_openapi_schema=parameter_schema(self.flow).model_dump(exclude_unset=True),
+            enforce_parameter_schema=True,
+            schedules=list(schedules),
+            concurrency_limit=self.limit,
+            concurrency_options=ConcurrencyOptions(collision_strategy=STRATEGIES[on_overlap]) if self.limit else None,
+            tags=list(tags),
+            description=description,
+            paused=False,
+            pull_steps=[],
+        )
+
+
+EVALUATION = Workflow(scheduled_run, limit=1)
+WORKFLOWS = (EVALUATION,)
+
+
+def make_pool(name: str) -> None:
+    """`ensure_pool` for who has no client."""
+    with get_client(sync_client=True) as client:
+        ensure_pool(client, name)
+
+
+def ensure_pool(client: SyncPrefectClient, name: str) -> None:
+    """Create a process pool of this name, unless there is a pool: of whatever kind, it is used as it is."""
+    try:
+        client.read_work_pool(name)
+    except ObjectNotFound:
+        template = ProcessWorker.get_default_base_job_template()
+        pool = WorkPoolCreate(name=name, type=ProcessWorker.type, base_job_template=template)
+        try:
+            client.create_work_pool(pool)
+        except ObjectAlreadyExists:
+            return  # somebody else was faster
