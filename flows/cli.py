@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from flows.cli_options import FixesOption, Json, Number, PathOption, Strings, Text
-from flows.cli_trajectories import app as trajectories
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services
+from flows.cli_trajectories import app as trajectories
 
 if TYPE_CHECKING:
     from env.benchmarks.base import Source

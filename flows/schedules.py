@@ -116,7 +116,8 @@ def row(name: str) -> Row:
 def set_paused(name: str, paused: bool) -> None:
     """Stop making runs of a schedule, or go on; what is going on goes on. Raises NotFound."""
     with _client() as client:
-        client.set_deployment_paused_state(_find(client, name).id, paused)
+        change = client.pause_deployment if paused else client.resume_deployment
+        change(_find(client, name).id)
 
 
 def trigger(name: str, key: str | None) -> Row:

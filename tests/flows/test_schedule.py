@@ -1,0 +1,185 @@
+"""Schedules, with a real Prefect server and a real worker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db import queries
+from db.engine import connect
+from tests.env.conftest import usable
+from tests.flows.calls import CommandLine
+
+ROOT = Path(__file__).parents[2]
+SPEC = "benchmark: bugs\nlimit: 1\nsandbox: bubblewrap\nretries: 0\nentrants:\n  - {agent: oracle, tools: rewrite}\n"
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    usable("bubblewrap")
+    file = tmp_path / "nightly.yaml"
+    file.write_text(SPEC)
+    return file
+
+
+@pytest.fixture
+def pool(request: pytest.FixtureRequest) -> str:
+    """A pool of the test's own: the server is shared."""
+    return f"pool-{request.node.name[:40]}"
+
+
+@contextmanager
+def worker(pool: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    environment = {**os.environ, "PREFECT_WORKER_QUERY_SECONDS": "1", "PYTHONPATH": str(ROOT)}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "flows.cli", "worker", "--pool", pool],
+            env=environment, cwd=log.parent, stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def wait_for(what: Callable[[], bool], about: Callable[[], object], timeout_s: float = 150) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not what():
+        assert time.monotonic() < deadline, about()
+        time.sleep(0.2)
+
+
+def going_on() -> list[object]:
+    """Flow runs of schedules that a worker has taken and not finished."""
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas import filters
+    from prefect.client.schemas.objects import StateType
+
+    kinds = filters.FlowRunFilterStateType(any_=[StateType.PENDING, StateType.RUNNING])
+    wanted = filters.FlowRunFilter(state=filters.FlowRunFilterState(type=kinds))
+    with get_client(sync_client=True) as client:
+        return list(client.read_flow_runs(flow_run_filter=wanted))
+
+
+def test_a_schedule_plays_its_runs_one_after_the_other(
+    stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path
+) -> None:
+    engine = connect(database)
+    log = tmp_path / "worker.log"
+
+    def over() -> list[dict[str, Any]]:
+        return [row for row in queries.runs(engine) if row["status"] == "finished"]
+
+    def about() -> object:
+        return queries.runs(engine), log.read_text()
+
+    made = stackrank(
+        "schedule", str(spec), "--every", "5", "--on-overlap", "queue", "--pool", pool, "--tag", "often", "--json"
+    ).json()
+    assert (made["name"], made["every_s"], made["on_overlap"], made["tags"]) == ("nightly", 5.0, "queue", ["often"])
+    try:
+        with worker(pool, log):
+            wait_for(lambda: bool(over()), about)
+            assert stackrank("schedule", "pause", "nightly").status == 0
+            wait_for(lambda: not going_on(), about)
+        before = len(over())
+        assert stackrank("schedule", "list", "--json").json()[0]["paused"] is True
+        assert stackrank("schedule", "resume", "nightly").status == 0
+        with worker(pool, log):
+            wait_for(lambda: len(over()) >= before + 2, about)
+            stackrank("schedule", "pause", "nightly")
+    finally:
+        removed = stackrank("schedule", "remove", "nightly")
+    assert removed.status == 0
+    rows = sorted(over(), key=lambda row: row["id"])
+    for row, following in zip(rows, rows[1:], strict=False):
+        assert row["ended_at"] <= following["started_at"], "runs overlap"
+    for row in rows:
+        assert (row["schedule"], row["leaderboard"], row["resolved"]) == ("nightly", "nightly", 1)
+        assert row["tags"] == ["often"]
+        assert row["prefect_flow_run_id"]
+    assert len({row["prefect_flow_run_id"] for row in rows}) == len(rows)
+    assert stackrank("leaderboard", "--name", "nightly", "--json").json()[0]["episodes"] == len(rows)
+
+
+def test_trigger_once_and_skip_while_one_goes_on(
+    stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path
+) -> None:
+    from prefect.client.orchestration import get_client
+
+    stackrank("schedule", str(spec), "--name", "by-hand", "--pool", pool)
+    try:
+        first = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
+        again = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
+        assert first["flow_run"] == again["flow_run"]
+        second = stackrank("schedule", "trigger", "by-hand", "--json").json()
+
+        def states() -> list[str]:
+            with get_client(sync_client=True) as client:
+                return sorted(str(client.read_flow_run(each["flow_run"]).state_name) for each in (first, second))
+
+        log = tmp_path / "worker.log"
+        with worker(pool, log):
+            wait_for(lambda: states() == ["Cancelled", "Completed"], lambda: (states(), log.read_text()))
+        (run,) = queries.runs(connect(database))
+        assert (run["status"], run["schedule"]) == ("finished", "by-hand")
+    finally:
+        stackrank("schedule", "remove", "by-hand")
+
+
+def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, spec: Path, pool: str) -> None:
+    from prefect.client.orchestration import get_client
+
+    call = ("schedule", str(spec), "--cron", "0 3 * * *", "--timezone", "Europe/Berlin", "--name", "limits")
+    stackrank(*call, "--pool", pool)
+    made = stackrank(*call, "--pool", pool, "--json").json()
+    try:
+        assert (made["cron"], made["timezone"], made["on_overlap"]) == ("0 3 * * *", "Europe/Berlin", "skip")
+        with get_client(sync_client=True) as client:
+            found = client.read_deployment_by_name("scheduled-run/limits")
+            assert len(found.schedules) == 1, "the second call replaced the first"
+            fields = found.parameter_openapi_schema["definitions"]["RunSpec"]
+            assert fields["properties"]["attempts"]["maximum"] == 100
+            assert "Episodes for each task" in fields["properties"]["attempts"]["description"]
+            assert fields["additionalProperties"] is False
+            wrong = {"spec": {**found.parameters["spec"], "attempts": 0}}
+            with pytest.raises(Exception, match="minimum"):
+                client.create_flow_run_from_deployment(found.id, parameters=wrong)
+    finally:
+        stackrank("schedule", "remove", "limits")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--cron", "sometimes"], ["sometimes", "0 3 * * *"]),
+        (["--cron", "0 3 * * *", "--timezone", "Mars/Base"], ["Mars/Base", "Europe/Berlin"]),
+        (["--cron", "0 3 * * *", "--every", "5"], ["--cron", "--every"]),
+        (["--on-overlap", "fight"], ["fight", "queue"]),
+        (["--name", "a/b"], ["a/b", "--name"]),
+    ],
+)
+def test_a_bad_schedule_is_one_sentence(
+    stackrank: CommandLine, spec: Path, arguments: list[str], words: list[str]
+) -> None:
+    result = stackrank("schedule", str(spec), *arguments)
+    assert result.status == 2
+    assert all(word in result.sentence() for word in words)
+
+
+@pytest.mark.parametrize("command", ["pause", "resume", "trigger", "remove"])
+def test_a_schedule_that_is_not_there(stackrank: CommandLine, command: str) -> None:
+    result = stackrank("schedule", command, "nobody")
+    assert result.status == 2
+    assert "stackrank schedule list" in result.sentence()
