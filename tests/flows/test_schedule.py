@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
         removed = stackrank("schedule", "remove", "nightly")
     assert removed.status == 0
     rows = sorted(over(), key=lambda row: row["id"])
-    for row, following in zip(rows, rows[1:], strict=False):
+    for row, following in pairwise(rows):
         assert row["ended_at"] <= following["started_at"], "runs overlap"
     for row in rows:
         assert (row["schedule"], row["leaderboard"], row["resolved"]) == ("nightly", "nightly", 1)

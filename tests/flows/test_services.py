@@ -40,12 +40,13 @@ def test_up_finds_what_runs_and_down_ends_it(
         assert document["prefect"] == prefect_server
         assert "starting the dashboard" in first.err
         assert fetch(f"{document['dashboard']}_stcore/health") == "ok"
+        assert "OK" in fetch(document["worker"])
         again = stackrank("up", "--port", str(port))
         assert document["dashboard"] in again.out
         assert "starting" not in again.err
     finally:
         down = stackrank("down", "--json")
-    assert down.json() == {"ended": ["dashboard"]}, "a server that was configured is not ours to end"
+    assert down.json() == {"ended": ["worker", "dashboard"]}, "a server that was configured is not ours to end"
     assert "nothing" in stackrank("down").out
 
 
