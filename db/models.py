@@ -320,6 +320,51 @@ class Step(SQLModel, table=True):
     created_at: datetime | None = _when()
 
 
+class ToolUse(SQLModel, table=True):
+    """How a resolved or unresolved episode used one tool; written with the verdict, so that no page adds steps up.
+
+    The phases are those of a debugging session: `searching` until the fault was first seen, `diagnosing` from then to
+    the first edit there, `repairing` from that edit on; the three add up to `calls`.
+    """
+
+    __table_args__ = (
+        # Covers the question for a leaderboard's tools.
+        Index(
+            "ix_tooluse_totals",
+            "run_id",
+            "entrant_id",
+            "task_id",
+            "tool",
+            "calls",
+            "searching",
+            "diagnosing",
+            "repairing",
+            "failed",
+            "env_ms",
+            "tokens_in",
+            "tokens_out",
+            "cost_usd",
+        ),
+    )
+
+    episode_id: int = Field(foreign_key="episode.id", primary_key=True)
+    tool: str = Field(primary_key=True)
+    run_id: int = Field(foreign_key="run.id")
+    entrant_id: int = Field(foreign_key="entrant.id")
+    task_id: int = Field(foreign_key="task.id")
+    calls: int = 0
+    searching: int = 0
+    diagnosing: int = 0
+    repairing: int = 0
+    # Calls that came back with `ok` false.
+    failed: int = 0
+    env_ms: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    # None: a price is unknown.
+    cost_usd: float | None = None
+
+
 class Note(SQLModel, table=True):
     """What a member of the team says about a run, an episode or a step."""
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, insert, or_, select, update
 
 from db.errors import NotFound
 from db.models import MILESTONES, Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
+from db.tool_use import store_tool_use
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, Transactions, clean, new_id
 
 Cell = tuple[int, int, int]
@@ -348,6 +349,7 @@ class Store(Transactions):
             if connection.execute(update(EPISODE).where(*where).values(row)).rowcount == 0:
                 self._exists(connection, EPISODE, episode_id)
                 raise ValueError(f"episode {episode_id} already has another verdict")
+            store_tool_use(connection, episode_id)
 
         self._write(work)
 

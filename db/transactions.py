@@ -13,7 +13,7 @@ from sqlmodel import SQLModel
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from db.errors import FAILURES, NotFound, explain, is_transient
-from db.models import Benchmark, Entrant, Episode, Note, Run, Step, Task
+from db.models import Benchmark, Entrant, Episode, Note, Run, Step, Task, ToolUse
 from db.storable import storable_json, storable_text
 
 _Result = TypeVar("_Result")
@@ -26,6 +26,7 @@ def _table(model: type[SQLModel]) -> Table:
 # Statements are made from tables, not from models: rows that become dictionaries need no objects in between.
 BENCHMARK, TASK, ENTRANT = _table(Benchmark), _table(Task), _table(Entrant)
 RUN, EPISODE, STEP, NOTE = _table(Run), _table(Episode), _table(Step), _table(Note)
+TOOL_USE = _table(ToolUse)
 
 
 class Transactions:

@@ -5,8 +5,13 @@ Every function raises `DatabaseError` when the database fails, and `NotFound` fo
 
 from db.queries.boards import failure_points, leaderboard, rate_history, run_summary
 from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks
-from db.queries.compare import changes, compare
+from db.queries.changes import changes
+from db.queries.compare import compare, compare_all
 from db.queries.episodes import episode, episodes, neighbours
+from db.queries.funnel import funnel, set_aside
+from db.queries.health import health
+from db.queries.notes import notes
+from db.queries.reliability import budget_curves, reliability
 from db.queries.runs import progress, run, run_of_flow, runs
 from db.queries.steps import (
     actions,
@@ -20,34 +25,47 @@ from db.queries.steps import (
     steps,
     task_files,
 )
+from db.queries.task_board import task_board, task_rates
+from db.queries.tool_sets import tool_sets, tool_use
 
 __all__ = [
     "actions",
     "before",
     "benchmark",
     "benchmarks",
+    "budget_curves",
     "changes",
     "compare",
+    "compare_all",
     "edits",
     "entrants",
     "episode",
     "episodes",
     "exchanges",
     "failure_points",
+    "funnel",
+    "health",
     "last_step",
     "leaderboard",
     "neighbours",
+    "notes",
     "progress",
     "rate_history",
+    "reliability",
     "run",
     "run_of_flow",
     "run_summary",
     "runs",
+    "set_aside",
     "step",
     "step_outline",
     "step_text",
     "steps",
     "task",
+    "task_board",
     "task_files",
+    "task_rates",
     "tasks",
+    "tool_sets",
+    "tool_use",
 ]

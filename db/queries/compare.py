@@ -1,103 +1,130 @@
-"""Two entrants, or two runs of one, on the same tasks."""
+"""Two entrants on the same tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import combinations
+from typing import Any, Unpack
 
 from sqlalchemy import Engine, select
 
 from db import stats
 from db.errors import NotFound
-from db.models import RunStatus
 from db.queries.boards import row_of
-from db.queries.reading import Row, fetch, fetch_one, row_id
-from db.queries.runs import run as find_run
-from db.queries.scope import cells_of, find_scope
+from db.queries.reading import Row, fetch, row_id
+from db.queries.scope import ScopeOptions, cells_of, find_scope, tasks_of
 from db.storable import storable_text
-from db.transactions import ENTRANT, RUN
+from db.transactions import ENTRANT
+
+Cells = dict[int, dict[Any, Row]]
 
 
 def compare(
-    engine: Engine,
-    first: int | str,
-    second: int | str,
-    *,
-    run: int | str | Iterable[int | str] | None = None,
-    benchmark: str | None = None,
-    leaderboard: str | None = None,
-    tags: str | Iterable[str] = (),
-    last: int | None = None,
-    seed: int = 0,
+    engine: Engine, first: int | str, second: int | str, *, seed: int = 0, **options: Unpack[ScopeOptions]
 ) -> Row:
     """Two entrants (ids or names) on the tasks both played; the scope is chosen as in `leaderboard`.
 
     `first` and `second` are their rows on those tasks, `difference` (second - first, with `ci_low`, `ci_high`,
     `p_value`, `test`, `detectable`) is in 0..1, `uplift` (with `uplift_low`, `uplift_high`) is relative: 0.12 is a rate
-    12% higher than the first's. `only_first` and `only_second` name the tasks on which one did better,
-    `sentence` says it all. Raises `NotFound` for an entrant without an episode in the scope.
+    12% higher than the first's. `only_first` and `only_second` name the tasks on which one did better, `flaky` those
+    where attempts of one entrant differ. `by_task` and `by_category` have the same numbers for each task and each
+    category; `differs` says {setting: [first's, second's]}. `sentence` says it all. Raises `NotFound` for an entrant
+    without an episode in the scope.
     """
-    scope = find_scope(engine, run, benchmark, leaderboard, tags, last)
+    return compare_all(engine, [first, second], seed=seed, **options)[0]
+
+
+def compare_all(
+    engine: Engine, entrants: Sequence[int | str], *, seed: int = 0, **options: Unpack[ScopeOptions]
+) -> list[Row]:
+    """Every pair of these entrants as from `compare`, with `p_holm`, corrected over the pairs."""
+    scope = find_scope(engine, **options)
     cells = {} if scope is None else cells_of(engine, scope)
-    sides = [_entrant(engine, ref, cells) for ref in (first, second)]
-    all_tasks = [cells[side["id"]] for side in sides]
-    shared = sorted(key for key in all_tasks[0] if all(key in tasks and _played(tasks[key])[1] for tasks in all_tasks))
-    pairs = [[_played(tasks[key]) for key in shared] for tasks in all_tasks]
+    sides = [_entrant(engine, ref, cells) for ref in entrants]
+    facts = [] if scope is None else tasks_of(engine, scope)
+    found = [compare_sides(pair, cells, facts, seed=seed) for pair in combinations(sides, 2)]
+    return with_holm(found)
+
+
+def with_holm(rows: list[Row]) -> list[Row]:
+    """The comparisons with `p_holm`; those without a task in common have none and are not counted."""
+    tested = [row for row in rows if row["p_value"] is not None]
+    corrected = iter(stats.holm([row["p_value"] for row in tested]))
+    return [{**row, "p_holm": None if row["p_value"] is None else next(corrected)} for row in rows]
+
+
+def compare_sides(sides: Sequence[Row], cells: Cells, facts: Sequence[Row], *, seed: int = 0) -> Row:
+    """As `compare`, from what the scope has in `cells_of` and `tasks_of`."""
+    tasks_of_side = [cells[side["id"]] for side in sides]
+    about = {(fact["name"], fact["digest"]): fact for fact in facts}
+    shared = shared_tasks(*tasks_of_side)
+    pairs = [[played(tasks[key]) for key in shared] for tasks in tasks_of_side]
     found = stats.paired_difference(*pairs, seed=seed)
     rows = [
         row_of(side, {key: tasks[key] for key in shared}, len(shared))
-        for side, tasks in zip(sides, all_tasks, strict=True)
+        for side, tasks in zip(sides, tasks_of_side, strict=True)
     ]
-    gaps = [(key[0], b[0] / b[1] - a[0] / a[1]) for key, a, b in zip(shared, *pairs, strict=True)]
+    by_task = [
+        {
+            "task": key[0],
+            "task_id": about[key]["id"],
+            "category": about[key]["category"],
+            "difficulty": about[key]["difficulty"],
+            "first_resolved": a[0],
+            "first_counted": a[1],
+            "second_resolved": b[0],
+            "second_counted": b[1],
+            "difference": b[0] / b[1] - a[0] / a[1],
+            "flaky": 0 < a[0] < a[1] or 0 < b[0] < b[1],
+        }
+        for key, a, b in zip(shared, *pairs, strict=True)
+    ]
     result = asdict(found)
     result |= {"ci_low": result.pop("low"), "ci_high": result.pop("high")}
-    result |= {"only_first": [name for name, gap in gaps if gap < 0]}
-    result |= {"only_second": [name for name, gap in gaps if gap > 0]}
-    return {"first": rows[0], "second": rows[1], **result, "sentence": _sentence(rows[0], rows[1], found)}
+    result |= {"only_first": [row["task"] for row in by_task if row["difference"] < 0]}
+    result |= {"only_second": [row["task"] for row in by_task if row["difference"] > 0]}
+    result |= {"flaky": [row["task"] for row in by_task if row["flaky"]]}
+    result |= {"by_task": by_task, "by_category": _by_category(by_task, seed), "differs": differences(*sides)}
+    return {"first": rows[0], "second": rows[1], **result, "sentence": sentence(rows[0], rows[1], found)}
 
 
-def changes(engine: Engine, run: int | str, before: int | str | None = None, *, seed: int = 0) -> list[Row]:
-    """What each entrant does better or worse in a run than in the one `before` it, paired by task.
-
-    Without `before`: the newest earlier run of the same name and benchmark; none gives an empty list. Each row has
-    entrant, tasks, rate_before, rate, difference, ci_low, ci_high, and p_value after Holm's correction.
-    """
-    this = find_run(engine, run)
-    if before is None:
-        same = (RUN.c.name == this["name"]) & (RUN.c.benchmark_id == this["benchmark_id"])
-        finished = RUN.c.status == RunStatus.FINISHED
-        query = select(RUN.c.id).where(same, finished, RUN.c.id < this["id"]).order_by(RUN.c.id.desc())
-        earlier = fetch_one(engine, query)
-        if earlier is None:
-            return []
-        before = int(earlier["id"])
-    sides = []
-    for ref in (before, this["id"]):
-        scope = find_scope(engine, ref, None, None, (), None)
-        sides.append({} if scope is None else cells_of(engine, scope))
-    rows = []
-    for entrant in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(sides[0])).order_by(ENTRANT.c.name)):
-        old, new = (side.get(entrant["id"], {}) for side in sides)
-        shared = sorted(key for key in old if key in new and _played(old[key])[1] and _played(new[key])[1])
-        pairs = [[_played(tasks[key]) for key in shared] for tasks in (old, new)]
-        found = stats.paired_difference(*pairs, seed=seed)
-        if found.difference is None:
-            continue
-        rates = [sum(r / n for r, n in pair) / len(pair) for pair in pairs]
-        row = {"entrant_id": entrant["id"], "entrant": entrant["name"], "before": before, "tasks": found.tasks}
-        row |= {"rate_before": rates[0], "rate": rates[1], "difference": found.difference}
-        rows.append(row | {"ci_low": found.low, "ci_high": found.high, "p_value": found.p_value})
-    for row, p_value in zip(rows, stats.holm([row["p_value"] for row in rows]), strict=True):
-        row["p_value"] = p_value
-    return rows
+def shared_tasks(first: dict[Any, Row], second: dict[Any, Row]) -> list[Any]:
+    """The tasks that both sides have counted episodes of."""
+    return sorted(key for key in first if key in second and played(first[key])[1] and played(second[key])[1])
 
 
-def _played(sums: Row) -> tuple[int, int]:
+def played(sums: Row) -> tuple[int, int]:
+    """(resolved, counted) of a cell."""
     return sums["resolved"], sums["resolved"] + sums["unresolved"]
 
 
-def _entrant(engine: Engine, ref: int | str, cells: dict[int, dict[Any, Row]]) -> Row:
+def _by_category(by_task: Sequence[Row], seed: int) -> list[Row]:
+    rows = []
+    for category in sorted({row["category"] for row in by_task}):
+        tasks = [row for row in by_task if row["category"] == category]
+        sides = [[(row[f"{side}_resolved"], row[f"{side}_counted"]) for row in tasks] for side in ("first", "second")]
+        found = stats.paired_difference(*sides, seed=seed)
+        numbers = {"difference": found.difference, "ci_low": found.low, "ci_high": found.high, "p_value": found.p_value}
+        rows.append({"category": category, "tasks": found.tasks, **numbers})
+    for row, p_value in zip(rows, stats.holm([row["p_value"] for row in rows]), strict=True):
+        row["p_holm"] = p_value
+    return rows
+
+
+def differences(first: Row, second: Row) -> dict[str, list[Any]]:
+    """The settings in which two entrants differ: {name: [first's, second's]}; None for what one does not have."""
+    names = ("agent", "agent_version", "model", "tools", "tool_list")
+    settings = [
+        {**{name: side[name] for name in names}, **{f"config.{name}": value for name, value in side["config"].items()}}
+        for side in (first, second)
+    ]
+    keys = dict.fromkeys([*settings[0], *settings[1]])
+    both = {key: [side.get(key) for side in settings] for key in keys}
+    return {key: values for key, values in both.items() if values[0] != values[1]}
+
+
+def _entrant(engine: Engine, ref: int | str, cells: Cells) -> Row:
     """The newest entrant with this id or name that has played in the scope."""
     number = row_id(ref)
     wanted = ENTRANT.c.name == storable_text(str(ref))
@@ -109,16 +136,17 @@ def _entrant(engine: Engine, ref: int | str, cells: dict[int, dict[Any, Row]]) -
     raise NotFound(f"No entrant {str(ref)[:80]!r} has an episode here: `stackrank leaderboard` shows who has.")
 
 
-def _sentence(first: Row, second: Row, found: stats.Difference) -> str:
+def sentence(first: Row, second: Row, found: stats.Difference) -> str:
+    """The verdict on two entrants: the second's lead over the first, with intervals and p-value."""
     if found.difference is None or found.low is None or found.high is None:
         return f"{first['entrant']} and {second['entrant']} have no counted task in common."
     gap = f"{100 * abs(found.difference):.1f} points {'ahead of' if found.difference > 0 else 'behind'}"
-    sentence = f"{second['entrant']} is {gap if found.difference else 'level with'} {first['entrant']} "
-    sentence += f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}], "
+    text = f"{second['entrant']} is {gap if found.difference else 'level with'} {first['entrant']} "
+    text += f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}], "
     if found.uplift is not None and found.uplift_low is not None:
         most = "no upper end" if found.uplift_high is None else f"{100 * found.uplift_high:+.0f}%"
-        sentence += f"relatively {100 * found.uplift:+.0f}% [{100 * found.uplift_low:+.0f}%, {most}], "
-    sentence += f"p = {found.p_value:.2g}, n = {found.tasks} {'task' if found.tasks == 1 else 'tasks'}"
+        text += f"relatively {100 * found.uplift:+.0f}% [{100 * found.uplift_low:+.0f}%, {most}], "
+    text += f"p = {found.p_value:.2g}, n = {found.tasks} {'task' if found.tasks == 1 else 'tasks'}"
     if found.detectable:
-        sentence += f"; this many tasks could detect {100 * found.detectable:.1f} points"
-    return sentence + "."
+        text += f"; this many tasks could detect {100 * found.detectable:.1f} points"
+    return text + "."

@@ -11,6 +11,7 @@ from sqlalchemy.sql import ColumnElement
 from db.errors import NotFound
 from db.models import MILESTONES
 from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
+from db.queries.runs import has_tag
 from db.queries.runs import run as find_run
 from db.storable import storable_text
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK
@@ -47,6 +48,8 @@ def episodes(
     steps_min: int | None = None,
     steps_max: int | None = None,
     cost_min: float | None = None,
+    cost_max: float | None = None,
+    tags: str | Iterable[str] = (),
     counted: bool | None = True,
     after: int | None = None,
     limit: int = 100,
@@ -83,6 +86,9 @@ def episodes(
         conditions.append(_E.steps <= steps_max)
     if cost_min is not None:
         conditions.append(_E.cost_usd >= cost_min)
+    if cost_max is not None:
+        conditions.append(_E.cost_usd <= cost_max)
+    conditions += [has_tag(engine, tag, _E.tags) for tag in as_list(tags)]
     if after is not None:
         conditions.append(_E.id < after if newest_first else _E.id > after)
     order = _E.id.desc() if newest_first else _E.id

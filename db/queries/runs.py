@@ -138,11 +138,11 @@ def _counts(engine: Engine, run_ids: list[int]) -> dict[int, Row]:
     return counts
 
 
-def has_tag(engine: Engine, tag: str) -> ColumnElement[bool]:
-    """The condition that a run has this tag."""
+def has_tag(engine: Engine, tag: str, tags: Any = RUN.c.tags) -> ColumnElement[bool]:
+    """The condition that a run has this tag; or that another column of tags does."""
     if engine.dialect.name == "postgresql":
-        return cast(RUN.c.tags, JSONB).contains([tag])
-    each = func.json_each(RUN.c.tags).table_valued("value")
+        return cast(tags, JSONB).contains([tag])
+    each = func.json_each(tags).table_valued("value")
     return select(1).select_from(each).where(each.c.value == tag).exists()
 
 

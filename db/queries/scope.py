@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, case, func, select
 from sqlalchemy.sql import ColumnElement
@@ -15,33 +15,48 @@ from db.queries.reading import Row, as_list, fetch, fetch_one
 from db.queries.runs import has_tag
 from db.queries.runs import run as find_run
 from db.storable import storable_text
-from db.transactions import BENCHMARK, EPISODE, RUN, TASK
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 
 _E = EPISODE.c
 SUMS = ("resolved", "unresolved", "errors", "steps", "tokens_in", "tokens_out", "cost_usd", "priced", "wall_s")
+
+
+class ScopeOptions(TypedDict, total=False):
+    """The keywords by which a question says which episodes it is about; what they mean stands at `leaderboard`."""
+
+    run: int | str | Iterable[int | str] | None
+    benchmark: str | None
+    leaderboard: str | None
+    tags: str | Iterable[str]
+    last: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which episodes a question is about."""
 
-    condition: ColumnElement[bool]
+    runs: tuple[int, ...]
     benchmark: str
     """Empty: all tasks of the runs count. Else those that the newest version of this benchmark still has."""
+
+    @property
+    def condition(self) -> ColumnElement[bool]:
+        """That an episode is one of these runs'."""
+        return _E.run_id.in_(self.runs)
 
 
 def find_scope(
     engine: Engine,
-    run: int | str | Iterable[int | str] | None,
-    benchmark: str | None,
-    leaderboard: str | None,
-    tags: str | Iterable[str],
-    last: int | None,
+    run: int | str | Iterable[int | str] | None = None,
+    benchmark: str | None = None,
+    leaderboard: str | None = None,
+    tags: str | Iterable[str] = (),
+    last: int | None = None,
 ) -> Scope | None:
     """What a leaderboard with these arguments is about; None when there is nothing to ask about."""
     if run is not None:
         refs = [run] if isinstance(run, int | str) else list(run)
-        return Scope(_E.run_id.in_([find_run(engine, ref)["id"] for ref in refs]), "")
+        return Scope(tuple(find_run(engine, ref)["id"] for ref in refs), "")
     conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
     if leaderboard:
         conditions.append(RUN.c.leaderboard == storable_text(leaderboard))
@@ -54,7 +69,7 @@ def find_scope(
     chosen = base.where(BENCHMARK.c.name == newest["benchmark"]).with_only_columns(RUN.c.id)
     if last is not None:
         chosen = chosen.order_by(RUN.c.id.desc()).limit(last)
-    return Scope(_E.run_id.in_([row["id"] for row in fetch(engine, chosen)]), newest["benchmark"])
+    return Scope(tuple(row["id"] for row in fetch(engine, chosen)), newest["benchmark"])
 
 
 def cells_of(engine: Engine, scope: Scope) -> dict[int, dict[Any, Row]]:
@@ -95,14 +110,24 @@ def cells_of(engine: Engine, scope: Scope) -> dict[int, dict[Any, Row]]:
 
 def task_keys(engine: Engine, scope: Scope) -> dict[int, Any]:
     """Task id -> (name, digest), for the tasks that count in this scope."""
-    columns = (TASK.c.id, TASK.c.name, TASK.c.digest, TASK.c.benchmark_id, TASK.c.valid)
+    return {row["id"]: (row["name"], row["digest"]) for row in tasks_of(engine, scope)}
+
+
+def tasks_of(engine: Engine, scope: Scope) -> list[Row]:
+    """The rows of the tasks that count in this scope, in the order of their ids; no texts."""
+    names = ("id", "name", "title", "digest", "benchmark_id", "category", "difficulty", "valid", "invalid_reason")
+    columns = [TASK.c[name] for name in names]
     if not scope.benchmark:
         played = select(RUN.c.benchmark_id).join(EPISODE, _E.run_id == RUN.c.id).where(scope.condition)
-        rows = fetch(engine, select(*columns).where(TASK.c.benchmark_id.in_(played)))
-        return {row["id"]: (row["name"], row["digest"]) for row in rows}
-    versions = select(*columns).join(BENCHMARK).where(BENCHMARK.c.name == scope.benchmark)
+        return fetch(engine, select(*columns).where(TASK.c.benchmark_id.in_(played)).order_by(TASK.c.id))
+    versions = select(*columns).join(BENCHMARK).where(BENCHMARK.c.name == scope.benchmark).order_by(TASK.c.id)
     rows = fetch(engine, versions)
     newest = max((row["benchmark_id"] for row in rows), default=0)
     # A task that was changed is another task, and one found to be defective says nothing about an entrant.
     now = {(row["name"], row["digest"]) for row in rows if row["benchmark_id"] == newest and row["valid"] is not False}
-    return {row["id"]: key for row in rows if (key := (row["name"], row["digest"])) in now}
+    return [row for row in rows if (row["name"], row["digest"]) in now]
+
+
+def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, Row]:
+    """The rows of these entrants by id."""
+    return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))))}

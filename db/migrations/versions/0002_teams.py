@@ -37,6 +37,44 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_note_run_id"), "note", ["run_id"], unique=False)
     op.create_index(op.f("ix_note_episode_id"), "note", ["episode_id"], unique=False)
+    create_tool_use()
+
+
+def create_tool_use() -> None:
+    keys = ("run", "entrant", "task")
+    counts = ("calls", "searching", "diagnosing", "repairing", "failed")
+    op.create_table(
+        "tooluse",
+        sa.Column("episode_id", sa.Integer(), nullable=False),
+        sa.Column("tool", sa.String(), nullable=False),
+        *(sa.Column(f"{name}_id", sa.Integer(), nullable=False) for name in keys),
+        *(sa.Column(name, sa.Integer(), nullable=False) for name in counts),
+        sa.Column("env_ms", sa.Float(), nullable=False),
+        sa.Column("tokens_in", sa.Integer(), nullable=False),
+        sa.Column("tokens_out", sa.Integer(), nullable=False),
+        sa.Column("cost_usd", sa.Float(), nullable=True),
+        *(
+            sa.ForeignKeyConstraint([f"{name}_id"], [f"{name}.id"], name=op.f(f"fk_tooluse_{name}_id_{name}"))
+            for name in ("episode", *keys)
+        ),
+        sa.PrimaryKeyConstraint("episode_id", "tool", name=op.f("pk_tooluse")),
+    )
+    covered = ("run_id", "entrant_id", "task_id", "tool", *counts, "env_ms", "tokens_in", "tokens_out", "cost_usd")
+    op.create_index("ix_tooluse_totals", "tooluse", list(covered), unique=False)
+    repairing, later = 'step."index" >= episode.at_edited', 'step."index" > episode.at_localized'
+    op.execute(
+        "INSERT INTO tooluse (episode_id, tool, run_id, entrant_id, task_id, calls, searching, diagnosing, repairing,"
+        " failed, env_ms, tokens_in, tokens_out, cost_usd) "
+        "SELECT step.episode_id, step.tool, episode.run_id, episode.entrant_id, episode.task_id, count(*), "
+        f"sum(CASE WHEN {repairing} THEN 0 WHEN {later} THEN 0 ELSE 1 END), "
+        f"sum(CASE WHEN {repairing} THEN 0 WHEN {later} THEN 1 ELSE 0 END), "
+        f"sum(CASE WHEN {repairing} THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN step.ok THEN 0 ELSE 1 END), sum(step.env_ms), sum(step.tokens_in), sum(step.tokens_out), "
+        "CASE WHEN count(*) = count(step.cost_usd) THEN sum(step.cost_usd) END "
+        "FROM step JOIN episode ON episode.id = step.episode_id "
+        "WHERE step.tool <> '' AND episode.counted AND episode.verdict IN ('resolved', 'unresolved') "
+        "GROUP BY step.episode_id, step.tool, episode.run_id, episode.entrant_id, episode.task_id"
+    )
 
 
 def added() -> dict[str, list[Any]]:
@@ -87,6 +125,7 @@ def move_milestones() -> None:
 
 
 def downgrade() -> None:
+    op.drop_table("tooluse")
     op.drop_table("note")
     op.drop_index(op.f("ix_run_schedule"), "run")
     op.add_column("episode", sa.Column("milestones", sa.JSON(), nullable=False, server_default="{}"))

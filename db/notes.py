@@ -1,0 +1,65 @@
+"""What members of the team write: notes and tags. All else in the database comes from runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, insert, select
+
+from db.errors import NotFound
+from db.models import Note, now
+from db.transactions import EPISODE, NOTE, RUN, Transactions, clean, new_id
+
+MOST_CHARS, MOST_TAGS, MOST_TAG_CHARS = 10_000, 20, 60
+
+
+class Notes(Transactions):
+    """Writes notes and tags. Raises as `Store` does."""
+
+    def add(
+        self, run_id: int, body: str, *, author: str, episode_id: int | None = None, step_index: int | None = None
+    ) -> int:
+        """Store a note about a run, an episode of it, or a step of that, and return its id."""
+        text = body.strip()
+        if not text or len(text) > MOST_CHARS:
+            raise ValueError(f"a note has 1 to {MOST_CHARS} characters, this one has {len(text)}")
+        if step_index is not None and episode_id is None:
+            raise ValueError("a note about a step names its episode")
+        note = Note(
+            run_id=run_id, episode_id=episode_id, step_index=step_index, author=author, body=text, created_at=now()
+        )
+        row = clean(note.model_dump(exclude={"id"}))
+
+        def work(connection: Connection) -> int:
+            self._exists(connection, RUN, run_id)
+            if episode_id is not None:
+                found = connection.scalar(select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id))
+                if found != run_id:
+                    raise NotFound(
+                        f"Run {run_id} has no episode {episode_id}: `stackrank episodes {run_id}` lists them."
+                    )
+            return new_id(connection.execute(insert(NOTE).values(row)))
+
+        return self._write(work)
+
+    def remove(self, note_id: int, *, author: str) -> bool:
+        """Take back a note of one's own; False where there is none of this author's."""
+        statement = delete(NOTE).where(NOTE.c.id == note_id, NOTE.c.author == author)
+        return self._write(lambda connection: bool(connection.execute(statement).rowcount))
+
+    def tag_run(self, run_id: int, tags: Sequence[str]) -> None:
+        """Make these the tags of a run."""
+        row = clean({"tags": _tags(tags)})
+        self._write(lambda connection: self._update(connection, RUN, run_id, row))
+
+    def tag_episode(self, episode_id: int, tags: Sequence[str]) -> None:
+        """Make these the tags of an episode."""
+        row = clean({"tags": _tags(tags)})
+        self._write(lambda connection: self._update(connection, EPISODE, episode_id, row))
+
+
+def _tags(tags: Sequence[str]) -> list[str]:
+    cleaned = list(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
+    if len(cleaned) > MOST_TAGS or any(len(tag) > MOST_TAG_CHARS for tag in cleaned):
+        raise ValueError(f"there are at most {MOST_TAGS} tags of at most {MOST_TAG_CHARS} characters")
+    return cleaned
