@@ -32,7 +32,8 @@ class DebugEnv:
         self.task = task
         self.tools = tools
         self._new_sandbox = new_sandbox
-        self._end_when_solved = end_when_solved
+        # Where visible tests show no bug, their success is no solution.
+        self._end_when_solved = end_when_solved and task.shows_bug
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over = ""

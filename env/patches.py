@@ -54,7 +54,10 @@ def touched_files(diff: str) -> set[str]:
     for file in patch:
         for side in (file.source_file, file.target_file):
             if side and side != "/dev/null":
-                names.add(side.removeprefix("a/").removeprefix("b/"))
+                name = side.removeprefix("a/").removeprefix("b/")
+                if name.startswith("/") or ".." in name.split("/"):
+                    raise PatchError(f"the patch leads out of the workspace: {name}")
+                names.add(name)
     return names
 
 

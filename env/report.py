@@ -40,6 +40,17 @@ class TestReport:
         return bad + len(self.collect_errors)
 
 
+def outcome_of(test: str, outcomes: Mapping[str, str]) -> str:
+    """What a test came to; `missing` where it did not run.
+
+    SWE-bench's lists cut ids off at the first space: then the worst of the tests that begin so counts.
+    """
+    if test in outcomes:
+        return outcomes[test]
+    begun = {outcome for name, outcome in outcomes.items() if name.partition(" ")[0] == test}
+    return next((each for each in ("failed", "missing", "skipped", "xfailed", "passed") if each in begun), "missing")
+
+
 def parse(raw: str, key: bytes) -> TestReport:
     """Read raw report lines; every line has to carry the right hash and the next number."""
     outcomes: dict[str, str] = {}

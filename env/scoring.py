@@ -38,11 +38,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from env.log_formats import read_log
 from env.patches import make_diff, touched_files
-from env.report import PASSED, TestReport, parse
+from env.report import PASSED, TestReport, outcome_of, parse
 from env.sandbox.base import SandboxSpec, spec_for
-from env.sandbox.client import Changes, CommandResult, Sandbox
+from env.sandbox.client import OUTPUT_CAP, Changes, CommandResult, Sandbox
 from env.task import Task
+
+LOG_CAP = 16 << 20
+"""Bytes of output that are kept where results are read from it."""
 
 NewSandbox = Callable[[SandboxSpec], Sandbox]
 
@@ -121,8 +125,9 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
         key = os.urandom(32)
         suspects = [path for path, content in work.items() if given.get(path) != content]
         command = task.score_command or task.test_command
-        result = sandbox.test(command, task.limits.timeout_s, key, score=True, suspects=suspects)
-    report = parse(result.report, key) if result.report is not None else None
+        cap = LOG_CAP if task.log_format else OUTPUT_CAP
+        result = sandbox.test(command, task.limits.timeout_s, key, score=True, suspects=suspects, cap=cap)
+    report = read_report(task, result, key)
     if result.timed_out:
         notes.append(f"the tests did not end within {task.limits.timeout_s:g} s")
     unfixed, regressions = _judge(task, result, report)
@@ -135,7 +140,7 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
         tampered=bool(suspicions or tried),
         notes=(*notes, *suspicions, *(report.collect_errors if report else ())),
         diff=make_diff(given, work),
-        output=result.output,
+        output=result.output[-OUTPUT_CAP:],
         wall_ms=result.wall_ms,
     )
 
@@ -147,6 +152,18 @@ def _is_attempt(task: Task, note: str) -> bool:
     return path in task.files or "configures" in note or "would change" in note
 
 
+def read_report(task: Task, result: CommandResult, key: bytes) -> TestReport | None:
+    """What each test came to, or None where only the exit status tells."""
+    if result.report is not None:
+        return parse(result.report, key)
+    if not task.log_format:
+        return None
+    outcomes = read_log(task.log_format, result.output)
+    # A command that fails without a failed test did not come to its proper end.
+    complete = bool(outcomes) and (result.exit == 0 or "failed" in outcomes.values())
+    return TestReport(outcomes, complete=complete and not result.timed_out)
+
+
 def _judge(task: Task, result: CommandResult, report: TestReport | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if report is None:
         return ((), ()) if result.exit == 0 else ((task.score_command or task.test_command,), ())
@@ -155,9 +172,9 @@ def _judge(task: Task, result: CommandResult, report: TestReport | None) -> tupl
         bad = tuple(test for test, outcome in outcomes.items() if outcome not in (*PASSED, "skipped"))
         whole = report.complete and report.passed and not report.collect_errors
         return (bad or (() if whole else ("the test run as a whole",)), ())
-    unfixed = tuple(test for test in task.fail_to_pass if outcomes.get(test) not in PASSED)
+    unfixed = tuple(test for test in task.fail_to_pass if outcome_of(test, outcomes) not in PASSED)
     # A skip is allowed for tests that passed before, as in SWE-bench's grading.
-    regressions = tuple(test for test in task.pass_to_pass if outcomes.get(test) not in (*PASSED, "skipped"))
+    regressions = tuple(test for test in task.pass_to_pass if outcome_of(test, outcomes) not in (*PASSED, "skipped"))
     if not report.complete and not (unfixed or regressions):
         unfixed = ("the test run did not come to its end",)
     return unfixed, regressions

@@ -49,6 +49,8 @@ class Task:
     """The command that fails because of the bug, run by `sh -c` in the workspace; the agent sees it."""
     score_command: str | None = None
     """The command the verdict comes from; `test_command` where None."""
+    log_format: str = ""
+    """How results are read where the command is not pytest (see `env.log_formats`). Empty: by its exit status."""
     title: str = ""
     category: str = ""
     difficulty: str = ""
@@ -94,6 +96,7 @@ class Task:
         parts = [self.id, self.statement, self.test_command, self.score_command or "", self.fix, repr(self.limits)]
         parts += [repr(part) for part in (self.fail_to_pass, self.pass_to_pass, self.readonly, self.editable)]
         parts += [self.image or "", self.environment.digest if self.environment else "", str(self.shows_bug)]
+        parts.append(self.log_format)
         parts += [files_digest(files) for files in (self.files, self.hidden_files)]
         for part in parts:
             digest.update(part.encode() + b"\0")

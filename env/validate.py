@@ -51,7 +51,7 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 3) -> Validation
             return sandbox
 
         given = score(task, Changes(), visible_first)
-        if any(solved):
+        if any(solved) and task.shows_bug:
             return Validation(task.id, False, f"round {number}: the visible tests pass as given")
         if given.resolved:
             return Validation(task.id, False, f"round {number}: the hidden tests pass as given")

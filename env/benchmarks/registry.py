@@ -9,12 +9,14 @@ from env.benchmarks.aider import Aider
 from env.benchmarks.base import Benchmark, BenchmarkError, Source
 from env.benchmarks.bug_suite import BugSuite
 from env.benchmarks.mini_nightmare import MiniNightmare
+from env.benchmarks.repo import Repo
 from env.task import Task
 
 BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
     "bugs": BugSuite,
     "mini_nightmare": MiniNightmare,
     "aider": Aider,
+    "repo": Repo,
 }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from env.actions import Observation
-from env.report import TestReport, parse
+from env.report import PASSED, TestReport, outcome_of
 from env.sandbox.client import CommandResult, Sandbox
+from env.scoring import read_report
 from env.task import Task
 from env.tools.base import Arguments, Bench
 from env.tools.bash import how_it_ended
@@ -32,14 +34,25 @@ def run_visible_tests(sandbox: Sandbox, task: Task) -> Observation:
     """The test command's output; `state["solved"]` says whether all of it succeeded."""
     key = os.urandom(32)
     result = sandbox.test(task.test_command, task.limits.timeout_s, key, score=False)
-    report = parse(result.report, key) if result.report is not None else None
-    solved = result.exit == 0 and not result.timed_out
+    report = read_report(task, result, key)
+    solved = _solved(task, result, report.outcomes if report is not None else {})
     state: dict[str, object] = {"exit": result.exit, "timed_out": result.timed_out, "solved": solved}
     if report is not None:
         state["tests"] = {"passed": report.passed, "failed": report.failed, "ids": dict(report.outcomes)}
         if report.messages:
             state["messages"] = dict(report.messages)
     return Observation(_text(task, result, report), state=state)
+
+
+def _solved(task: Task, result: CommandResult, outcomes: Mapping[str, str]) -> bool:
+    """Whether what is visible shows the bug no more: by the tests that count, where they are among those that ran."""
+    if result.timed_out:
+        return False
+    wanted = [outcome_of(test, outcomes) for test in task.fail_to_pass]
+    if wanted and "missing" not in wanted:
+        kept = {outcome_of(test, outcomes) for test in task.pass_to_pass}
+        return all(outcome in PASSED for outcome in wanted) and kept <= {*PASSED, "skipped", "missing"}
+    return result.exit == 0
 
 
 def _text(task: Task, result: CommandResult, report: TestReport | None) -> str:

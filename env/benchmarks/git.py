@@ -1,0 +1,226 @@
+"""Files of a commit, read from a git repository without its history and only when they are needed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+import posixpath
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from env.benchmarks.base import BenchmarkError
+from env.environment import files_digest
+from env.sandbox.environments import locked
+from env.sandbox.python_env import stackrank_home
+
+_TREES = 4  # whole trees kept in memory, tens of megabytes each
+_LINK = "120000"
+
+
+def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
+    """A command's output. The repository may be of another user; nothing is fetched, and no protocol but these used."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")}
+    variables |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0"}
+    done = subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", str(repository), *arguments],
+        input=given,
+        capture_output=True,
+        env=variables,
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise BenchmarkError(f"git in {repository}: {said[-1] if said else 'failed'}")
+    return done.stdout
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether the folder is a clone or a bare repository."""
+    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+
+
+def find_repository(repos: Path, name: str) -> Path | None:
+    """The clone of `owner/name` below a folder of repositories, in any of the usual layouts, bare or not."""
+    owner, _, short = name.partition("/")
+    for place in (name, f"{owner}__{short}", f"{owner}+{short}", f"{owner}-{short}", short):
+        for folder in (repos / place, repos / f"{place}.git"):
+            if not folder.is_dir():
+                continue
+            inner = [folder, *sorted(each for each in folder.iterdir() if each.is_dir())]
+            found = next((each for each in inner if is_repository(each)), None)
+            if found is not None:
+                return found
+    return None
+
+
+def open_repository(source: str, commit: str, folder: Path) -> Path:
+    """The repository at a path (relative to `folder`) or URL that has the commit; a URL is cloned once.
+
+    Raises BenchmarkError.
+    """
+    if not re.match(r"[a-z+]+://|[\w.-]+@[\w.-]+:", source):
+        path = (folder / source).expanduser().resolve()
+        if not path.is_dir() or not is_repository(path):
+            raise BenchmarkError(f"{path} is not a git repository")
+        return path
+    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+    clone = stackrank_home() / "repositories" / f"{digest}.git"
+    clone.parent.mkdir(parents=True, exist_ok=True)
+    with locked(f"repository-{digest}"):
+        if not clone.exists():
+            _git(clone.parent, "clone", "--quiet", "--bare", source, clone.name)
+        elif not has_commit(clone, commit):
+            _git(clone, "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
+    return clone
+
+
+def has_commit(repository: Path, commit: str) -> bool:
+    """Whether the repository has a commit of that name."""
+    try:
+        _git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
+    except BenchmarkError:
+        return False
+    return True
+
+
+def resolve_commit(repository: Path, commit: str) -> str:
+    """The full hash of a commit. Raises BenchmarkError."""
+    if commit.startswith("-") or not has_commit(repository, commit):
+        raise BenchmarkError(f"{repository} has no commit {commit}: fetch it")
+    return _git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+
+
+def diff_of(repository: Path, before: str, after: str, subdir: str = ".") -> str:
+    """The unified diff between two commits, paths relative to `subdir`."""
+    limits = [] if subdir == "." else [f"--relative={subdir}"]
+    return _git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, before, after).decode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
+    """A commit's first parent and its message. Raises BenchmarkError for a commit without one."""
+    out = _git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
+    parents, _, message = out.partition("\n")
+    if not parents:
+        raise BenchmarkError(f"{commit} is the first commit: there is nothing before it")
+    return parents.split()[0], message.strip()
+
+
+@functools.lru_cache(maxsize=64)
+def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
+    """Path below `subdir` -> hash of every file.
+
+    A link that stays inside counts as the file that it leads to; others, and submodules, are left out.
+    """
+    where = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
+    entries = _git(repository, "ls-tree", "-r", "-z", where).decode("utf-8", "surrogateescape").split("\0")
+    found: dict[str, str] = {}
+    links: dict[str, str] = {}
+    for entry in filter(None, entries):
+        about, _, path = entry.partition("\t")
+        mode, kind, name = about.split()
+        if kind == "blob":
+            (links if mode == _LINK else found)[path] = name
+    resolved: dict[str, str] = {}
+    for path, target in zip(links, _read(repository, links.values()), strict=True):
+        real = posixpath.normpath(posixpath.join(posixpath.dirname(path), target.decode("utf-8", "replace")))
+        if real in found:
+            resolved[path] = found[real]
+    return {**found, **resolved}
+
+
+def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
+    """The contents of objects, in order. Raises BenchmarkError."""
+    wanted = list(names)
+    out = io.BytesIO(_git(repository, "cat-file", "--batch", given="".join(f"{name}\n" for name in wanted).encode()))
+    found = []
+    for name in wanted:
+        header = out.readline().split()
+        if header[1] != b"blob":
+            raise BenchmarkError(f"{repository} lacks the object {name}: it is no full clone")
+        found.append(out.read(int(header[2])))
+        out.read(1)
+    return found
+
+
+@functools.lru_cache(maxsize=_TREES)
+def _contents(repository: Path, commit: str, subdir: str) -> dict[str, bytes]:
+    tree = _tree(repository, commit, subdir)
+    return dict(zip(tree, _read(repository, tree.values()), strict=True))
+
+
+class CommitFiles(Mapping[str, bytes]):
+    """The files of a commit: names are read when asked for, contents when one is, and nothing is kept for long."""
+
+    def __init__(
+        self,
+        repository: Path,
+        commit: str,
+        *,
+        subdir: str = ".",
+        changed: Mapping[str, bytes | None] | None = None,
+        hidden: tuple[str, ...] = (),
+    ) -> None:
+        """`commit`: the full hash. `changed`: files with another content, or None for one that is not there.
+
+        `hidden`: gitignore patterns of files that are left out.
+        """
+        self._place = (repository, commit, subdir)
+        self._changed = dict(changed or {})
+        self._hidden = hidden
+        self._spec = GitIgnoreSpec.from_lines(hidden)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Equal digests, equal files."""
+        kept = {path: content for path, content in self._changed.items() if content is not None}
+        gone = sorted(path for path, content in self._changed.items() if content is None)
+        parts = (*self._place[1:], files_digest(kept), gone, self._hidden)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def read(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Some files, those that there are, without reading the others."""
+        tree = _tree(*self._place)
+        asked = [path for path in paths if path in self]
+        found = {path: content for path in asked if (content := self._changed.get(path)) is not None}
+        plain = [path for path in asked if path not in found]
+        found.update(zip(plain, _read(self._place[0], (tree[path] for path in plain)), strict=True))
+        return found
+
+    def matching(self, patterns: Iterable[str]) -> list[str]:
+        """The paths that gitignore patterns match."""
+        return list(GitIgnoreSpec.from_lines(patterns).match_files(self))
+
+    def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[str, ...] = ()) -> CommitFiles:
+        """The same files with others on top."""
+        repository, commit, subdir = self._place
+        both = {**self._changed, **changed}
+        return CommitFiles(repository, commit, subdir=subdir, changed=both, hidden=(*self._hidden, *hidden))
+
+    def __getitem__(self, path: str) -> bytes:
+        if path not in self:
+            raise KeyError(path)
+        content = self._changed.get(path)
+        return content if content is not None else _contents(*self._place)[path]
+
+    def __iter__(self) -> Iterator[str]:
+        names = {*_tree(*self._place), *self._changed}
+        names -= {path for path, content in self._changed.items() if content is None}
+        if self._hidden:
+            names -= set(self._spec.match_files(names))
+        return iter(sorted(names))
+
+    def __contains__(self, path: object) -> bool:
+        name = str(path)
+        there = self._changed[name] is not None if name in self._changed else name in _tree(*self._place)
+        return there and not (self._hidden and self._spec.match_file(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -1,0 +1,212 @@
+"""`repo`: a user's own bugs, described in a `tasks.yaml` (see `env.benchmarks.repo_schema`)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.files import read_tree
+from env.benchmarks.git import CommitFiles, open_repository, resolve_commit
+from env.benchmarks.repo_schema import DefaultsEntry, TaskEntry, TasksFile, is_diff, read_tasks
+from env.benchmarks.tests_of import is_test, scoring_command, test_files, visible_command
+from env.environment import Environment
+from env.patches import PatchError, apply_patch, find_faults, make_diff, touched_files
+from env.task import Limits, Task
+
+NAMES = ("tasks.yaml", "tasks.yml", "tasks.json")
+# Never part of a task: history, and what tools leave.
+NEVER = (".git", ".hg", ".venv/", "venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/")
+
+
+class Repo:
+    """The tasks of one file."""
+
+    license = ""
+
+    def __init__(self, source: Source) -> None:
+        """`source.path`: the file, or its folder. Raises BenchmarkError."""
+        if source.path is None:
+            raise BenchmarkError("repo needs --path: a tasks.yaml, or its folder")
+        places = [source.path / name for name in NAMES] if source.path.is_dir() else [source.path]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            raise BenchmarkError(f"there is no {' or '.join(map(str, places))}")
+        self._file = found.absolute()
+        self._content, self._problems = read_tasks(found)
+        self.name = "repo"
+        self.license = self._content.license
+        self.source = self._content.name or found.parent.absolute().name
+
+    def tasks(self) -> Sequence[Task]:
+        """Every task that can be used, in the file's order."""
+        return self._loaded[0]
+
+    def excluded(self) -> Mapping[str, str]:
+        """Tasks that cannot, with the reason."""
+        return self._loaded[1]
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
+        tasks, excluded = [], dict(self._problems)
+        for entry in self._content.tasks:
+            try:
+                tasks.append(load_task(entry, self._content, self._file))
+            except BenchmarkError as error:
+                excluded[entry.id] = str(error)
+        return tuple(tasks), excluded
+
+
+def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
+    """One task. Raises BenchmarkError."""
+    folder = file.parent
+    try:
+        files = _planted(_source(entry, content, file), _diff(entry.apply, folder), entry)
+        tests = _changed(files, _diff(entry.test_patch, folder), "test_patch")
+        secret = {path: files[path] for path in _matching(files, entry.hidden)}
+        if entry.hidden_tests:
+            secret |= {path: each for path, each in tests.items() if each is not None}
+        else:
+            secret |= {path: each for path in secret if (each := tests.get(path)) is not None}
+            files = _with(files, {path: each for path, each in tests.items() if path not in secret})
+        files = _without(files, entry.hidden)
+        fix = _diff(entry.fix, folder) or (_undo(entry, content, file) if entry.apply else "")
+        _changed(files, fix, "fix")
+        touched = touched_files(fix) if fix else set()
+        faults = find_faults(_read(files, touched), fix) if fix else ()
+    except (PatchError, OSError, ValueError) as error:
+        raise BenchmarkError(str(error)) from None
+    visible = visible_command(entry.test, files)
+    ids = (*entry.fail_to_pass, *entry.pass_to_pass)
+    readonly = (*entry.readonly, *test_files(entry.test, ids, {*files, *secret}), *(f"/{path}" for path in tests))
+    command = scoring_command(entry.test, secret, files) or entry.test
+    return Task(
+        id=entry.id,
+        benchmark="repo",
+        title=entry.title or entry.statement.strip().partition("\n")[0][:80],
+        statement=entry.statement,
+        files=files,
+        test_command=visible,
+        score_command=command if command != visible else None,
+        category=entry.category,
+        difficulty=entry.difficulty,
+        tags=tuple(entry.tags),
+        fail_to_pass=tuple(entry.fail_to_pass),
+        pass_to_pass=tuple(entry.pass_to_pass),
+        hidden_files=secret,
+        fix=fix,
+        faults=faults,
+        readonly=tuple(each for each in readonly if each.lstrip("/") not in touched),
+        editable=tuple(entry.editable),
+        image=entry.image or content.defaults.image,
+        environment=_environment(entry, files),
+        shows_bug=not any(is_test(path) for path in secret),
+        limits=_limits(entry, content.defaults),
+    )
+
+
+def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, bytes]:
+    """The files as they are in the source, without this file and the patches that it names."""
+    source = entry.source
+    if source.git is not None and source.commit is not None:
+        repository = open_repository(source.git, source.commit, file.parent)
+        commit = resolve_commit(repository, source.commit)
+        files: Mapping[str, bytes] = CommitFiles(repository, commit, subdir=source.subdir)
+    else:
+        folder = (file.parent / (source.path or ".")).resolve()
+        if not folder.is_relative_to(file.parent.resolve()):
+            raise BenchmarkError(f"source.path {source.path} leads out of {file.parent}")
+        if not folder.is_dir():
+            raise BenchmarkError(f"source.path: {folder} is not a folder")
+        secret = [file, *(file.parent / name for name in _patch_files(content))]
+        own = [f"/{path.resolve().relative_to(folder)}" for path in secret if path.resolve().is_relative_to(folder)]
+        files = read_tree(folder, [*NEVER, *own])
+    if not files:
+        raise BenchmarkError("its source has no files")
+    return files
+
+
+def _patch_files(content: TasksFile) -> set[str]:
+    values = [value for each in content.tasks for value in (each.apply, each.test_patch, each.fix)]
+    return {value for value in values if value is not None and not is_diff(value)}
+
+
+def _diff(value: str | None, folder: Path) -> str:
+    if value is None or is_diff(value):
+        return value or ""
+    place = (folder / value).resolve()
+    if not place.is_relative_to(folder.resolve()):
+        raise BenchmarkError(f"{value} leads out of {folder}")
+    if not place.is_file():
+        raise BenchmarkError(f"there is no patch {place}")
+    return place.read_text(encoding="utf-8")
+
+
+def _changed(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:
+    """What a diff changes: path -> new content, or None for a file that goes."""
+    if not diff.strip():
+        return {}
+    try:
+        touched = touched_files(diff)
+        before = _read(files, touched)
+        after = apply_patch(before, diff)
+    except PatchError as error:
+        raise BenchmarkError(f"{field}: {error}") from None
+    if not touched:
+        raise BenchmarkError(f"{field}: it is no unified diff")
+    return {path: after.get(path) for path in touched if after.get(path) != before.get(path)}
+
+
+def _planted(files: Mapping[str, bytes], diff: str, entry: TaskEntry) -> Mapping[str, bytes]:
+    return _with(files, _changed(files, diff, "apply"))
+
+
+def _undo(entry: TaskEntry, content: TasksFile, file: Path) -> str:
+    """The planted bug backwards."""
+    source, diff = _source(entry, content, file), _diff(entry.apply, file.parent)
+    changed = _changed(source, diff, "apply")
+    before = _read(source, changed)
+    return make_diff({path: each for path, each in changed.items() if each is not None}, before)
+
+
+def _read(files: Mapping[str, bytes], paths: Sequence[str] | set[str] | dict[str, bytes | None]) -> dict[str, bytes]:
+    if isinstance(files, CommitFiles):
+        return files.read(paths)
+    return {path: files[path] for path in paths if path in files}
+
+
+def _with(files: Mapping[str, bytes], changed: Mapping[str, bytes | None]) -> Mapping[str, bytes]:
+    if isinstance(files, CommitFiles):
+        return files.with_changes(changed)
+    return {path: content for path, content in {**files, **changed}.items() if content is not None}
+
+
+def _without(files: Mapping[str, bytes], patterns: Sequence[str]) -> Mapping[str, bytes]:
+    hidden = set(_matching(files, patterns))
+    if not hidden:
+        return files
+    if isinstance(files, CommitFiles):
+        return files.with_changes({}, tuple(patterns))
+    return {path: content for path, content in files.items() if path not in hidden}
+
+
+def _matching(files: Mapping[str, bytes], patterns: Sequence[str]) -> list[str]:
+    return list(GitIgnoreSpec.from_lines(patterns).match_files(files)) if patterns else []
+
+
+def _environment(entry: TaskEntry, files: Mapping[str, bytes]) -> Environment | None:
+    python = entry.python
+    if not (entry.setup or python.requirements or python.version):
+        return None
+    made = Environment(python.version or "", tuple(python.requirements), tuple(entry.setup))
+    return made.with_source(files)
+
+
+def _limits(entry: TaskEntry, defaults: DefaultsEntry) -> Limits:
+    limits = (entry.limits or defaults.limits).model_dump()
+    known = {name: value for name, value in limits.items() if name in asdict(Limits())}
+    return Limits(timeout_s=entry.timeout_s or defaults.timeout_s, **known)

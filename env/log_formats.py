@@ -1,0 +1,96 @@
+"""Reads test results from what a test command printed, where the command is not pytest.
+
+What is printed can be printed by the code under test too: unlike a report (`env.report`), such results are no proof
+against an agent that forges them. The parsers of the `swebench` package are used where it is installed.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import re
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+Outcomes = dict[str, str]
+
+SYMPY = "sympy"
+UNITTEST = "unittest"
+_STATUS = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED": "skipped", "XFAIL": "xfailed"}
+
+
+def read_log(format: str, output: str) -> Outcomes:
+    """Test id -> passed, failed, skipped or xfailed. `format`: one of ours, or `swebench:` and a parser's name."""
+    kind, _, name = format.partition(":")
+    if kind == "swebench":
+        found = swebench_parsers()[name](output, None)
+        return {test: _STATUS.get(str(status), "failed") for test, status in found.items()}
+    return _OWN[kind](output)
+
+
+def format_for(repository: str, parser: str, command: str) -> str:
+    """The format of a SWE-bench repository's test output; empty where the command is pytest or nobody knows it."""
+    if "pytest" in command or "py.test" in command:
+        return ""
+    known = swebench_parsers()
+    for name in (parser, repository):
+        if name in known:
+            return f"swebench:{name}"
+    if re.search(r"\bbin/test\b", command):
+        return SYMPY
+    return UNITTEST if re.search(r"\bunittest\b|runtests\.py|manage\.py test", command) else ""
+
+
+@functools.cache
+def swebench_parsers() -> dict[str, Callable[[str, Any], dict[str, str]]]:
+    """The parsers of the `swebench` package by their names and by repositories; none where it is not installed."""
+    try:
+        spec = importlib.util.find_spec("swebench")
+    except ValueError:
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        return {}
+    if "swebench.harness" not in sys.modules:
+        # Its own `__init__` imports the hub's and the cloud's clients, which reading a log does not need.
+        package = types.ModuleType("swebench.harness")
+        package.__path__ = [f"{place}/harness" for place in spec.submodule_search_locations]
+        sys.modules["swebench.harness"] = package
+    parsers: dict[str, Any] = {}
+    try:
+        module = importlib.import_module("swebench.harness.log_parsers")
+        python = importlib.import_module("swebench.harness.log_parsers.python")
+    except ImportError:
+        return {}  # a version with another layout
+    for found, name in ((module, "PARSER_REGISTRY"), (module, "MAP_REPO_TO_PARSER"), (python, "MAP_REPO_TO_PARSER_PY")):
+        parsers |= getattr(found, name, {})
+    return parsers
+
+
+def _sympy(output: str) -> Outcomes:
+    """`bin/test --verbose`: a line for each function, `test_name ok`, or with f (expected), F, E, s, w, X."""
+    said = {"ok": "passed", "f": "xfailed", "F": "failed", "E": "failed", "X": "failed", "s": "skipped", "w": "skipped"}
+    found: Outcomes = {}
+    for line in output.splitlines():
+        match = re.match(r"\s*(test_\w+)\b.*?\s(ok|[fFEXsw])(?:\s*\[(?:OK|FAIL)\])?\s*$", line)
+        # A name that several files have counts by its worst.
+        if match and found.get(match[1]) != "failed":
+            found[match[1]] = said[match[2]]
+    return found
+
+
+def _unittest(output: str) -> Outcomes:
+    """`unittest -v`, and Django's runner: `test_name (module.Class) ... ok`."""
+    said = {"ok": "passed", "FAIL": "failed", "ERROR": "failed", "expected failure": "xfailed"}
+    found: Outcomes = {}
+    for match in re.finditer(
+        r"^(\w+ \([\w.]+\)).*?\.\.\. .*?(ok|FAIL|ERROR|expected failure|skipped|unexpected success)\b", output, re.M
+    ):
+        if found.get(match[1]) != "failed":
+            found[match[1]] = said.get(match[2], "skipped" if match[2] == "skipped" else "failed")
+    return found
+
+
+_OWN: dict[str, Callable[[str], Outcomes]] = {SYMPY: _sympy, UNITTEST: _unittest}
