@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import socket
 import sys
 from typing import Any, Callable, Dict, List, Optional
@@ -13,6 +14,8 @@ from typing import Any, Callable, Dict, List, Optional
 from .output import HeadTail
 
 OUTPUT_CAP = 64 << 10
+INTERRUPT = signal.SIGRTMIN + 7
+"""Sent by the guest when a command has used up its time. A signal that programs do not use themselves."""
 
 
 class Control(io.TextIOBase):

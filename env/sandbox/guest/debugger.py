@@ -12,9 +12,9 @@ import subprocess
 import time
 from typing import Any, Callable, Dict, List, Optional
 
+from .control import INTERRUPT
 from .files import Refused, Workspace
 from .output import HeadTail
-from .pdb_child import INTERRUPT
 from .processes import KEPT, Child, descendants, kill_tree
 
 PROGRAM_CAP = 32 << 10

@@ -20,16 +20,18 @@ _DECISIVE = (
 )  # fmt: skip
 
 
-def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameType) -> Callable[[], bool]:
+def install(
+    fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameType, trusted: Set[int]
+) -> Callable[[], bool]:
     """Write what is audited as EVENT to `fd`, each record with a keyed hash and a running number.
 
     The key is held by an audit hook, which Python code can neither list nor remove. A record counts as forged when a
     frame of a file in `suspects`, or of code without a file, is on its stack, or when the stack does not begin at
-    `bottom`. Returns a function that says whether its caller was called by suspects.
+    `bottom`. `trusted`: ids of code that nobody may take over. Returns a function that says whether its caller was
+    called by suspects.
     """
     write, mac, dumps, sha256 = os.write, hmac.new, json.dumps, hashlib.sha256
     getframe, doubtful = sys._getframe, {os.path.abspath(path) for path in suspects}
-    trusted = _code_ids()
     state = {"sequence": 0, "busy": False}
 
     def emit(record: Dict[str, Any]) -> None:
@@ -84,7 +86,7 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
     return lambda: suspicious(getframe(1))
 
 
-def _code_ids() -> Set[int]:
+def code_ids() -> Set[int]:
     """The code of everything that judges tests."""
     found: Set[int] = set()
     for name, module in list(sys.modules.items()):

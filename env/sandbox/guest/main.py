@@ -142,7 +142,7 @@ class Guest:
         return result, output
 
     def _start(self, program: List[str], stdin: int, output: int, fd: int, warm: bool) -> Child:
-        """Start one of our own programs (see `child`), which reports to `fd`: forked where possible."""
+        """Start one of our own programs (see `guest.child`), which reports to `fd`: forked where possible."""
         if warm:
             forked = self._warm.fork(program, [stdin, output, output, fd])
             if forked is not None:
@@ -277,16 +277,3 @@ def _private(fd: int) -> int:
     import fcntl
 
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100)
-
-
-def child(argv: List[str]) -> int:
-    """Be one of the programs that the guest starts: `argv` is [name, *arguments]."""
-    if argv[0] == "warm":
-        from .warm import main as wait_for_requests
-
-        argv = wait_for_requests(argv[1:])
-    if argv[0] == "pdb":
-        from .pdb_child import main as run_child
-    else:
-        from .pytest_child import main as run_child
-    return run_child(argv[1:])

@@ -17,7 +17,7 @@ import unittest
 import unittest.case
 from typing import Any, Callable, Dict, Generator, List, Optional
 
-from .integrity import EVENT, Watch, changed, fingerprint, install
+from .integrity import EVENT, Watch, changed, code_ids, fingerprint, install
 from .shadows import forget_shadowed
 
 
@@ -183,12 +183,14 @@ def main(argv: List[str]) -> int:
         print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
     assert _pytest.assertion.rewrite and _pytest.unittest
-    before = fingerprint()
+    # What an agent is shown decides nothing, and half its time would go into this.
+    scoring = mode == "score"
+    before = fingerprint() if scoring else {}
     sys.path[0] = os.getcwd()
     sys.argv = ["pytest", *argv[2:]]
-    plugin = reporter(key, mode == "score", install(fd, key, suspects, sys._getframe()))
+    plugin = reporter(key, scoring, install(fd, key, suspects, sys._getframe(), code_ids() if scoring else set()))
     del given, key
     forget_shadowed(sys.path[0])
     status = int(pytest.main(argv[2:], plugins=[plugin]))
-    sys.audit(EVENT, {"finished": status, "tampered": changed(before)})
+    sys.audit(EVENT, {"finished": status, "tampered": changed(before) if scoring else []})
     return status

@@ -93,7 +93,7 @@ class WarmPython:
         return True
 
     def fork(self, arguments: List[str], fds: List[int]) -> Optional[Adopted]:
-        """A new process for `guest.main.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
+        """A new process for `guest.child.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
 
         The last one's number takes the place of `arguments[1]`. None when there is no warm process to fork.
         """
