@@ -14,6 +14,7 @@ BUILT_IN = {
     "repair": "agents.repair:Repair",
     "llm": "agents.llm:LlmAgent",
     "random": "agents.random_agent:RandomAgent",
+    "replay": "agents.replay:Replay",
 }
 
 

@@ -5,18 +5,40 @@ from __future__ import annotations
 import re
 
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\b0x[0-9a-fA-F]{6,16}\b"), "0x..."),
-    (re.compile(r"\bin \d+\.\d+s( \(\d+:\d\d:\d\d\))?"), "in 0.00s"),
+    # pytest's last line is filled up to the width of the terminal.
+    (re.compile(r"^=+ (.+ in) \d+\.\d+s(?: \([\d:]+\))? =+$", re.MULTILINE), r"=== \1 0.00s ==="),
+    (re.compile(r"\bin \d+\.\d+( ?s| seconds)\b( \(\d+:\d\d:\d\d\))?"), r"in 0.00\1"),
     (re.compile(r"\b\d+\.\d+s (call|setup|teardown)\b"), r"0.00s \1"),
+    # The shell's `time`.
+    (re.compile(r"^(real|user|sys)(\s+)\d+(m\d+)?[.,]\d+(s?)$", re.MULTILINE), r"\1\g<2>0.00\4"),
+    # The date in a long listing of files.
+    (
+        re.compile(
+            r"^([-dlbcps][-rwxsStT]{9}[.+@]? +\d+ +\S+ +\S+ +\d+) \w{3} [ \d]\d (?:\d\d:\d\d| \d{4}) ", re.MULTILINE
+        ),
+        r"\1 Jan  1 00:00 ",
+    ),
     (re.compile(r"/tmp/pytest-of-\w+/pytest-\d+"), "/tmp/pytest"),
     (re.compile(r"/tmp/tmp[a-z0-9_]{8}\b"), "/tmp/tmp..."),
+    (re.compile(r"/tmp/tmp\.[A-Za-z0-9]{10}\b"), "/tmp/tmp..."),
 )
+# Where Linux maps a process's memory on x86-64 and ARM: other numbers are the program's own. `id(...)` is decimal.
+_ADDRESS = re.compile(r"\b0x(?:0000)?(?:(?:7[ef]|5[56])[0-9a-f]{10}|(?:ffff|aaaa)[0-9a-f]{8})\b|\b(?:139|140)\d{12}\b")
 
 
 def normalise(text: str, root: str) -> str:
-    """The text with durations, addresses, temporary names and the workspace's real path replaced."""
+    """The text with durations, addresses, temporary names and the workspace's real path replaced.
+
+    Addresses become numbers in the order of their first appearance: equal ones stay equal, different ones different.
+    """
     if root != "/workspace":
         text = text.replace(root, "/workspace")
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
-    return text
+    known: dict[int, int] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        number = known.setdefault(int(match[0], 0), len(known) + 1)
+        return f"0x...{number}" if match[0].startswith("0x") else f"140...{number}"
+
+    return _ADDRESS.sub(numbered, text)

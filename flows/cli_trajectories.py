@@ -1,4 +1,4 @@
-"""Commands about trajectories: taking them elsewhere."""
+"""Commands about trajectories: making them again, taking them elsewhere."""
 
 from __future__ import annotations
 
@@ -6,9 +6,23 @@ from typing import Annotated
 
 import typer
 
-from flows.cli_options import File, Strings
+from flows.cli_options import File, Json, Strings, Text
 
 app = typer.Typer()
+
+
+@app.command()
+def replay(
+    episode: Annotated[str, typer.Argument(help="An episode's number.")],
+    sandbox: Annotated[
+        Text, typer.Option(help="docker, bubblewrap or local. Default: the one it was played in.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Repeat an episode's actions in a fresh sandbox, and say where it differs. Exit status 1: it does."""
+    from flows.commands.replay import replay as play_again
+
+    raise typer.Exit(play_again(episode, sandbox, as_json))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from agents.episode import Outcome, Step, StopReason, play
+from agents.replay import Replay
 from db.models import Verdict
 from db.store import Store
 from env.debug_env import DebugEnv
@@ -17,6 +18,7 @@ from env.sandbox.pool import Pool
 from env.task import Task
 from flows.errors import policy, sentence
 from flows.plan import Entrant, Plan
+from flows.recorded import find_trajectory
 
 
 class InfrastructureError(Exception):
@@ -70,6 +72,8 @@ def play_episode(stage: Stage, episode_id: int, task: Task, entrant: Entrant) ->
         agent = entrant.factory(
             model=entrant.spec.model, config=entrant.spec.config, task=task if entrant.factory.knows_fix else None
         )
+        if isinstance(agent, Replay):
+            agent.follow(find_trajectory(store.engine, agent.source, episode_id))
         with DebugEnv(task, entrant.tools, stage.new_sandbox) as env:
             outcome = play(
                 env,
