@@ -145,7 +145,12 @@ class Agent(Protocol):
 
 
 class AgentFactory(Protocol):
-    """Makes an agent for one episode."""
+    """Makes an agent for one episode.
+
+    It may have an attribute `operational`, the names of settings that do not change what the agent does and are no part
+    of the entrant's identity; and its agents a method `check()`, which is called once before a run's first sandbox is
+    started, and raises SetupError or EndpointError when there is no use in starting it.
+    """
 
     version: str
     needs_model: bool

@@ -13,6 +13,7 @@ BUILT_IN = {
     "oracle": "agents.oracle:Oracle",
     "repair": "agents.repair:Repair",
     "llm": "agents.llm:LlmAgent",
+    "seeker": "agents.llm.seeker:Seeker",
     "random": "agents.random_agent:RandomAgent",
     "replay": "agents.replay:Replay",
 }

@@ -37,6 +37,10 @@ class LlmAgent:
         """Take the answers to the next questions from the past steps."""
         self._dialogue.recall(each for step in past for each in step.exchanges)
 
+    def check(self) -> None:
+        """Whether the endpoint takes the key and knows the model. Raises SetupError, EndpointError."""
+        self._dialogue.check()
+
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Start the conversation."""
         self._deadline = briefing.deadline

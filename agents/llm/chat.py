@@ -11,16 +11,19 @@ from agents.llm.endpoint import Call, Endpoint, Message, Reply
 class ChatCompletions(Endpoint):
     """The Chat Completions API."""
 
+    @property
+    def limit_name(self) -> str:
+        """OpenAI's newer models refuse the old name; other servers do not know the new one."""
+        return "max_completion_tokens" if self._settings.is_openai else "max_tokens"
+
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """What a request says besides the conversation."""
         settings = self._settings
-        # OpenAI's newer models refuse the old name; other servers do not know the new one.
-        limit = "max_completion_tokens" if settings.is_openai else "max_tokens"
         optional = {
             "temperature": settings.temperature,
             "top_p": settings.top_p,
             "seed": seed,
-            limit: settings.max_tokens,
+            self.limit_name: settings.max_tokens,
             "reasoning_effort": settings.reasoning_effort,
             "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
             "tools": [{"type": "function", "function": each} for each in tools] or None,

@@ -45,6 +45,10 @@ class Conversation:
         """Take the next answers from the exchanges of this conversation among these, before the endpoint is asked."""
         self._past = deque(each for each in past if each.conversation == self._name)
 
+    def check(self) -> None:
+        """Whether the endpoint takes the key and knows the model. Raises SetupError, EndpointError."""
+        self._endpoint.check()
+
     def start(self, messages: Iterable[Message], tools: Sequence[dict[str, Any]], seed: int | None) -> None:
         """Begin anew."""
         self._messages = list(messages)

@@ -33,6 +33,10 @@ class Dialogue:
         """Take the next answers from these exchanges, before the endpoint is asked."""
         self._conversation.recall(past)
 
+    def check(self) -> None:
+        """Whether the endpoint takes the key and knows the model. Raises SetupError, EndpointError."""
+        self._conversation.check()
+
     def syntax(self, tools: Sequence[Described]) -> Syntax:
         """How the model writes its actions."""
         return self._kind(tools)

@@ -14,6 +14,10 @@ from agents.llm import limits, retries
 from agents.llm.client import make_client
 from agents.llm.settings import Settings
 
+_CHECK_TIMEOUT_S = 60.0
+_CHECK_TOKENS = 16
+"""The fewest that every interface allows."""
+
 Message = dict[str, Any]
 """A message of a conversation, in the form of Chat Completions. `items`, where present, are the answer's own items,
 which the Responses API wants back as they were."""
@@ -62,6 +66,11 @@ class Endpoint(ABC):
         self._client = make_client(settings, self._key)
         self._answered = False
 
+    @property
+    @abstractmethod
+    def limit_name(self) -> str:
+        """The parameter for the most tokens of an answer."""
+
     @abstractmethod
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """What a request says besides the conversation. `tools`: name, description, parameters (JSON schema)."""
@@ -106,6 +115,44 @@ class Endpoint(ABC):
             raise self._failure(error, tries, time.monotonic() - started) from None
         self._answered = True
         return answer, (time.monotonic() - started) * 1000
+
+    def check(self) -> None:
+        """Whether the endpoint is there, takes the key and knows the model. Raises SetupError, EndpointError.
+
+        Servers need not list their models, nor list all names that they know: what the list does not settle is asked
+        with a question of a few tokens. Faults that pass by themselves settle nothing, and are no reason to refuse.
+        """
+        import openai
+
+        started, tries = time.monotonic(), 0
+        try:
+            for attempt in retries.patiently(min(self._settings.retry_s, retries.FIRST_CONTACT_S), first_contact=True):
+                with attempt:
+                    tries += 1
+                    if self.model not in self._listed():
+                        self._probe()
+        except (openai.BadRequestError, openai.UnprocessableEntityError):
+            return
+        except openai.OpenAIError as error:
+            unreachable = isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError)
+            if retries.is_passing(error) and not unreachable:
+                return
+            raise self._failure(error, tries, time.monotonic() - started) from None
+
+    def _listed(self) -> Sequence[str]:
+        """The models that the endpoint lists; none where it does not. Raises OpenAIError where nobody answers."""
+        import openai
+
+        try:
+            listed = json.loads(self._client.models.with_raw_response.list(timeout=_CHECK_TIMEOUT_S).text)
+            return [each["id"] for each in listed["data"]]
+        except (openai.APIStatusError, ValueError, LookupError, TypeError):
+            return ()
+
+    def _probe(self) -> None:
+        """A question of a few tokens. Raises OpenAIError."""
+        parameters = {**self.parameters((), None), self.limit_name: _CHECK_TOKENS}
+        self._send(parameters, [{"role": "user", "content": "Say yes."}], _CHECK_TIMEOUT_S)
 
     def _request(
         self, parameters: dict[str, Any], messages: list[dict[str, Any]], deadline: float | None

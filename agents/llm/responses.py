@@ -24,6 +24,8 @@ def is_reasoning(model: str) -> bool:
 class Responses(Endpoint):
     """The Responses API."""
 
+    limit_name = "max_output_tokens"
+
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """What a request says besides the conversation. The interface takes no seed."""
         settings = self._settings
@@ -31,7 +33,7 @@ class Responses(Endpoint):
         optional = {
             "temperature": settings.temperature,
             "top_p": settings.top_p,
-            "max_output_tokens": settings.max_tokens,
+            self.limit_name: settings.max_tokens,
             "reasoning": {"effort": settings.reasoning_effort} if settings.reasoning_effort else None,
             # Models that do not reason refuse the field.
             "include": ["reasoning.encrypted_content"] if reasons else None,

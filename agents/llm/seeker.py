@@ -1,0 +1,244 @@
+"""Two models: a small one looks for information and writes a brief, a code model reads it and rewrites.
+
+The seeker explores with the tools that change nothing, the debugger among them, and hands over a brief of bounded size.
+The coder sees the statement, the brief and the files that it names, and nothing else; it rewrites, evaluates, submits,
+and may ask for another brief. `brief` and `ask` pass between the two and are no steps; showing the coder a file is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from agents.base import Briefing, Decision, Exchange, Malformed, Past, SetupError
+from agents.llm.dialogue import Dialogue, malformed, total
+from agents.llm.prompting import Prompts, digest, notes
+from agents.llm.settings import OPERATIONAL, Settings, read_settings
+from env.actions import Action, Observation
+from env.task import Task
+from env.tools import find_tool
+from env.tools.base import Arguments
+
+_PROMPTS = ("seeker", "seeker_task", "coder", "coder_task")
+_SEEKER_TOOLS = ("eval", "view", "listdir", "grep", "pdb")
+_CODER_TOOLS = ("rewrite", "eval", "submit")
+_NAMED = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d+)-(?P<end>\d+))?$")
+
+
+class SeekerSettings(Settings):
+    """What can be configured: the fields of `llm` hold for both models, but for `price` and `prompts`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seeker_model: str = Field(min_length=1)
+    """The model that looks for information. The entrant's model is the coder."""
+    seeker: dict[str, Any] = Field(default_factory=dict)
+    """Fields of `llm` that are different for the seeker, for instance `base_url` and `syntax` of a local model."""
+    seeker_steps: float = Field(0.6, gt=0, lt=1)
+    """Share of the episode's steps that the seeker may take, over all its briefs."""
+    brief_chars: int = Field(4000, ge=200)
+    """Most characters of a brief."""
+    brief_files: int = Field(4, ge=1)
+    """Most files that a brief names."""
+    briefs: int = Field(2, ge=1)
+    """How many briefs there may be: the first, and those that the coder asks for."""
+
+
+class BriefArguments(Arguments):
+    """What is handed over."""
+
+    body = "text"
+
+    files: str = Field(
+        description="The files that the programmer needs to see, separated by spaces: PATH, or PATH:FIRST-LAST for "
+        "some lines of a long one."
+    )
+    text: str = Field(description="The brief.")
+
+
+class AskArguments(Arguments):
+    """What is asked for."""
+
+    body = "question"
+
+    question: str = Field(description="What to find out.")
+
+
+class Brief:
+    """Hands over to the coder."""
+
+    name = "brief"
+    arguments = BriefArguments
+
+    def __init__(self, characters: int, files: int) -> None:
+        self.description = (
+            "Hand over to the programmer, who sees only the statement, this brief and the files that it names. "
+            f"At most {characters} characters and {files} files."
+        )
+
+
+class Ask:
+    """Hands back to the seeker."""
+
+    name = "ask"
+    description = "Ask whoever wrote the brief to find out more, when you cannot mend the program with what you have."
+    arguments = AskArguments
+
+
+class Seeker:
+    """A small model that seeks, and a code model that mends."""
+
+    version = f"1+{digest(*_PROMPTS, 'text')}"
+    needs_model = True
+    knows_fix = False
+    operational = OPERATIONAL
+
+    def __init__(self, *, model: str, config: dict[str, Any] | None = None, task: Task | None = None) -> None:
+        """Asks nothing yet. Raises SetupError: no model, no key, a field that is wrong."""
+        if not model:
+            raise SetupError("the agent seeker needs a model that rewrites: name one with --model")
+        config = config or {}
+        self._settings = settings = read_settings(config, SeekerSettings)
+        self._prompts = Prompts(_PROMPTS, settings.prompts)
+        shared = {name: value for name, value in config.items() if name in Settings.model_fields}
+        own = {name: value for name, value in shared.items() if name not in ("price", "prompts")}
+        self._seeker = Dialogue(settings.seeker_model, read_settings({**own, **settings.seeker}, Settings), "seeker")
+        self._coder = Dialogue(model, settings, "coder")
+        self._seeking = True
+        self._brief = ""
+        self._handing_over = False
+        self._views: deque[Action] = deque()
+        """Files that the coder is still to be shown."""
+        self._viewing = False
+        """Whether the next observation is one of them."""
+        self._files: list[str] = []
+        self._briefs = 0
+        self._left = 0
+        """Steps that the seeker still has."""
+
+    def recall(self, past: Sequence[Past]) -> None:
+        """Take the answers to the next questions from the past steps."""
+        exchanges = [each for step in past for each in step.exchanges]
+        self._seeker.recall(exchanges)
+        self._coder.recall(exchanges)
+
+    def check(self) -> None:
+        """Whether both endpoints take the key and know their model. Raises SetupError, EndpointError."""
+        self._seeker.check()
+        self._coder.check()
+
+    def begin(self, briefing: Briefing, observation: Observation) -> None:
+        """Start the seeker's conversation. Raises SetupError for a tool set with nothing to seek or to mend with."""
+        self._briefing = briefing
+        has = briefing.tools.tools
+        if "view" not in has or "rewrite" not in has:
+            raise SetupError(f"the agent seeker needs the tools view and rewrite, and {briefing.tools.name} lacks one")
+        self._left = max(int(briefing.max_steps * self._settings.seeker_steps), 1)
+        brief = Brief(self._settings.brief_chars, self._settings.brief_files)
+        syntax = self._seeker.syntax([*(find_tool(name) for name in _SEEKER_TOOLS if name in has), brief])
+        values = {
+            "tools": [each for each in notes(briefing.tools) if each["name"] in _SEEKER_TOOLS],
+            "syntax": syntax.help(),
+            "max_steps": self._left,
+            "limit": self._settings.brief_chars,
+            "statement": briefing.statement,
+            "test_command": briefing.test_command,
+            "observation": syntax.opening(observation),
+        }
+        system, task = (self._prompts.render(name, **values) for name in ("seeker", "seeker_task"))
+        self._seeker.start(syntax, system, task, briefing.seed)
+
+    def act(self, observation: Observation) -> Decision:
+        """The next action of whoever's turn it is. Raises Malformed, EndpointError, OutOfTime, SetupError."""
+        exchanges: tuple[Exchange, ...] = ()
+        try:
+            while True:
+                if self._viewing:
+                    self._files.append(observation.text)
+                self._viewing = bool(self._views)
+                if self._viewing:
+                    thought = self._brief if exchanges else ""
+                    return Decision(self._views.popleft(), thought, total(exchanges), exchanges)
+                if self._handing_over:
+                    observation = self._hand_over()
+                dialogue = self._seeker if self._seeking else self._coder
+                action, thought, asked = dialogue.next(observation, self._briefing.deadline)
+                exchanges += asked
+                if action.tool == "brief":
+                    self._read_brief(action.arguments, thought)
+                elif action.tool == "ask":
+                    observation = self._read_question(action.arguments, thought)
+                else:
+                    self._count(action)
+                    return Decision(action, thought, total(exchanges), exchanges)
+        except Malformed as error:
+            raise malformed(str(error), error.said, exchanges + error.exchanges) from None
+
+    def _count(self, action: Action) -> None:
+        if not self._seeking:
+            return
+        if not self._left:
+            raise Malformed(
+                "Your steps are used up: nothing was done. Write the brief now, with what you know.",
+                said=f"{action.tool}({action.arguments})",
+            )
+        self._left -= 1
+
+    def _read_brief(self, arguments: dict[str, Any], said: str) -> None:
+        """Take a brief, and note the files that the coder is to be shown. Raises Malformed."""
+        text, files = str(arguments.get("text", "")).strip(), str(arguments.get("files", ""))
+        named = [each for each in re.split(r"[\s,;]+", files) if each]
+        most, longest = self._settings.brief_files, self._settings.brief_chars
+        if not text or not named:
+            raise Malformed("A brief needs a text and the files that the programmer has to see.", said=said)
+        if len(text) > longest:
+            raise Malformed(f"The brief has {len(text)} characters; at most {longest} are read. Shorten it.", said=said)
+        if len(named) > most:
+            raise Malformed(f"The brief names {len(named)} files; at most {most} are shown. Choose.", said=said)
+        self._brief = text
+        self._briefs += 1
+        self._seeking, self._handing_over = False, True
+        self._views.extend(_view(each) for each in named)
+
+    def _read_question(self, arguments: dict[str, Any], said: str) -> Observation:
+        """Take the coder's question: what the seeker sees next. Raises Malformed."""
+        question = str(arguments.get("question", "")).strip()[: self._settings.brief_chars]
+        if not question:
+            raise Malformed("Say what to find out.", said=said)
+        if self._briefs >= self._settings.briefs:
+            raise Malformed("There is no further brief: mend the program with what you have, or submit.", said=said)
+        self._seeking = True
+        return Observation(f"The programmer asks for another brief; files may have been edited:\n{question}")
+
+    def _hand_over(self) -> Observation:
+        """Tell the coder; what its question is answered with, if it asked one."""
+        files, self._files, self._handing_over = self._files, [], False
+        has = self._briefing.tools.tools
+        values: dict[str, Any] = {
+            "tools": [each for each in notes(self._briefing.tools) if each["name"] in _CODER_TOOLS],
+            "max_steps": self._briefing.max_steps,
+            "statement": self._briefing.statement,
+            "test_command": self._briefing.test_command,
+            "brief": self._brief,
+            "files": files,
+            "limit": self._settings.brief_chars,
+        }
+        if self._briefs == 1:
+            ask = [Ask()] if self._settings.briefs > 1 else []
+            syntax = self._coder.syntax([*(find_tool(name) for name in _CODER_TOOLS if name in has), *ask])
+            values["syntax"] = syntax.help()
+            system, task = (self._prompts.render(name, **values) for name in ("coder", "coder_task"))
+            self._coder.start(syntax, system, task, self._briefing.seed)
+        return Observation("\n\n".join([self._brief, *files]))
+
+
+def _view(named: str) -> Action:
+    found = _NAMED.match(named)
+    assert found is not None, named
+    if found["start"] is None:
+        return Action("view", {"path": named})
+    return Action("view", {"path": found["path"], "start": int(found["start"]), "end": int(found["end"])})
