@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
@@ -88,8 +89,12 @@ class Briefing:
     tools: ToolSet
     max_steps: int
     seed: int = 0
-    deadline: float | None = None
-    """When the episode's time is over, of `time.monotonic`."""
+    left_s: Callable[[], float] | None = None
+    """Seconds that the episode has left; None: no limit."""
+
+    def deadline(self) -> float | None:
+        """When the episode's time will be over, of `time.monotonic`."""
+        return None if self.left_s is None else time.monotonic() + self.left_s()
 
 
 class GaveUp(Exception):

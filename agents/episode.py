@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Protocol
 
 from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, OutOfTime, Usage
@@ -116,8 +117,8 @@ def play(
     totals.add(trajectory[0])
     record(trajectory[0])
     task = env.task
-    deadline = None if budget.wall_s is None else started + budget.wall_s
-    briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed, deadline)
+    left_s = None if budget.wall_s is None else partial(_left_s, started, budget.wall_s)
+    briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed, left_s)
     agent.begin(briefing, observation)
     malformed = repeats = 0
     while True:
@@ -165,6 +166,10 @@ def play(
         score_ms=env.score_ms,
         wall_s=time.monotonic() - started,
     )
+
+
+def _left_s(started: float, wall_s: float) -> float:
+    return started + wall_s - time.monotonic()
 
 
 def _limit(

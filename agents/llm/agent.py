@@ -31,7 +31,6 @@ class LlmAgent:
         settings = read_settings(config or {}, Settings)
         self._prompts = Prompts(_PROMPTS, settings.prompts)
         self._dialogue = Dialogue(model, settings)
-        self._deadline: float | None = None
 
     def recall(self, past: Sequence[Past]) -> None:
         """Take the answers to the next questions from the past steps."""
@@ -43,7 +42,7 @@ class LlmAgent:
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Start the conversation."""
-        self._deadline = briefing.deadline
+        self._briefing = briefing
         syntax = self._dialogue.syntax([find_tool(name) for name in briefing.tools.tools])
         values = {
             "tools": notes(briefing.tools),
@@ -58,5 +57,5 @@ class LlmAgent:
 
     def act(self, observation: Observation) -> Decision:
         """The next call. Raises Malformed, EndpointError, OutOfTime, SetupError."""
-        action, thought, exchanges = self._dialogue.next(observation, self._deadline)
+        action, thought, exchanges = self._dialogue.next(observation, self._briefing.deadline())
         return Decision(action, thought, total(exchanges), exchanges)

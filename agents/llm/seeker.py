@@ -166,7 +166,7 @@ class Seeker:
                 if self._handing_over:
                     observation = self._hand_over()
                 dialogue = self._seeker if self._seeking else self._coder
-                action, thought, asked = dialogue.next(observation, self._briefing.deadline)
+                action, thought, asked = dialogue.next(observation, self._briefing.deadline())
                 exchanges += asked
                 if action.tool == "brief":
                     self._read_brief(action.arguments, thought)

@@ -100,12 +100,21 @@ def says(text: str, **fields: Any) -> Reply:
 class OpenAIServer:
     """Serves until it is closed. Safe to ask from many threads."""
 
-    def __init__(self, script: Script, *, key: str | None = None, skip: int = 0) -> None:
-        """`key`: requests without it are refused with 401. `skip`: so many entries are counted as taken already."""
+    def __init__(
+        self, script: Script, *, key: str | None = None, skip: int = 0, models: Sequence[str] | int = ("scripted",)
+    ) -> None:
+        """`key`: requests without it are refused with 401. `skip`: so many entries are counted as taken already.
+
+        `models`: those that it lists, or the HTTP status that asking for the list gets.
+        """
+        self._models = models
+        self.listed = 0
+        """How often the list of models was asked for."""
         self._script = script
         self._skip = skip
         self._lock = threading.Lock()
         self._key = key
+        self.paths: list[str] = []
         self.requests: list[dict[str, Any]] = []
         """The bodies of the requests, in the order they came."""
         self.headers: list[dict[str, str]] = []
@@ -121,6 +130,9 @@ class OpenAIServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 server._answer(self, body)
+
+            def do_GET(self) -> None:
+                server._list(self)
 
             def log_message(self, *_: Any) -> None:
                 """Silence."""
@@ -151,6 +163,7 @@ class OpenAIServer:
     def _answer(self, http: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         with self._lock:
             self.requests.append(body)
+            self.paths.append(http.path)
             self.headers.append({name.lower(): value for name, value in http.headers.items()})
             self.times.append(time.monotonic())
             self.now += 1
@@ -166,8 +179,27 @@ class OpenAIServer:
             with self._lock:
                 self.now -= 1
 
+    def _list(self, http: BaseHTTPRequestHandler) -> None:
+        self.listed += 1
+        if self._refuses(http):
+            code, body = 401, {"error": {"message": "Incorrect API key provided"}}
+        elif isinstance(self._models, int):
+            code, body = self._models, {"error": {"message": "no list"}}
+        else:
+            code, body = 200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
+        data = json.dumps(body).encode()
+        http.send_response(code)
+        http.send_header("Content-Length", str(len(data)))
+        http.end_headers()
+        http.wfile.write(data)
+
+    def _refuses(self, http: BaseHTTPRequestHandler) -> bool:
+        """Whether the request comes without the key: OpenAI's header, or Azure's."""
+        given = (http.headers.get("Authorization", "").removeprefix("Bearer "), http.headers.get("api-key"))
+        return self._key is not None and self._key not in given
+
     def _entry(self, http: BaseHTTPRequestHandler, body: dict[str, Any], number: int) -> Entry:
-        if self._key is not None and http.headers.get("Authorization") != f"Bearer {self._key}":
+        if self._refuses(http):
             return Fault.status(401, f"Incorrect API key provided: {http.headers.get('Authorization')}")
         if not http.path.split("?")[0].endswith(("/chat/completions", "/responses")):
             return Fault.status(404, f"no such path: {http.path}")
