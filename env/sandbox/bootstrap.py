@@ -64,5 +64,5 @@ def _compiled(source: bytes, name: str) -> bytes:
 
     Compiling takes most of the guest's start. A sandbox whose Python is another version takes the source.
     """
-    code = compile(source, f"guest/{name}", "exec", dont_inherit=True)
+    code = compile(source, f"/guest/{name}", "exec", dont_inherit=True)
     return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(code)
