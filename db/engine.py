@@ -33,26 +33,49 @@ def default_url() -> str:
     return os.environ.get("STACKRANK_DATABASE_URL") or f"sqlite:///{(home() / 'stackrank.db').absolute()}"
 
 
-def connect(url: str | None = None, *, migrate: bool = True, timeout_s: float = 30.0) -> Engine:
+def connect(
+    url: str | None = None,
+    *,
+    migrate: bool = True,
+    upgrade: bool = False,
+    create: bool = True,
+    timeout_s: float = 30.0,
+) -> Engine:
     """Open the database at `url` (default: `default_url()`).
 
     `timeout_s` is how many seconds a statement waits for another writer (SQLite) or a connection attempt for the
-    server (PostgreSQL, at most 10). With `migrate`, a schema that is behind is brought up to date; without it, it is
-    left alone and not looked at. Raises `DatabaseError` for everything that can be wrong.
+    server (PostgreSQL, at most 10). With `migrate`, an empty database gets its tables, and a schema that is behind is
+    brought up to date in SQLite. In PostgreSQL others may be at work with the older program: there it is refused,
+    unless `upgrade` or `STACKRANK_AUTO_MIGRATE=1` says otherwise. Without `migrate` the schema is not looked at;
+    without `create` there has to be one. Raises `DatabaseError` for everything that can be wrong.
     """
     parsed = _parse(url or default_url())
     shown = masked(parsed.render_as_string())
     try:
+        if not create and parsed.drivername == "sqlite" and not Path(str(parsed.database)).expanduser().exists():
+            raise DatabaseError(f"The database {shown} is not there: check the name of the file.")
         engine = _sqlite(parsed, timeout_s) if parsed.drivername == "sqlite" else _postgres(parsed, timeout_s)
         with engine.connect() as connection:
             if parsed.drivername == "sqlite":
                 _use_wal(connection)
-            revision = _revision(connection) if migrate else HEAD
+            revision = revision_of(connection) if migrate else HEAD
         if revision != HEAD:
+            if revision is None and not create:
+                raise DatabaseError(f"The database {shown} has no tables of ours: check its address.")
+            behind = revision is not None and revision < HEAD
+            if behind and parsed.drivername != "sqlite" and not upgrade and not _auto_migrate():
+                raise DatabaseError(
+                    f"The database {shown} has the schema {revision} and this stackrank works with {HEAD}: "
+                    "end what uses it, then run `stackrank db upgrade`."
+                )
             _upgrade(engine, shown)
     except (*FAILURES, OSError) as error:
         raise explain(error, shown) from error
     return engine
+
+
+def _auto_migrate() -> bool:
+    return os.environ.get("STACKRANK_AUTO_MIGRATE", "").lower() in {"1", "true", "yes"}
 
 
 def _parse(url: str) -> URL:
@@ -112,7 +135,7 @@ def _use_wal(connection: Connection) -> None:
     cursor.close()
 
 
-def _revision(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
     """The revision of the schema; None where there is none yet."""
     try:
         # In PostgreSQL a failed statement spoils the transaction, and with it the lock: hence the savepoint.
@@ -135,7 +158,7 @@ def _upgrade(engine: Engine, shown: str) -> None:
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        revision = _revision(connection)  # Somebody else may have been faster while this one waited.
+        revision = revision_of(connection)  # Somebody else may have been faster while this one waited.
         if revision is not None and revision not in known:
             raise DatabaseError(
                 f"The database {shown} has the newer schema {revision}: update stackrank or use another database."

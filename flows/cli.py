@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from flows.cli_db import app as db
 from flows.cli_options import FixesOption, Json, Number, PathOption, Strings, Text
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(trajectories)
 app.add_typer(services)
+app.add_typer(db, name="db")
 app.add_typer(schedule, name="schedule")
 
 _debug = False
@@ -59,6 +61,8 @@ def run(
     leaderboard: Annotated[Text, typer.Option(help="Leaderboard the run belongs to.")] = None,
     tag: Annotated[Strings, typer.Option(help="Tag; may be given several times.")] = None,
     seed: Annotated[Number, typer.Option(help="Seed for agents that choose.")] = None,
+    owner: Annotated[Text, typer.Option(help="Whose run it is. Default: STACKRANK_OWNER, else you.")] = None,
+    project: Annotated[Text, typer.Option(help="Project it belongs to. Default: STACKRANK_PROJECT.")] = None,
     as_json: Json = False,
 ) -> None:
     """Play a run: tasks x entrants x attempts."""
@@ -69,16 +73,25 @@ def run(
         "agent": agent or [],
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
+        "owner": owner, "project": project,
     }  # fmt: skip
     raise typer.Exit(play(spec, overrides, as_json, _debug))
 
 
 @app.command()
-def runs(limit: Annotated[int, typer.Option(help="At most so many.")] = 50, as_json: Json = False) -> None:
+def runs(
+    owner: Annotated[Text, typer.Option(help="Only runs of this owner.")] = None,
+    project: Annotated[Text, typer.Option(help="Only runs of this project.")] = None,
+    leaderboard: Annotated[Text, typer.Option(help="Only runs of this leaderboard.")] = None,
+    tag: Annotated[Strings, typer.Option(help="Only runs with this tag; several have to be there all.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many.")] = 50,
+    as_json: Json = False,
+) -> None:
     """List runs, newest first."""
     from flows.commands import look
 
-    look.runs(limit, as_json)
+    filters = {"owner": owner, "project": project, "leaderboard": leaderboard, "tags": tag or []}
+    look.runs(filters, limit, as_json)
 
 
 @app.command()

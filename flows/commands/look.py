@@ -6,14 +6,14 @@ from typing import Any
 
 from db import queries
 from db.engine import connect
-from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, print_json, print_table
+from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, moment, print_json, print_table
 
 NOTHING_YET = "There is no run yet: `stackrank run --benchmark bugs --agent repair` makes one."
 
 
-def runs(limit: int, as_json: bool) -> None:
+def runs(filters: dict[str, Any], limit: int, as_json: bool) -> None:
     """List runs, newest first."""
-    rows = queries.runs(connect(), limit=limit)
+    rows = queries.runs(connect(), **filters, limit=limit)
     if as_json:
         print_json(rows)
         return
@@ -22,7 +22,8 @@ def runs(limit: int, as_json: bool) -> None:
         "resolved": "resolved", "unresolved": "unresolved", "errors": "errors", "wall_s": "seconds", "owner": "owner",
         "started_at": "started",
     }  # fmt: skip
-    print_table(rows, columns, NOTHING_YET)
+    empty = "No run matches." if any(filters.values()) else NOTHING_YET
+    print_table([{**row, "started_at": moment(row["started_at"])} for row in rows], columns, empty)
 
 
 def episodes(run: str, filters: dict[str, Any], limit: int, after: int | None, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from flows.output import print_json, print_table, say
+from flows.output import moment, print_json, print_table, say
 from flows.server import client_env, ensure_server
 from flows.spec import SpecError, read_spec
 
@@ -71,7 +71,7 @@ def list_all(as_json: bool) -> None:
         print_json(found)
         return
     empty = 'There is no schedule yet: `stackrank schedule SPEC.yaml --cron "0 3 * * *"` makes one.'
-    print_table([{**each, "when": _when(each)} for each in found], _COLUMNS, empty)
+    print_table([{**each, "when": _when(each), "next": moment(each["next"])} for each in found], _COLUMNS, empty)
 
 
 def pause(name: str, paused: bool) -> None:

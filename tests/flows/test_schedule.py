@@ -16,6 +16,7 @@ import pytest
 
 from db import queries
 from db.engine import connect
+from flows.spec import RunSpec
 from tests.env.conftest import usable
 from tests.flows.calls import CommandLine
 
@@ -184,3 +185,23 @@ def test_a_schedule_that_is_not_there(stackrank: CommandLine, command: str) -> N
     result = stackrank("schedule", command, "nobody")
     assert result.status == 2
     assert "stackrank schedule list" in result.sentence()
+
+
+def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
+    from flows.deployments import make_pool
+
+    make_pool("stackrank")
+    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", "deploy/prefect.yaml"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = {row["name"]: row for row in stackrank("schedule", "list", "--json").json()}
+    try:
+        assert (made["repair-nightly"]["cron"], made["repair-nightly"]["on_overlap"]) == ("0 3 * * *", "skip")
+        assert made["oracle-weekly"]["timezone"] == "Europe/Berlin"
+        for row in made.values():
+            RunSpec.model_validate(row["spec"])
+    finally:
+        for name in ("repair-nightly", "oracle-weekly"):
+            stackrank("schedule", "remove", name)

@@ -1,0 +1,55 @@
+"""`stackrank db`, and runs by owner, project and tag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from db.engine import HEAD, connect
+from db.store import Store
+from tests.flows.calls import CommandLine
+
+
+def add_run(database: str, name: str, **about: object) -> None:
+    store = Store(connect(database))
+    benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=[])
+    store.start_run(store.create_run(name=name, benchmark_id=benchmark.id, spec={}, **about))  # type: ignore[arg-type]
+
+
+def test_info_and_upgrade(stackrank: CommandLine, database: str) -> None:
+    assert stackrank("db", "info", "--json").json()["schema"] is None
+    assert "stackrank db upgrade" in stackrank("db", "info").out
+    assert stackrank("db", "upgrade", "--json").json()["schema"] == HEAD
+    add_run(database, "one")
+    document = stackrank("db", "info", "--json").json()
+    assert (document["schema"], document["rows"]["run"]) == (HEAD, 1)
+    assert document["bytes"] > 0
+    assert "already" in stackrank("db", "upgrade").out
+
+
+def test_copy(stackrank: CommandLine, database: str, tmp_path: Path) -> None:
+    add_run(database, "one")
+    target = f"sqlite:///{tmp_path / 'copy.db'}"
+    result = stackrank("db", "copy", "--from", database, "--to", target, "--json")
+    assert result.json()["rows"]["run"] == 1
+    assert "run: 1 rows" in result.err
+    assert "already has rows" in stackrank("db", "copy", "--from", database, "--to", target).sentence()
+    assert "same database" in stackrank("db", "copy", "--from", database, "--to", database).sentence()
+    missing = f"sqlite:///{tmp_path / 'typo.db'}"
+    assert "not there" in stackrank("db", "copy", "--from", missing, "--to", target).sentence()
+
+
+def test_runs_are_filtered(stackrank: CommandLine, database: str) -> None:
+    add_run(database, "mine", owner="ada", project="p1", tags=["nightly", "eu"])
+    add_run(database, "yours", owner="bob", project="p1", tags=["nightly"])
+
+    def names(*filters: str) -> list[str]:
+        return [row["name"] for row in stackrank("runs", *filters, "--json").json()]
+
+    assert names() == ["yours", "mine"]
+    assert names("--owner", "ada") == ["mine"]
+    assert names("--project", "p1", "--tag", "nightly") == ["yours", "mine"]
+    assert names("--tag", "nightly", "--tag", "eu") == ["mine"]
+    assert names("--leaderboard", "none") == []
+    assert "No run matches" in stackrank("runs", "--owner", "eve").out
+    shown = stackrank("runs").out
+    assert "mine" in shown and "+00:00" not in shown and "." not in shown.splitlines()[-1].split()[-1]
