@@ -191,7 +191,8 @@ def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
     from flows.deployments import make_pool
 
     make_pool("stackrank")
-    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", "deploy/prefect.yaml"]
+    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
+    command += ["--prefect-file", "deploy/prefect.yaml"]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
     )

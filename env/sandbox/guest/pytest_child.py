@@ -9,6 +9,7 @@ hooks make of it; every record carries a keyed hash and a running number; and th
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import sys
@@ -155,6 +156,16 @@ def must_fail(pytest: Any) -> Dict[str, Callable[[], None]]:
     return {check.__name__: check for check in (*checks, pytest_raises, pytest_approx, pytest_fail)}
 
 
+def preload() -> None:
+    """Import what pytest would import before it looks at the workspace. Raises ImportError without pytest."""
+    import _pytest.config
+
+    for name in _pytest.config.default_plugins:
+        importlib.import_module("_pytest." + name)
+    for name in ("pdb", "unittest.mock", "_pytest.assertion.rewrite"):
+        importlib.import_module(name)
+
+
 def main(argv: List[str]) -> int:
     """Run pytest: `argv` is [report descriptor, "score" or "show", *pytest arguments].
 
@@ -174,15 +185,11 @@ def main(argv: List[str]) -> int:
     os.set_inheritable(fd, False)
     # Before the workspace is on the path, so that no module of its can take the place of one that judges.
     try:
-        import unittest.mock  # noqa: F401
-
-        import _pytest.assertion.rewrite
-        import _pytest.unittest
+        preload()
         import pytest
     except ImportError as error:
         print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
-    assert _pytest.assertion.rewrite and _pytest.unittest
     # What an agent is shown decides nothing, and half its time would go into this.
     scoring = mode == "score"
     before = fingerprint() if scoring else {}

@@ -153,20 +153,14 @@ def _site_folders() -> List[str]:
 
 
 def preload() -> None:
-    """Import what pytest would import before it looks at the workspace."""
-    import _pytest.config
-    import pytest
-
-    assert pytest
-    for name in _pytest.config.default_plugins:
-        importlib.import_module("_pytest." + name)
-    more = ("_pytest.assertion.rewrite", "_pytest._argcomplete", "unittest.mock", "difflib", "faulthandler", "readline")
-    for name in more:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    """Import what a test run or a debugger session would import before it looks at the workspace."""
     from . import pdb_child, programs, pytest_child
 
-    assert pdb_child and programs and pytest_child
+    assert pdb_child and programs
+    pytest_child.preload()
+    for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     # The first call goes through every module there is; pytest makes it for the first traceback.
     inspect.getmodule(sys._getframe())
 
