@@ -206,6 +206,11 @@ class Store(Transactions):
 
         self._write(work)
 
+    def save_regressions(self, run_id: int, found: Sequence[Mapping[str, Any]]) -> None:
+        """Store what got worse since the leaderboard's run before."""
+        row = clean({"regressions": [dict(each) for each in found]})
+        self._write(lambda connection: self._update(connection, RUN, run_id, row))
+
     def interrupted_runs(self, older_than_s: float) -> list[dict[str, Any]]:
         """The running runs whose owner was last heard of more than `older_than_s` seconds ago: id, name, host."""
         limit = now() - timedelta(seconds=older_than_s)

@@ -11,6 +11,7 @@ from db.queries.episodes import episode, episodes, neighbours
 from db.queries.funnel import funnel, set_aside
 from db.queries.health import health
 from db.queries.notes import notes
+from db.queries.regressions import regressions
 from db.queries.reliability import budget_curves, reliability
 from db.queries.runs import progress, run, run_of_flow, runs
 from db.queries.steps import (
@@ -51,6 +52,7 @@ __all__ = [
     "notes",
     "progress",
     "rate_history",
+    "regressions",
     "reliability",
     "run",
     "run_of_flow",
