@@ -152,9 +152,9 @@ class Agent(Protocol):
 class AgentFactory(Protocol):
     """Makes an agent for one episode.
 
-    It may have an attribute `operational`, the names of settings that do not change what the agent does and are no part
-    of the entrant's identity; and its agents a method `check()`, which is called once before a run's first sandbox is
-    started, and raises SetupError or EndpointError when there is no use in starting it.
+    It may have a method `identity(config)`, which leaves out settings that do not change what the agent does: the rest
+    is part of the entrant's identity. Its agents may have a method `check()`, which is called once before a run's first
+    sandbox is started, and raises SetupError or EndpointError when there is no use in starting it.
     """
 
     version: str

@@ -247,6 +247,7 @@ def main() -> None:
 
 def _status(error: Exception) -> int | None:
     """2: the call was wrong. 1: something in the infrastructure failed. None: a fault of ours."""
+    from agents.base import EndpointError
     from agents.base import SetupError as AgentSetupError
     from db.errors import DatabaseError, NotFound
     from env.benchmarks.base import BenchmarkError
@@ -257,7 +258,7 @@ def _status(error: Exception) -> int | None:
 
     if isinstance(error, SpecError | NotFound | BenchmarkError | AgentSetupError):
         return 2
-    if isinstance(error, DatabaseError | SandboxError | ServerError | SetupError | OSError):
+    if isinstance(error, DatabaseError | EndpointError | SandboxError | ServerError | SetupError | OSError):
         return 1
     return None
 

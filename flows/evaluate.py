@@ -24,6 +24,7 @@ from db.engine import connect
 from db.models import RunStatus
 from db.store import Store
 from env.sandbox.registry import reap
+from flows import preflight
 from flows.episode import InfrastructureError, Stage, play_episode
 from flows.stage import leave, stage_of
 
@@ -60,6 +61,7 @@ def evaluate(run_id: int, label: str) -> State[Any]:
     try:
         reap()
         stage = stage_of(run_id)
+        preflight.check(stage.plan.entrants)
         store.start_run(run_id)
         with _heartbeat(stage, run_id):
             _play_all(stage, run_id)

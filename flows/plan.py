@@ -83,12 +83,13 @@ def make_entrant(spec: EntrantSpec) -> Entrant:
     if not factory.knows_fix:
         # Made once to hear what is missing (a key, a setting) before any sandbox is started.
         factory(model=spec.model, config=spec.config, task=None)
+    relevant = getattr(factory, "identity", dict)
     identity = {
         "agent": spec.agent,
         "version": factory.version,
         "model": spec.model,
         "tools": [tools.tools, tools.after_rewrites],
-        "config": spec.config,
+        "config": relevant(spec.config),
     }
     text = json.dumps(identity, sort_keys=True, default=list)
     return Entrant(spec, factory, tools, hashlib.sha256(text.encode()).hexdigest()[:16])

@@ -34,6 +34,21 @@ class EntrantSpec(BaseModel):
     config: dict[str, Any] = Field(default_factory=dict)
     """The agent's own settings, for instance temperature."""
 
+    @field_validator("config")
+    @classmethod
+    def _with_prompts(cls, value: dict[str, Any]) -> dict[str, Any]:
+        # The texts themselves: they are part of the entrant's identity, and other machines do not have the files.
+        prompts = value.get("prompts")
+        if not isinstance(prompts, dict) or not any(str(name).endswith("_file") for name in prompts):
+            return value
+        from agents.base import SetupError
+        from agents.llm.prompting import inlined
+
+        try:
+            return {**value, "prompts": inlined(prompts)}
+        except SetupError as error:
+            raise ValueError(str(error)) from None
+
     @property
     def label(self) -> str:
         """The name shown: `agent/model (tools)`."""

@@ -8,7 +8,7 @@ from typing import Any
 from agents.base import Briefing, Decision, Past, SetupError
 from agents.llm.dialogue import Dialogue, total
 from agents.llm.prompting import Prompts, digest, notes
-from agents.llm.settings import OPERATIONAL, Settings, read_settings
+from agents.llm.settings import Settings, identity, read_settings
 from env.actions import Observation
 from env.task import Task
 from env.tools import find_tool
@@ -22,7 +22,7 @@ class LlmAgent:
     version = f"2+{digest(*_PROMPTS, 'text')}"
     needs_model = True
     knows_fix = False
-    operational = OPERATIONAL
+    identity = staticmethod(identity)
 
     def __init__(self, *, model: str, config: dict[str, Any] | None = None, task: Task | None = None) -> None:
         """Asks nothing yet. Raises SetupError: no model, no key, a field that is wrong."""

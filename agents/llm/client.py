@@ -19,9 +19,10 @@ def make_client(settings: Settings, key: str) -> openai.OpenAI:
     """The client for an endpoint. Raises SetupError."""
     if not settings.is_azure:
         return _client(settings.url, key)
+    url = settings.url
     if not settings.azure_version:
         raise SetupError("Azure OpenAI needs the version of its interface: set OPENAI_API_VERSION")
-    return _azure_client(settings.url, settings.azure_version, key, settings.azure_token())
+    return _azure_client(url, settings.azure_version, key, settings.azure_token())
 
 
 # A client is safe to share between threads, and takes a while to make. It has up to 1000 connections, and keeps 100.

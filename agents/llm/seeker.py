@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field
 from agents.base import Briefing, Decision, Exchange, Malformed, Past, SetupError
 from agents.llm.dialogue import Dialogue, malformed, total
 from agents.llm.prompting import Prompts, digest, notes
-from agents.llm.settings import OPERATIONAL, Settings, read_settings
+from agents.llm.settings import Settings, identity, read_settings
 from env.actions import Action, Observation
 from env.task import Task
 from env.tools import find_tool
@@ -95,7 +95,6 @@ class Seeker:
     version = f"1+{digest(*_PROMPTS, 'text')}"
     needs_model = True
     knows_fix = False
-    operational = OPERATIONAL
 
     def __init__(self, *, model: str, config: dict[str, Any] | None = None, task: Task | None = None) -> None:
         """Asks nothing yet. Raises SetupError: no model, no key, a field that is wrong."""
@@ -119,6 +118,11 @@ class Seeker:
         self._briefs = 0
         self._left = 0
         """Steps that the seeker still has."""
+
+    @staticmethod
+    def identity(config: dict[str, Any]) -> dict[str, Any]:
+        """What of a configuration changes what the agent does, for both models."""
+        return {**identity(config), "seeker": identity(config.get("seeker", {}))}
 
     def recall(self, past: Sequence[Past]) -> None:
         """Take the answers to the next questions from the past steps."""

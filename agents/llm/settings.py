@@ -13,11 +13,10 @@ from agents.base import SetupError
 
 OPENAI_URL = "https://api.openai.com/v1"
 
-OPERATIONAL = frozenset(
+_OPERATIONAL = frozenset(
     {"api_key_env", "api_key_file", "request_timeout_s", "retry_s"}
-    | {"max_concurrency", "requests_per_minute", "tokens_per_minute", "price"}
+    | {"max_concurrency", "requests_per_minute", "tokens_per_minute"}
 )
-"""Settings that change how an endpoint is reached and accounted for, and not what the agent does."""
 
 
 class Settings(BaseModel):
@@ -150,6 +149,11 @@ class Settings(BaseModel):
                 f"or a file's name in {self._key_variable}_FILE, or name another endpoint with OPENAI_BASE_URL"
             )
         return "none"
+
+
+def identity(config: dict[str, Any]) -> dict[str, Any]:
+    """What of a configuration changes what the agent does or costs, and not only how an endpoint is reached."""
+    return {name: value for name, value in config.items() if name not in _OPERATIONAL}
 
 
 S = TypeVar("S", bound=Settings)

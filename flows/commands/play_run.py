@@ -14,7 +14,7 @@ from db import queries
 from db.engine import connect, default_url
 from db.errors import masked
 from db.store import Store
-from flows import progress
+from flows import preflight, progress
 from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, print_json, print_table, say
 from flows.plan import make_plan, save_run
 from flows.server import client_env, ensure_server
@@ -29,6 +29,7 @@ def run(file: Path | None, overrides: dict[str, Any], as_json: bool, debug: bool
     spec = read_spec(file, overrides)
     engine = connect()
     plan = make_plan(spec)
+    preflight.check(plan.entrants)
     url = ensure_server(say=say)
     run_id = save_run(Store(engine), plan)
     total = len(plan.tasks) * len(plan.entrants) * spec.attempts

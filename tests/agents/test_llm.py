@@ -238,7 +238,6 @@ def test_garbage_for_ever(serve: Any) -> None:
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
     assert outcome.diagnosis.failure_point == "malformed_actions"
     assert server.asked == 5 == len(steps) - 1
-    assert outcome.wall_s < 5
 
 
 def test_several_calls_one_of_them_wrong(serve: Any) -> None:

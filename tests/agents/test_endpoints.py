@@ -1,0 +1,376 @@
+"""Which endpoint is asked, how, with what key; how much at a time; and whether it is any use to start."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.base import Briefing, EndpointError, Malformed, OutOfTime, SetupError
+from agents.episode import Budget, StopReason
+from agents.llm import LlmAgent, limits
+from agents.llm.conversation import make_endpoint
+from agents.llm.responses import Responses, is_reasoning
+from agents.llm.settings import Settings
+from env.actions import Observation
+from env.tools import tool_set
+from tests.agents.conftest import FakeEnv, play_fake, play_real
+from tests.env.conftest import cart, make_task
+from tests.support.openai_server import Entry, Fault, OpenAIServer, Reply, call, calls, says
+
+VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY_FILE", "OPENAI_API_VERSION")
+AZURE = ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment that names no endpoint."""
+    for name in (*VARIABLES, *AZURE):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def started(left_s: float | None = None, **config: Any) -> LlmAgent:
+    agent = LlmAgent(model="scripted", config={"retry_s": 5.0, **config})
+    left = None if left_s is None else lambda: left_s
+    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 3, left), Observation("1 failed"))
+    return agent
+
+
+# ---- keys
+
+
+def test_a_key_from_a_file(serve: Any, bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("sk-from-a-file\n")
+    server = serve([call("eval")], key="sk-from-a-file")
+    bare.delenv("OPENAI_API_KEY")
+    bare.setenv("OPENAI_API_KEY_FILE", str(file))
+    assert started().act(Observation("")).action.tool == "eval"
+    bare.delenv("OPENAI_API_KEY_FILE")
+    bare.setenv("OPENAI_API_KEY", "another")
+    assert started(api_key_file=str(file)).act(Observation("")).action.tool == "eval"
+    assert server.asked == 2
+    file.write_text("wrong")
+    with pytest.raises(SetupError, match=f"check the file {file}"):
+        started(api_key_file=str(file)).act(Observation(""))
+    file.write_text(" \n")
+    with pytest.raises(SetupError, match="is empty"):
+        started(api_key_file=str(file))
+    with pytest.raises(SetupError, match="cannot be read"):
+        started(api_key_file=str(tmp_path / "none"))
+
+
+def test_a_server_that_repeats_the_key(serve: Any) -> None:
+    serve([says("Your key is sk-test-planted-key-1234.")])
+    with pytest.raises(Malformed) as caught:
+        started().act(Observation(""))
+    assert "planted" not in f"{caught.value.said} {caught.value.exchanges}"
+
+
+# ---- Azure
+
+
+@pytest.fixture
+def azure(bare: pytest.MonkeyPatch) -> Any:
+    """Starts a scripted endpoint that AZURE_OPENAI_ENDPOINT points to."""
+    servers: list[OpenAIServer] = []
+
+    def start(script: list[Entry], **options: Any) -> OpenAIServer:
+        server = OpenAIServer(script, **options).__enter__()
+        servers.append(server)
+        bare.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
+        bare.setenv("OPENAI_API_VERSION", "2024-10-21")
+        return server
+
+    yield start
+    for server in servers:
+        server.__exit__()
+
+
+def test_azure_with_a_key(azure: Any, bare: pytest.MonkeyPatch) -> None:
+    server = azure([call("eval")], key="azure-key-1")
+    bare.setenv("AZURE_OPENAI_API_KEY", "azure-key-1")
+    assert started(max_tokens=9).act(Observation("")).action.tool == "eval"
+    assert server.paths == ["/openai/deployments/scripted/chat/completions?api-version=2024-10-21"]
+    assert server.headers[0]["api-key"] == "azure-key-1" and "authorization" not in server.headers[0]
+    assert server.requests[0]["max_tokens"] == 9
+    bare.setenv("AZURE_OPENAI_API_KEY", "wrong-azure-key")
+    with pytest.raises(SetupError, match="AZURE_OPENAI_API_KEY") as caught:
+        started().act(Observation(""))
+    assert "wrong-azure-key" not in str(caught.value)
+
+
+def test_azure_with_an_entra_token(azure: Any, bare: pytest.MonkeyPatch) -> None:
+    server = azure([call("eval")], key="entra-token-1")
+    bare.setenv("AZURE_OPENAI_AD_TOKEN", "entra-token-1")
+    assert started(api="responses").act(Observation("")).action.tool == "eval"
+    assert server.headers[0]["authorization"] == "Bearer entra-token-1"
+    assert server.paths[0].startswith("/openai/responses?api-version=")
+    bare.setenv("AZURE_OPENAI_AD_TOKEN", "old")
+    with pytest.raises(SetupError, match="AZURE_OPENAI_AD_TOKEN"):
+        started().act(Observation(""))
+
+
+def test_azure_with_a_login(azure: Any, bare: pytest.MonkeyPatch) -> None:
+    identity = pytest.importorskip("azure.identity")
+    server = azure([call("eval")], key="token-of-the-login")
+    bare.setattr(identity, "get_bearer_token_provider", lambda *_: lambda: "token-of-the-login")
+    assert started().act(Observation("")).action.tool == "eval"
+    assert server.asked == 1
+
+
+def test_what_azure_is_missing(bare: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SetupError, match="AZURE_OPENAI_ENDPOINT"):
+        started(provider="azure")
+    bare.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:9")
+    bare.setenv("AZURE_OPENAI_API_KEY", "x")
+    with pytest.raises(SetupError, match="OPENAI_API_VERSION"):
+        started()
+    bare.setenv("OPENAI_API_VERSION", "2024-10-21")
+    started()
+    # Whoever has both keys has to say so.
+    bare.setenv("OPENAI_API_KEY", "y")
+    assert Settings().is_openai and Settings(provider="azure").is_azure
+
+
+# ---- the Responses API
+
+
+def test_responses_keeps_reasoning_and_nothing_on_the_server(serve: Any) -> None:
+    look = call("view", path="cart.py").with_(content="Let me look.")
+    server = serve(
+        [
+            look.with_(tokens_reasoning=12, tokens_in=1001, tokens_out=40),
+            calls(
+                call("pdb", command="b cart.py:5\nc\np result"),
+                call("rewrite", path="cart.py", new_code="    return result", start=5),
+            ).with_(tokens_reasoning=30, tokens_cached=900, tokens_in=1503, tokens_out=77),
+            call("submit"),
+        ]
+    )  # fmt: skip
+    price = {"input": 2.0, "cached_input": 0.5, "output": 8.0}
+    config = {"api": "responses", "reasoning_effort": "low", "max_tokens": 500, "price": price, "extra_body": {"x": 1}}
+    outcome, steps = play_real(cart(), LlmAgent(model="scripted", config=config), seed=3)
+    assert outcome.score is not None and outcome.score.resolved
+    assert steps[1].thought == "Let me look."
+    assert outcome.usage.tokens_reasoning == 42
+    assert outcome.usage.cost_usd == (1704 * 2 + 900 * 0.5 + 127 * 8) / 1e6
+    assert all(path.endswith("/v1/responses") for path in server.paths)
+    first, second, third = server.requests
+    assert (first["store"], first["include"]) == (False, ["reasoning.encrypted_content"])
+    assert (first["reasoning"], first["max_output_tokens"], first["x"]) == ({"effort": "low"}, 500, 1)
+    assert "seed" not in first and first["tools"][0]["type"] == "function" and "name" in first["tools"][0]
+    assert [item.get("type", item.get("role")) for item in third["input"]] == [
+        *("system", "user"),
+        *("reasoning", "message", "function_call", "function_call_output"),
+        *("reasoning", "function_call", "function_call", "function_call_output", "function_call_output"),
+    ]
+    assert third["input"][2]["encrypted_content"] == "secret 1"
+    assert third["input"][5]["call_id"] == third["input"][4]["call_id"] == "call_1_0"
+    assert third["input"][: len(second["input"])] == second["input"]
+
+
+def test_responses_that_are_no_answers(serve: Any) -> None:
+    failed = b'{"object": "response", "status": "failed", "error": {"message": "overloaded"}, "output": []}'
+    wrong = Fault.garbled(b'{"object": "response"}')
+    server = serve([Fault.garbled(failed), wrong, says("", finish_reason="length"), Reply(refusal="No."), call("eval")])
+    agent = started(api="responses")
+    for hint in ("cut off", "calls no tool"):
+        with pytest.raises(Malformed, match=hint):
+            agent.act(Observation("so"))
+    assert agent.act(Observation("so")).action.tool == "eval"
+    assert server.asked == 5
+
+
+def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) -> None:
+    server = serve([Reply(calls=(("view", "{oops"),)), call("eval")])
+    agent = started(api="responses")
+    with pytest.raises(Malformed, match="not valid JSON"):
+        agent.act(Observation("so"))
+    agent.act(Observation("so"))
+    assert server.requests[1]["input"][2]["arguments"] == "{}"
+
+
+@pytest.mark.parametrize(
+    ("model", "reasons"),
+    [
+        *(("o3-pro", True), ("gpt-5.4-mini", True), ("openai/o4-mini", True), ("codex-mini-latest", True)),
+        *(("gpt-4.1", False), ("gpt-4o", False), ("qwen3", False), ("proto3", False)),
+    ],
+)
+def test_which_interface(bare: pytest.MonkeyPatch, model: str, reasons: bool) -> None:
+    """Reasoning models at OpenAI's own address are asked through Responses; other servers need not have it."""
+    bare.setenv("OPENAI_API_KEY", "x")
+    assert is_reasoning(model) is reasons
+    assert isinstance(make_endpoint(model, Settings()), Responses) is reasons
+    assert not isinstance(make_endpoint(model, Settings(api="chat")), Responses)
+    assert not isinstance(make_endpoint(model, Settings(base_url="http://127.0.0.1:9/v1")), Responses)
+
+
+# ---- before a run
+
+
+@pytest.mark.parametrize(
+    ("models", "answer", "asked"),
+    [
+        (("other", "scripted"), Fault.status(500), 0),  # the list settles it
+        (("other",), says("yes"), 1),  # a name that the list does not have
+        (404, says("yes"), 1),  # no list
+        (501, says("yes"), 1),
+        (403, says("yes"), 1),  # a key that may not see the list
+        (404, Fault.status(400, "max_tokens is too small"), 1),
+    ],
+)
+def test_who_may_play(serve: Any, models: Any, answer: Entry, asked: int) -> None:
+    server = serve([answer], models=models)
+    LlmAgent(model="scripted").check()
+    assert (server.listed, server.asked) == (1, asked)
+    if asked:
+        assert server.requests[0]["max_tokens"] == 16
+
+
+@pytest.mark.parametrize(("code", "hint"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "model's name")])
+@pytest.mark.parametrize("models", [("other",), 404])
+def test_who_may_not(serve: Any, models: Any, code: int, hint: str) -> None:
+    server = serve([Fault.status(code, "no")], models=models)
+    with pytest.raises(SetupError, match=hint):
+        LlmAgent(model="scripted").check()
+    assert server.asked == 1
+
+
+def test_faults_that_pass_refuse_nobody(serve: Any) -> None:
+    serve([Fault.status(500), Fault.status(429), says("yes")], models=503)
+    LlmAgent(model="scripted", config={"retry_s": 1.0}).check()
+    serve([Fault.status(500)], models=503)
+    LlmAgent(model="scripted", config={"retry_s": 0.0}).check()
+
+
+def test_nobody_there(bare: pytest.MonkeyPatch) -> None:
+    agent = LlmAgent(model="scripted", config={"base_url": "http://127.0.0.1:9/v1", "retry_s": 0.1})
+    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9"):
+        agent.check()
+
+
+# ---- time
+
+
+def test_the_episodes_time_ends_a_question(serve: Any) -> None:
+    server = serve([call("eval").with_(delay_s=5.0)])
+    with pytest.raises(OutOfTime):
+        started(left_s=0.3).act(Observation(""))
+    assert server.asked == 1
+    outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""})), started(), budget=Budget(wall_s=0.4))  # type: ignore[arg-type]
+    assert outcome.stop_reason is StopReason.TIME_LIMIT and len(steps) == 1
+
+
+def test_an_endpoint_that_fails_is_not_the_episodes_time(serve: Any) -> None:
+    serve([Fault.status(500)])
+    with pytest.raises(EndpointError):
+        started(left_s=0.6).act(Observation(""))
+
+
+# ---- how much at a time
+
+
+def many(count: int, **config: Any) -> None:
+    def one(_: int) -> None:
+        started(**config).act(Observation(""))
+
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(one, range(count)))
+
+
+@pytest.fixture(autouse=True)
+def _no_limits_of_others() -> None:
+    limits._all.clear()
+
+
+def test_so_many_at_the_same_time(serve: Any) -> None:
+    server = serve([call("eval").with_(delay_s=0.05)])
+    many(12, max_concurrency=3)
+    assert server.asked == 12 and server.most_at_once == 3
+
+
+def test_a_slot_is_free_again_after_a_fault(serve: Any) -> None:
+    server = serve([Fault.status(500), Fault.dropped(), call("eval")])
+    started(max_concurrency=1).act(Observation(""))
+    assert server.asked == 3
+
+
+def test_requests_by_the_minute(serve: Any) -> None:
+    server = serve([call("eval")])
+    many(16, requests_per_minute=600)  # 10 a second, of which the first ten at once
+    assert server.times[-1] - server.times[0] > 0.5
+
+
+def test_tokens_by_the_minute(serve: Any) -> None:
+    """What an answer really cost is paid back by whoever asks next."""
+    serve([call("eval").with_(tokens_in=100_000, tokens_out=20_000)])
+    agent = started(left_s=5.0, tokens_per_minute=60_000)
+    agent.act(Observation(""))
+    with pytest.raises(OutOfTime):
+        agent.act(Observation(""))
+
+
+def test_limits_that_processes_share(serve: Any) -> None:
+    serve([call("eval")])
+    taken: list[tuple[str, float, int]] = []
+    lock = threading.Lock()
+
+    def store(name: str, per_minute: float, amount: int) -> None:
+        with lock:
+            taken.append((name, per_minute, amount))
+
+    limits.share(store)
+    try:
+        many(9, requests_per_minute=240)
+    finally:
+        limits.share(None)
+    assert len(taken) == 3 and {amount for _, _, amount in taken} == {4}
+    assert all(name.endswith("requests") and per_minute == 240 for name, per_minute, _ in taken)
+
+
+# ---- faults in numbers
+
+
+def test_three_of_ten_requests_fail(serve: Any) -> None:
+    """40 episodes, 30% of the requests fail: no error, and no step twice."""
+    lock, asked = threading.Lock(), [0]
+    script = [call("view", path="a.py"), call("listdir"), call("grep", pattern="x"), call("eval"), call("submit")]
+
+    def answer(request: dict[str, Any]) -> Entry:
+        with lock:
+            asked[0] += 1
+            number = asked[0]
+        if number % 10 in (2, 5, 9):
+            return Fault.status(429, retry_after=0.05) if number % 2 else Fault.status(500)
+        return script[sum(message["role"] == "assistant" for message in request["messages"])]
+
+    server = serve(answer)
+
+    def play(_: int) -> list[str]:
+        def over(action: Any) -> Observation:
+            return Observation(action.tool, state={"over": "submitted"} if action.tool == "submit" else {})
+
+        agent = LlmAgent(model="scripted", config={})
+        outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""}), over), agent)  # type: ignore[arg-type]
+        assert outcome.stop_reason is StopReason.SUBMITTED
+        assert [step.index for step in steps] == list(range(6))
+        return [step.action.tool for step in steps if step.action]
+
+    with ThreadPoolExecutor(16) as threads:
+        played = list(threads.map(play, range(40)))
+    assert played == [["view", "listdir", "grep", "eval", "submit"]] * 40
+    assert server.asked >= 200 / 0.7
+
+
+def test_garbage_for_fifty_turns(serve: Any) -> None:
+    server = serve([says("?" * 500), Reply(calls=(("", "{"),)), Reply(), says("x", finish_reason="length")] * 13)
+    env = FakeEnv(make_task({"a.py": ""}))
+    outcome, steps = play_fake(env, LlmAgent(model="scripted"), Budget(steps=100, malformed=50))  # type: ignore[arg-type]
+    assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
+    assert server.asked == 50 == len(steps) - 1
