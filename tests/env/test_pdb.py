@@ -113,6 +113,22 @@ def test_an_edit_by_any_means_is_noticed(play: Play) -> None:
     assert not step.pdb("p items").state.get("restarted")
 
 
+def test_edited_data_restarts_the_program_and_data_it_writes_does_not(play: Play) -> None:
+    read = (
+        "from pathlib import Path\nlimit = Path('limit.txt').read_text()\nPath('log.txt').write_text(limit)\nend = 1\n"
+    )
+    step = play(make_task({"main.py": read, "limit.txt": "7\n", "tests/test_a.py": "def test_a(): assert 0\n"}))
+    assert step.pdb("b main.py:4\nc\np limit", entrypoint="python main.py").ok
+    step("eval")
+    assert "started again" not in step.pdb("p limit").text
+    assert step("rewrite", path="limit.txt", new_code="8\n").ok
+    again = step.pdb("c\np limit")
+    assert "limit.txt changed" in again.text and "'8" in again.text
+    assert step("bash", command="echo 9 > limit.txt").ok
+    again = step.pdb("c\np limit")
+    assert "limit.txt changed" in again.text and "'9" in again.text
+
+
 def test_restart_is_lazy(play: Play) -> None:
     step = play(cart())
     step.pdb("b total\nc")

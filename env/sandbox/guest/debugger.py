@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -10,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 
 from .control import INTERRUPT
 from .files import Refused, Workspace
@@ -39,6 +40,7 @@ class Debugger:
         self._place: List[Any] = []
         self.files_may_have_changed = False
         """Set by the guest after anything but the debugger had the workspace; looking costs time in large ones."""
+        self._edited: Set[str] = set()
         self.breakpoints: List[Dict[str, Any]] = []
 
     # ---- life
@@ -60,6 +62,7 @@ class Debugger:
     def _start(self, entry: List[str], notes: List[str]) -> Dict[str, Any]:
         self.close()
         self.files_may_have_changed = False
+        self._edited.clear()
         self._stamp = self._workspace.fingerprint()
         self._move_breakpoints(notes)
         ours, theirs = socket.socketpair()
@@ -165,6 +168,16 @@ class Debugger:
             "breakpoints_changed": _shape(before) != _shape(self.breakpoints),
         }
 
+    @contextlib.contextmanager
+    def noticing_edits(self) -> Iterator[None]:
+        """Around what the agent does: then data files count too, which programs and tests also write themselves."""
+        if self._child is None:
+            yield
+            return
+        before = self._workspace.fingerprint(suffix="")
+        yield
+        self._edited |= _different(before, self._workspace.fingerprint(suffix=""))
+
     def _needs_restart(self, entry: List[str], explicit: bool, notes: List[str]) -> bool:
         if self._child is None:
             return False
@@ -173,10 +186,9 @@ class Debugger:
         if not self.files_may_have_changed:
             return False
         self.files_may_have_changed = False
-        now = self._workspace.fingerprint()
-        if now == self._stamp:
+        edited = sorted(_different(self._stamp, self._workspace.fingerprint()) | self._edited)
+        if not edited:
             return False
-        edited = sorted(path for path in set(now) | set(self._stamp) if now.get(path) != self._stamp.get(path))
         notes.append("the program was started again, because %s changed" % ", ".join(edited[:5]))
         return True
 
@@ -312,3 +324,7 @@ def follow_line(old: List[str], new: List[str], line: int) -> int:
                 return new_first + (index - first) + 1
             return max(min(new_first + (index - first), new_last - 1), 0) + 1
     return min(line, len(new))
+
+
+def _different(before: Dict[str, Any], after: Dict[str, Any]) -> Set[str]:
+    return {path for path in set(before) | set(after) if before.get(path) != after.get(path)}

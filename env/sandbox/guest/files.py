@@ -258,9 +258,9 @@ class Workspace:
         """What is in the workspace now counts as unchanged."""
         self._baseline = {relative: _stamp(real) for relative, real in self._walk()}
 
-    def fingerprint(self) -> Dict[str, Tuple[int, ...]]:
-        """A stamp for every Python file, to tell whether anything was edited by whatever means."""
-        return {relative: _stamp(real) for relative, real in self._walk() if relative.endswith(".py")}
+    def fingerprint(self, suffix: str = ".py") -> Dict[str, Tuple[int, ...]]:
+        """A stamp for every file with this suffix, to tell whether anything was edited by whatever means."""
+        return {relative: _stamp(real) for relative, real in self._walk() if relative.endswith(suffix)}
 
     def changes(self, limit: int = 32 << 20) -> Tuple[Dict[str, Any], bytes]:
         """What differs from the baseline: a tar archive of new and changed files, and the names of the rest."""

@@ -75,7 +75,9 @@ class Guest:
     def do_edit(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Replace lines of a file."""
         text = body.decode("utf-8")
-        return self._workspace.edit(request["path"], text, request["start"], request["end"], request["check"]), b""
+        with self._debugger.noticing_edits():
+            done = self._workspace.edit(request["path"], text, request["start"], request["end"], request["check"])
+        return done, b""
 
     def do_list(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Entries below a directory."""
@@ -101,7 +103,8 @@ class Guest:
     def do_run(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Run a shell command."""
         argv = ["/bin/sh", "-c", request["command"]]
-        return self._run(lambda output: self._spawn(argv, stdin=subprocess.DEVNULL, output=output), request)
+        with self._debugger.noticing_edits():
+            return self._run(lambda output: self._spawn(argv, stdin=subprocess.DEVNULL, output=output), request)
 
     def do_test(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Run the test command. Where it is pytest, `report` has its raw, authenticated lines."""
