@@ -188,9 +188,9 @@ def _judge(task: Task, result: CommandResult, report: TestReport | None) -> tupl
         bad = tuple(test for test, outcome in outcomes.items() if outcome not in (*PASSED, "skipped"))
         whole = report.complete and report.passed and not report.collect_errors
         return (bad or (() if whole else ("the test run as a whole",)), ())
-    unfixed = tuple(test for test in task.fail_to_pass if outcome_of(test, outcomes) not in PASSED)
+    unfixed = tuple(test for test in task.must_pass if outcome_of(test, outcomes) not in PASSED)
     # A skip is allowed for tests that passed before, as in SWE-bench's grading.
-    regressions = tuple(test for test in task.pass_to_pass if outcome_of(test, outcomes) not in (*PASSED, "skipped"))
+    regressions = tuple(test for test in task.must_stay if outcome_of(test, outcomes) not in (*PASSED, "skipped"))
     if not report.complete and not (unfixed or regressions):
         unfixed = ("the test run did not come to its end",)
     return unfixed, regressions

@@ -58,6 +58,11 @@ class Task:
     fail_to_pass: tuple[str, ...] = ()
     """Test ids that must pass after the episode. Empty: every test of the scoring run must."""
     pass_to_pass: tuple[str, ...] = ()
+    """Test ids that pass and have to go on doing so."""
+    dropped: tuple[str, ...] = ()
+    """Ids in these lists that do not behave here as the data says: they do not count. No part of the digest."""
+    lists_from_elsewhere: bool = False
+    """Whether the lists were made in another environment, so that validation may drop ids from them."""
     hidden_files: Mapping[str, bytes] = field(default_factory=dict)
     """Laid over the workspace for scoring; never in the agent's sandbox."""
     fix: str = ""
@@ -74,6 +79,16 @@ class Task:
     """Whether the visible test command fails because of the bug. False where only hidden tests show it, or where
     other tests fail too, so that the command's success tells nothing."""
     limits: Limits = Limits()
+
+    @cached_property
+    def must_pass(self) -> tuple[str, ...]:
+        """The tests that have to start passing, as far as they count."""
+        return tuple(test for test in self.fail_to_pass if test not in self.dropped)
+
+    @cached_property
+    def must_stay(self) -> tuple[str, ...]:
+        """The tests that have to go on passing, as far as they count."""
+        return tuple(test for test in self.pass_to_pass if test not in self.dropped)
 
     @cached_property
     def _readonly_spec(self) -> GitIgnoreSpec:

@@ -23,6 +23,10 @@ class Source:
     """The data: a folder or a file."""
     fixes: Path | None = None
     """A folder of known fixes, `<task>.patch`, for data that comes without."""
+    repos: Path | None = None
+    """A folder of git repositories, for data that names commits."""
+    environments: Path | None = None
+    """A file that says how environments are built, for data whose images cannot be had."""
 
 
 class Benchmark(Protocol):

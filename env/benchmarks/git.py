@@ -150,6 +150,23 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     return found
 
 
+def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """Some files of a commit, those that there are, without listing the others."""
+    wanted = list(paths)
+    given = "".join(f"{commit}:{path}\n" for path in wanted).encode()
+    out = io.BytesIO(_git(repository, "cat-file", "--batch", given=given))
+    found = {}
+    for path in wanted:
+        header = out.readline().split()
+        if header[-1] == b"missing":
+            continue
+        content = out.read(int(header[-1]))
+        out.read(1)
+        if header[-2] == b"blob":
+            found[path] = content
+    return found
+
+
 @functools.lru_cache(maxsize=_TREES)
 def _contents(repository: Path, commit: str, subdir: str) -> dict[str, bytes]:
     tree = _tree(repository, commit, subdir)
@@ -161,19 +178,22 @@ class CommitFiles(Mapping[str, bytes]):
 
     def __init__(
         self,
-        repository: Path,
+        repository: Path | None,
         commit: str,
         *,
         subdir: str = ".",
         changed: Mapping[str, bytes | None] | None = None,
+        changed_digest: str = "",
         hidden: tuple[str, ...] = (),
     ) -> None:
-        """`commit`: the full hash. `changed`: files with another content, or None for one that is not there.
+        """`repository`: None where it is not at hand; then reading raises BenchmarkError. `commit`: the full hash.
 
-        `hidden`: gitignore patterns of files that are left out.
+        `changed`: files with another content, or None for one that is not there; `changed_digest`: in their place in
+        the digest. `hidden`: gitignore patterns of files that are left out.
         """
-        self._place = (repository, commit, subdir)
+        self._repository, self._commit, self._subdir = repository, commit, subdir
         self._changed = dict(changed or {})
+        self._changed_digest = changed_digest
         self._hidden = hidden
         self._spec = GitIgnoreSpec.from_lines(hidden)
 
@@ -182,8 +202,15 @@ class CommitFiles(Mapping[str, bytes]):
         """Equal digests, equal files."""
         kept = {path: content for path, content in self._changed.items() if content is not None}
         gone = sorted(path for path, content in self._changed.items() if content is None)
-        parts = (*self._place[1:], files_digest(kept), gone, self._hidden)
+        changed = self._changed_digest or (files_digest(kept), gone)
+        parts = (self._commit, self._subdir, changed, self._hidden)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    @property
+    def _place(self) -> tuple[Path, str, str]:
+        if self._repository is None:
+            raise BenchmarkError("the files of its repository are needed: name a folder of clones with --repos")
+        return self._repository, self._commit, self._subdir
 
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Some files, those that there are, without reading the others."""
@@ -194,15 +221,11 @@ class CommitFiles(Mapping[str, bytes]):
         found.update(zip(plain, _read(self._place[0], (tree[path] for path in plain)), strict=True))
         return found
 
-    def matching(self, patterns: Iterable[str]) -> list[str]:
-        """The paths that gitignore patterns match."""
-        return list(GitIgnoreSpec.from_lines(patterns).match_files(self))
-
     def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[str, ...] = ()) -> CommitFiles:
         """The same files with others on top."""
-        repository, commit, subdir = self._place
         both = {**self._changed, **changed}
-        return CommitFiles(repository, commit, subdir=subdir, changed=both, hidden=(*self._hidden, *hidden))
+        patterns = (*self._hidden, *hidden)
+        return CommitFiles(self._repository, self._commit, subdir=self._subdir, changed=both, hidden=patterns)
 
     def __getitem__(self, path: str) -> bytes:
         if path not in self:

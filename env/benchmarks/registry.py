@@ -10,12 +10,15 @@ from env.benchmarks.base import Benchmark, BenchmarkError, Source
 from env.benchmarks.bug_suite import BugSuite
 from env.benchmarks.mini_nightmare import MiniNightmare
 from env.benchmarks.repo import Repo
+from env.benchmarks.swebench import SweBench, SweBenchDebug
 from env.task import Task
 
 BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
     "bugs": BugSuite,
     "mini_nightmare": MiniNightmare,
     "aider": Aider,
+    "swebench": SweBench,
+    "swebench-debug": SweBenchDebug,
     "repo": Repo,
 }
 

@@ -48,9 +48,9 @@ def _solved(task: Task, result: CommandResult, outcomes: Mapping[str, str]) -> b
     """Whether what is visible shows the bug no more: by the tests that count, where they are among those that ran."""
     if result.timed_out:
         return False
-    wanted = [outcome_of(test, outcomes) for test in task.fail_to_pass]
+    wanted = [outcome_of(test, outcomes) for test in task.must_pass]
     if wanted and "missing" not in wanted:
-        kept = {outcome_of(test, outcomes) for test in task.pass_to_pass}
+        kept = {outcome_of(test, outcomes) for test in task.must_stay}
         return all(outcome in PASSED for outcome in wanted) and kept <= {*PASSED, "skipped", "missing"}
     return result.exit == 0
 

@@ -1,0 +1,178 @@
+"""`swebench`: real bugs of real repositories, in SWE-bench's format (https://www.swebench.com).
+
+Agents get the repository as it was at the base commit, without history, and the issue's text; hints are never shown.
+`swebench` keeps the test patch for the verdict, `swebench-debug` applies it from the start.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.git import CommitFiles, find_repository, has_commit, read_at
+from env.benchmarks.swebench_environments import Overrides, environment_of, test_command
+from env.benchmarks.swebench_instances import Instance, read_instances
+from env.benchmarks.tests_of import visible_command, words
+from env.corrections import corrected
+from env.log_formats import format_for
+from env.patches import PatchError, apply_patch, find_faults, touched_files
+from env.task import Fault, Limits, Task
+
+LIMITS = Limits(timeout_s=600, memory_mb=2048, pids=512, cpus=1.0, disk_mb=512)
+DIFFICULTY = {"<15 min fix": "easy", "15 min - 1 hour": "medium", "1-4 hours": "hard", ">4 hours": "hard"}
+
+
+class SweBench:
+    """Instances whose tests are hidden until the verdict."""
+
+    name = "swebench"
+    license = "as the repositories"
+    tests_shown = False
+
+    def __init__(self, source: Source) -> None:
+        """`source.path`: instances; `source.repos`, `source.environments`. Raises BenchmarkError."""
+        if source.path is None:
+            raise BenchmarkError(
+                f"{self.name} needs --path: instances as JSON, JSONL or Parquet, or a data set of the hub (owner/name)"
+            )
+        if source.repos is not None and not source.repos.is_dir():
+            raise BenchmarkError(f"--repos {source.repos} is not a folder")
+        self._path, self._repos = source.path, source.repos
+        self._overrides = Overrides(source.environments)
+        self.source = source.path.name
+
+    def tasks(self) -> Sequence[Task]:
+        """Every instance that can be used, in the order of the data."""
+        return self._loaded[0]
+
+    def excluded(self) -> Mapping[str, str]:
+        """Instances that cannot, with the reason."""
+        return self._loaded[1]
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
+        instances, excluded = read_instances(self._path)
+        tasks = []
+        for instance in instances:
+            try:
+                tasks.append(corrected(self._load(instance)))
+            except BenchmarkError as error:
+                excluded[instance.instance_id] = str(error)
+        return tuple(tasks), excluded
+
+    def _load(self, instance: Instance) -> Task:
+        repository = self._repository(instance)
+        override = self._overrides.find(instance)
+        commit, shown = instance.base_commit, self.tests_shown
+        tests = _Tests(instance, repository)
+        faults: tuple[Fault, ...] = ()
+        files = CommitFiles(
+            repository,
+            commit,
+            changed=tests.changed if shown else None,
+            changed_digest=instance.test_patch if shown else "",
+        )
+        if repository is not None:
+            faults = _faults(instance, repository, tests.changed if shown else {})
+        command = test_command(instance, override, tests.names)
+        there = tests.there(command)
+        visible = command
+        if repository is not None and not shown and len(there) < len(_paths(command)):
+            visible = visible_command(command, files)
+        hidden = _Hidden({path: each for path, each in tests.changed.items() if each is not None})
+        hidden.digest = instance.test_patch
+        environment = environment_of(instance, override)
+        return Task(
+            id=instance.instance_id,
+            benchmark=self.name,
+            title=instance.problem_statement.strip().partition("\n")[0][:100],
+            statement=instance.problem_statement,
+            files=files,
+            test_command=visible,
+            score_command=command if command != visible else None,
+            log_format=format_for(instance.repo, instance.log_parser or "", command),
+            category=instance.repo,
+            difficulty=DIFFICULTY.get(instance.difficulty or "", ""),
+            fail_to_pass=tuple(instance.fail_to_pass),
+            pass_to_pass=tuple(instance.pass_to_pass),
+            hidden_files={} if shown else hidden,
+            fix=instance.patch,
+            faults=faults,
+            readonly=tuple(f"/{path}" for path in sorted({*tests.touched, *there})),
+            environment=environment.with_source(CommitFiles(repository, commit)),
+            shows_bug=shown,
+            lists_from_elsewhere=True,
+            limits=LIMITS,
+        )
+
+    def _repository(self, instance: Instance) -> Path | None:
+        if self._repos is None:
+            return None
+        found = find_repository(self._repos, instance.repo)
+        if found is None:
+            raise BenchmarkError(f"{self._repos} has no clone of {instance.repo}")
+        if not has_commit(found, instance.base_commit):
+            raise BenchmarkError(f"{found} has no commit {instance.base_commit[:12]} of {instance.repo}: fetch it")
+        return found
+
+
+class SweBenchDebug(SweBench):
+    """The same with the tests in the workspace from the start, read-only."""
+
+    name = "swebench-debug"
+    tests_shown = True
+
+
+class _Hidden(dict[str, bytes]):
+    """Files whose digest is known without them: that of the patch that makes them."""
+
+    digest: str
+
+
+class _Tests:
+    """What the test patch of an instance changes."""
+
+    def __init__(self, instance: Instance, repository: Path | None) -> None:
+        self._instance, self._repository = instance, repository
+        self.changed: dict[str, bytes | None] = {}
+        try:
+            self.touched = touched_files(instance.test_patch)
+            if repository is not None:
+                before = read_at(repository, instance.base_commit, self.touched)
+                after = apply_patch(before, instance.test_patch)
+                self.changed = {path: after.get(path) for path in self.touched}
+        except PatchError as error:
+            raise BenchmarkError(f"test_patch: {error}") from None
+
+    @property
+    def names(self) -> list[str]:
+        """The test files that it leaves behind."""
+        left = [
+            path for path in sorted(self.touched) if path.endswith(".py") and self.changed.get(path, b"") is not None
+        ]
+        named = [path for path in left if PurePosixPath(path).name.startswith("test") or path.endswith("_test.py")]
+        return named or left
+
+    def there(self, command: str) -> list[str]:
+        """The files that a command names and that there are at the base commit; all where that is not known."""
+        if self._repository is None:
+            return _paths(command)
+        return list(read_at(self._repository, self._instance.base_commit, _paths(command)))
+
+
+def _paths(command: str) -> list[str]:
+    return [word.partition("::")[0] for word in words(command)[1:] if word.partition("::")[0].endswith(".py")]
+
+
+def _faults(instance: Instance, repository: Path, shown: Mapping[str, bytes | None]) -> tuple[Fault, ...]:
+    """Where the known fix touches what the agent sees. Raises BenchmarkError where it does not apply."""
+    try:
+        touched = touched_files(instance.patch)
+        before = read_at(repository, instance.base_commit, touched)
+        before |= {path: each for path, each in shown.items() if path in touched and each is not None}
+        apply_patch(before, instance.patch)
+        return find_faults(before, instance.patch)
+    except PatchError as error:
+        raise BenchmarkError(f"patch: {error}") from None

@@ -1,0 +1,171 @@
+"""How a SWE-bench instance is built and tested: a file of overrides, the `swebench` package's specifications, an image.
+
+The prebuilt image is used by sandboxes that can pull it; else the environment is built from what is said here.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from env.benchmarks.base import BenchmarkError
+from env.benchmarks.swebench_instances import Instance
+from env.environment import Environment
+from env.log_formats import swebench_parsers
+
+TESTBED = "/testbed"
+PYTEST = "python -m pytest -rA --tb=short -p no:cacheprovider"
+# Where the tests of a repository are not run by pytest.
+COMMANDS = {
+    "sympy/sympy": "python bin/test -C --verbose",
+    "django/django": "python tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1",
+}
+
+
+class Override(BaseModel):
+    """How an instance, or a version of a repository, is built and tested."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    requirements: list[str] = Field(default_factory=list)
+    python: str | None = None
+    editable_install: str | None = None
+    """Arguments of `pip install`, such as `-e .[test]`."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Environment variables."""
+    setup: list[str] = Field(default_factory=list)
+    """Commands before that."""
+    test: str | None = None
+
+
+class Overrides:
+    """A file of overrides: JSON, by instance, or by repository and version."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Raises BenchmarkError."""
+        self._file = file
+        self._entries: dict[str, Any] = {}
+        if file is None:
+            return
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise BenchmarkError(f"--environments {file} cannot be used: {error}") from None
+        if isinstance(data, list):
+            data = {_name(entry): entry for entry in data if isinstance(entry, dict)}
+        if not isinstance(data, dict):
+            raise BenchmarkError(f"--environments {file} has to be a JSON object: instance id -> environment")
+        self._entries = data
+
+    def find(self, instance: Instance) -> Override | None:
+        """The entry for an instance, else for its repository's version. Raises BenchmarkError for a wrong one."""
+        version = instance.version or ""
+        names = [instance.instance_id, *(f"{instance.repo}{mark}{version}" for mark in (" ", "@", ":", "/", "-", "=="))]
+        entry = next((self._entries[name] for name in names if name in self._entries), None)
+        if entry is None:
+            versions = self._entries.get(instance.repo)
+            entry = versions.get(version) if isinstance(versions, dict) else None
+        if entry is None:
+            return None
+        try:
+            kept = {
+                name: value for name, value in dict(entry).items() if name not in ("instance_id", "repo", "version")
+            }
+            return Override.model_validate(kept)
+        except (ValidationError, TypeError, ValueError) as error:
+            first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
+            field = ".".join(map(str, first["loc"]))
+            raise BenchmarkError(f"{self._file}: {field or 'the entry'}: {first['msg']}") from None
+
+
+def _name(entry: dict[str, Any]) -> str:
+    return str(entry.get("instance_id") or f"{entry.get('repo', '')} {entry.get('version', '')}")
+
+
+def environment_of(instance: Instance, override: Override | None) -> Environment:
+    """What the instance needs, without its source."""
+    image = instance.image or (
+        f"swebench/sweb.eval.x86_64.{instance.instance_id.lower().replace('__', '_1776_')}:latest"
+    )
+    if override is None:
+        override = _from_package(instance)
+    if override is None:
+        return Environment(prebuilt=image, repository=TESTBED)
+    variables = {"SETUPTOOLS_SCM_PRETEND_VERSION": instance.version or "0", **override.environment}
+    setup = list(override.setup)
+    if override.editable_install:
+        install = f"python -m pip install -q {override.editable_install}"
+        if override.requirements:
+            # All that it needs is named already; what builds it too, where the first way works.
+            install = f"{install} --no-deps --no-build-isolation || {install} --no-deps"
+        setup.append(install)
+    return Environment(
+        python=override.python or "",
+        requirements=tuple(override.requirements),
+        setup=tuple(setup),
+        variables=tuple(sorted(variables.items())),
+        prebuilt=image,
+        repository=TESTBED,
+    )
+
+
+def test_command(instance: Instance, override: Override | None, tests: list[str]) -> str:
+    """The command that runs the instance's tests. `tests`: the test files of its test patch."""
+    if override is not None and override.test:
+        return override.test
+    if instance.eval_script:
+        marks = r">>>>> Start Test Output'?\n(.*?)\n[^\n]*>>>>> End Test Output"
+        if found := re.search(marks, instance.eval_script, re.S):
+            return found[1].strip().splitlines()[-1].removeprefix("+ ")
+    command = COMMANDS.get(instance.repo, PYTEST)
+    spec = _specification(instance)
+    if spec and instance.repo not in COMMANDS and "tox" not in spec["test_cmd"]:
+        command = spec["test_cmd"]
+    if instance.repo == "django/django":
+        tests = [path.removeprefix("tests/").removesuffix(".py").replace("/", ".") for path in tests]
+    return " ".join([command, *tests])
+
+
+def _from_package(instance: Instance) -> Override | None:
+    spec = _specification(instance)
+    if spec is None:
+        return None
+    packages = spec.get("packages", "")
+    plain = [] if re.search(r"\.(txt|yml|yaml)$", packages) else packages.split()
+    named = [f"-r {packages}"] if packages.endswith(".txt") else []
+    # Steps for the system of the package's own images have no place here.
+    prepared = [each for each in spec.get("pre_install", []) if not each.startswith("apt")]
+    before = [f"python -m pip install -q {' '.join(named)}"] if named else []
+    return Override(
+        python=spec.get("python"),
+        requirements=[*plain, *spec.get("pip_packages", [])],
+        # Steps for the system of the package's own images have no place here.
+        setup=[
+            *before,
+            *(each for each in spec.get("pre_install", []) if "apt" not in each),
+            spec.get("install", "true"),
+        ],
+    )
+
+
+@functools.cache
+def _specifications() -> dict[str, dict[str, Any]]:
+    if not swebench_parsers():
+        return {}
+    try:
+        constants = importlib.import_module("swebench.harness.constants")
+    except ImportError:
+        return {}
+    found: dict[str, dict[str, Any]] = getattr(constants, "MAP_REPO_VERSION_TO_SPECS", {})
+    return found
+
+
+def _specification(instance: Instance) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = _specifications().get(instance.repo, {}).get(instance.version or "")
+    return found

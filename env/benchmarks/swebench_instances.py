@@ -1,0 +1,157 @@
+"""Instances in SWE-bench's format: JSON, JSONL, Parquet, or a data set of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from env.benchmarks.base import BenchmarkError
+from env.sandbox.python_env import stackrank_home
+
+HUB = "https://huggingface.co"
+
+
+def _list(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else list(value)
+
+
+Names = Annotated[list[str], BeforeValidator(_list)]
+
+
+class Instance(BaseModel):
+    """One row. Fields that are not here (hints among them) are not read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    instance_id: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
+    repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    base_commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    patch: str = Field(min_length=1)
+    test_patch: str
+    problem_statement: str
+    fail_to_pass: Names = Field(alias="FAIL_TO_PASS", min_length=1)
+    pass_to_pass: Names = Field(alias="PASS_TO_PASS")
+    version: str | None = None
+    difficulty: str | None = None
+    image: str | None = None
+    log_parser: str | None = None
+    eval_script: str | None = None
+
+
+def read_instances(source: Path) -> tuple[list[Instance], dict[str, str]]:
+    """Every instance that can be used, and the rows that cannot: name -> reason. Raises BenchmarkError."""
+    instances: dict[str, Instance] = {}
+    problems: dict[str, str] = {}
+    for place, row in _rows(source):
+        name = str(row.get("instance_id", place)) if isinstance(row, dict) else place
+        if isinstance(row, str):
+            problems[place] = row
+            continue
+        try:
+            instance = Instance.model_validate(row)
+        except ValidationError as error:
+            problems[name] = f"{place}: {_sentence(error)}"
+            continue
+        if instance.instance_id in instances:
+            problems[f"{name} ({place})"] = f"{place}: the instance {name} is there twice"
+            continue
+        instances[instance.instance_id] = instance
+    if not instances:
+        reason = next(iter(problems.values()), "it is empty")
+        raise BenchmarkError(f"{source} holds no instance in SWE-bench's format: {reason}")
+    return list(instances.values()), problems
+
+
+def _sentence(error: ValidationError) -> str:
+    problems = []
+    for each in error.errors()[:3]:
+        field = str(each["loc"][0]) if each["loc"] else "the row"
+        problems.append(f"{field} is missing" if each["type"] == "missing" else f"{field}: {each['msg']}")
+    return "; ".join(problems)
+
+
+def _rows(source: Path) -> Iterator[tuple[str, Any]]:
+    """(place, row) for every row; a row that cannot be read is a sentence."""
+    if not source.exists():
+        yield from _parquet(_from_hub(source))
+        return
+    if source.is_dir():
+        files = sorted(each for each in source.rglob("*") if each.suffix in (".json", ".jsonl", ".parquet"))
+        if not files:
+            raise BenchmarkError(f"{source} holds no .json, .jsonl or .parquet file")
+        for file in files:
+            yield from ((f"{file.name} {place}", row) for place, row in _rows(file))
+    elif source.suffix == ".parquet":
+        yield from _parquet([source])
+    else:
+        yield from _json(source)
+
+
+def _json(file: Path) -> Iterator[tuple[str, Any]]:
+    """JSON: a list, or an object of instances by name. JSONL: one object a line."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"{file} cannot be read: {error}") from None
+    try:
+        data = json.loads(text)
+    except ValueError:
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                yield f"line {number}", _object(line, number)
+        return
+    if isinstance(data, dict) and "instance_id" not in data:
+        data = list(data.values())
+    for number, row in enumerate(data if isinstance(data, list) else [data], 1):
+        yield f"row {number}", row if isinstance(row, dict) else f"row {number} is no object"
+
+
+def _object(line: str, number: int) -> Any:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        return f"line {number} is no JSON ({error}): it may be cut off"
+    return row if isinstance(row, dict) else f"line {number} is no JSON object"
+
+
+def _parquet(files: list[Path]) -> Iterator[tuple[str, Any]]:
+    import pyarrow.parquet
+    from pyarrow import ArrowException
+
+    for file in files:
+        try:
+            rows = pyarrow.parquet.read_table(file).to_pylist()
+        except (ArrowException, OSError) as error:
+            raise BenchmarkError(f"{file} is no Parquet file: {str(error).splitlines()[0]}") from None
+        yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def _from_hub(source: Path) -> list[Path]:
+    """The Parquet files of a data set's test split, kept in stackrank's home. Raises BenchmarkError."""
+    import httpx
+
+    name = "/".join(source.parts[-2:])
+    if source.is_absolute() or not re.fullmatch(r"[\w.-]+/[\w.-]+", name) or source.suffix in (".json", ".jsonl"):
+        raise BenchmarkError(f"{source} does not exist: name a file, or a data set of the hub such as owner/name")
+    folder = stackrank_home() / "datasets" / name.replace("/", "--")
+    if files := sorted(folder.glob("*.parquet")):
+        return files
+    try:
+        answer = httpx.get(f"{HUB}/api/datasets/{name}/parquet", follow_redirects=True, timeout=30).raise_for_status()
+        splits = next(iter(answer.json().values()))
+        urls = splits.get("test") or next(iter(splits.values()))
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, url in enumerate(urls):
+            content = httpx.get(url, follow_redirects=True, timeout=300).raise_for_status().content
+            part = folder / f"{number}.part"
+            part.write_bytes(content)
+            part.rename(folder / f"{number}.parquet")
+    except (httpx.HTTPError, ValueError, StopIteration, AttributeError) as error:
+        said = str(error) or type(error).__name__
+        raise BenchmarkError(f"the data set {name} cannot be had from the hub ({said}): give a file instead") from None
+    return sorted(folder.glob("*.parquet"))
