@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from flows.cli_db import app as db
-from flows.cli_options import FixesOption, Json, Number, PathOption, Strings, Text
+from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Strings, Text
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services
 from flows.cli_trajectories import app as trajectories
@@ -48,6 +48,8 @@ def run(
     benchmark: Annotated[Text, typer.Option(help="Name of a benchmark.")] = None,
     path: PathOption = None,
     fixes: FixesOption = None,
+    repos: ReposOption = None,
+    environments: EnvironmentsOption = None,
     tasks: Annotated[Text, typer.Option(help="Task names, separated by commas.")] = None,
     limit: Annotated[Number, typer.Option(help="At most so many tasks, taken evenly.")] = None,
     agent: Annotated[Strings, typer.Option(help="Agent; may be given several times.")] = None,
@@ -69,7 +71,8 @@ def run(
     from flows.commands.play_run import run as play
 
     overrides: dict[str, Any] = {
-        "benchmark": benchmark, "path": _text(path), "fixes": _text(fixes), "tasks": tasks, "limit": limit,
+        "benchmark": benchmark, "path": _text(path), "fixes": _text(fixes),
+        "repos": _text(repos), "environments": _text(environments), "tasks": tasks, "limit": limit,
         "agent": agent or [],
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
@@ -166,12 +169,14 @@ def benchmarks(as_json: Json = False) -> None:
 def tasks(
     benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
     path: PathOption = None,
+    repos: ReposOption = None,
+    environments: EnvironmentsOption = None,
     as_json: Json = False,
 ) -> None:
     """List the tasks of a benchmark."""
     from flows.commands import suites
 
-    suites.tasks(benchmark, _source(path), as_json)
+    suites.tasks(benchmark, _source(path, None, repos, environments), as_json)
 
 
 @app.command()
@@ -179,6 +184,8 @@ def validate(
     benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
     path: PathOption = None,
     fixes: FixesOption = None,
+    repos: ReposOption = None,
+    environments: EnvironmentsOption = None,
     tasks: Annotated[Text, typer.Option(help="Only these tasks, separated by commas.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often in a row it has to hold.")] = 3,
     workers: Annotated[Number, typer.Option(min=1, help="Tasks at the same time.")] = None,
@@ -192,7 +199,7 @@ def validate(
     names = [name.strip() for name in (tasks or "").split(",") if name.strip()]
     status = suites.validate_benchmark(
         benchmark,
-        _source(path, fixes),
+        _source(path, fixes, repos, environments),
         names,
         rounds=rounds,
         workers=workers,
@@ -223,10 +230,10 @@ def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _source(path: Path | None, fixes: Path | None = None) -> Source:
+def _source(path: Path | None, fixes: Path | None, repos: Path | None, environments: Path | None) -> Source:
     from env.benchmarks.base import Source
 
-    return Source(path, fixes)
+    return Source(path, fixes, repos, environments)
 
 
 def main() -> None:

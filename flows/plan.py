@@ -16,11 +16,14 @@ from agents.episode import Budget
 from agents.registry import find_agent
 from db.store import SavedBenchmark, Store
 from env.benchmarks.base import Benchmark, BenchmarkError, digest
+from env.benchmarks.git import CommitFiles
 from env.benchmarks.registry import load_benchmark, select
 from env.sandbox.base import Backend
 from env.sandbox.registry import backend, default_backend
 from env.task import Task
 from env.tools import ToolSet, tool_set
+from flows.output import say
+from flows.prepare import prepare
 from flows.spec import EntrantSpec, RunSpec, SpecError
 
 MOST_SHOWN = 256 * 1024
@@ -68,6 +71,12 @@ def make_plan(spec: RunSpec) -> Plan:
         if unproved:
             raise SpecError(f"{entrant.spec.label} needs known fixes, and {unproved[0]} has none: leave the task out")
     chosen = backend(spec.sandbox) if spec.sandbox else default_backend()
+    unbuilt = prepare(chosen, tasks, spec.workers, say)
+    for name, reason in unbuilt.items():
+        say(f"left out: {name}: {reason}")
+    tasks = tuple(task for task in tasks if task.id not in unbuilt)
+    if not tasks:
+        raise SpecError(f"no task is left: {next(iter(unbuilt.values()), 'the benchmark is empty')}")
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget)
 
@@ -129,8 +138,10 @@ def shown_files(task: Task) -> dict[str, str]:
     faulty = {fault.file for fault in task.faults}
     shown: dict[str, str] = {}
     left = MOST_SHOWN
-    for path in sorted(task.files, key=lambda path: (path not in faulty, not path.endswith(".py"), path)):
-        content = task.files[path]
+    # Of a whole repository, the faulty files and no others.
+    files = task.files.read(faulty) if isinstance(task.files, CommitFiles) else task.files
+    for path in sorted(files, key=lambda path: (path not in faulty, not path.endswith(".py"), path)):
+        content = files[path]
         if len(content) > left or b"\0" in content:
             continue
         try:

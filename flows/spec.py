@@ -11,7 +11,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from env.benchmarks.base import Source
+from env.benchmarks.base import Source, is_hub_name
 
 
 class SpecError(Exception):
@@ -67,6 +67,10 @@ class RunSpec(BaseModel):
     """Where the benchmark's data is, for benchmarks that need it."""
     fixes: str | None = None
     """A folder of known fixes, `<task>.patch`, for benchmarks whose data has none."""
+    repos: str | None = None
+    """A folder of git repositories, for benchmarks whose data names commits."""
+    environments: str | None = None
+    """A file that says how environments are built where images cannot be pulled."""
     tasks: list[str] | None = None
     """Task names; all where absent."""
     limit: int | None = Field(None, ge=1)
@@ -98,12 +102,15 @@ class RunSpec(BaseModel):
     @property
     def source(self) -> Source:
         """Where the benchmark's data is."""
-        return Source(*(Path(each) if each else None for each in (self.path, self.fixes)))
+        places = (self.path, self.fixes, self.repos, self.environments)
+        return Source(*(Path(each) if each else None for each in places))
 
-    @field_validator("path", "fixes")
+    @field_validator("path", "fixes", "repos", "environments")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
-        # Whoever plays the run may stand in another folder.
+        # Whoever plays the run may stand in another folder. A data set of the hub is `owner/name` everywhere.
+        if value and is_hub_name(value):
+            return value
         return str(Path(value).expanduser().absolute()) if value else None
 
     @field_validator("tasks", "tags", mode="before")

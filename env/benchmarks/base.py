@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,13 @@ class Source:
     """A folder of git repositories, for data that names commits."""
     environments: Path | None = None
     """A file that says how environments are built, for data whose images cannot be had."""
+
+
+def is_hub_name(path: str) -> bool:
+    """Whether a path is no file or folder but may be a data set of the Hugging Face hub, `owner/name`."""
+    return re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(?<!\.json)(?<!\.jsonl)(?<!\.parquet)", path) is not None and not (
+        Path(path).exists()
+    )
 
 
 class Benchmark(Protocol):

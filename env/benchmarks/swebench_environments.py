@@ -145,12 +145,7 @@ def _from_package(instance: Instance) -> Override | None:
     return Override(
         python=spec.get("python"),
         requirements=[*plain, *spec.get("pip_packages", [])],
-        # Steps for the system of the package's own images have no place here.
-        setup=[
-            *before,
-            *(each for each in spec.get("pre_install", []) if "apt" not in each),
-            spec.get("install", "true"),
-        ],
+        setup=[*before, *prepared, spec.get("install", "true")],
     )
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from env.benchmarks.base import BenchmarkError
+from env.benchmarks.base import BenchmarkError, is_hub_name
 from env.sandbox.python_env import stackrank_home
 
 HUB = "https://huggingface.co"
@@ -135,8 +134,8 @@ def _from_hub(source: Path) -> list[Path]:
     """The Parquet files of a data set's test split, kept in stackrank's home. Raises BenchmarkError."""
     import httpx
 
-    name = "/".join(source.parts[-2:])
-    if source.is_absolute() or not re.fullmatch(r"[\w.-]+/[\w.-]+", name) or source.suffix in (".json", ".jsonl"):
+    name = source.as_posix()
+    if not is_hub_name(name):
         raise BenchmarkError(f"{source} does not exist: name a file, or a data set of the hub such as owner/name")
     folder = stackrank_home() / "datasets" / name.replace("/", "--")
     if files := sorted(folder.glob("*.parquet")):

@@ -77,7 +77,7 @@ def tasks(name: str, source: Source, as_json: bool) -> None:
             "title": task.title,
             "category": task.category,
             "difficulty": task.difficulty,
-            "files": len(task.files),
+            "files": _count(task),
             "fault_files": [fault.file for fault in task.faults],
             "fail_to_pass": len(task.fail_to_pass),
             "digest": task.digest,
@@ -91,6 +91,14 @@ def tasks(name: str, source: Source, as_json: bool) -> None:
     print_table(rows, columns, f"{name} has no tasks.")
     for task, reason in found.excluded().items():
         print(f"left out: {task}: {reason}")
+
+
+def _count(task: Task) -> int | None:
+    """How many files a task has; None where its repository is not at hand."""
+    try:
+        return len(task.files)
+    except BenchmarkError:
+        return None
 
 
 def validate_benchmark(
