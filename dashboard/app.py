@@ -37,6 +37,7 @@ pages = [
     ),
     st.Page("app_pages/run.py", title="Run", icon=":material/play_circle:", visibility="hidden"),
     st.Page("app_pages/episode.py", title="Episode", icon=":material/bug_report:", visibility="hidden"),
+    st.Page("app_pages/diverge.py", title="Diverge", icon=":material/fork_right:", visibility="hidden"),
 ]
 page = st.navigation(pages, position="top")
 st.set_page_config(page_title=f"{page.title} - stackrank")

@@ -27,12 +27,26 @@ _BADGES = {
     "pending": ("gray", "schedule"),
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~$:<&@^=\"'])")
+# What moves the cursor, the direction of text or nothing that can be seen.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 NOTHING = "–"
 
 
 def escaped(text: object) -> str:
     """`text` for places that render Markdown: labels, titles, captions, messages."""
     return _MARKDOWN.sub(r"\\\1", re.sub(r"\s+", " ", str(text)))
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters as signs: ESC as ␛, a change of the direction of text as ⟨U+202E⟩."""
+    return _CONTROL.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
 
 
 def words(name: str) -> str:

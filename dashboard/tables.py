@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import show
 
-RUN_PAGE, EPISODE_PAGE = "app_pages/run.py", "app_pages/episode.py"
+RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 _Column = st.column_config
 _ID = r"id=(\d+)$"
 

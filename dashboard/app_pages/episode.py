@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from dashboard import address, trace
+from dashboard import address, show
 from dashboard.data import ask
+from dashboard.trace.detail import step_detail
+from dashboard.trace.header import header, outcome
+from dashboard.trace.steps import start_of, step_list, timeline
 
 wanted = st.query_params.get("id", "").strip()
 if not wanted:
@@ -13,20 +16,31 @@ if not wanted:
     st.stop()
 
 episode = ask("episode", wanted)
-episode_id = episode["id"]
-trace.header(episode, ask("neighbours", episode_id))
-last = ask("last_step", episode_id)
-if last is None:
-    st.info("No step has been committed yet.", icon=":material/hourglass_empty:")
-else:
-    selected = address.number("step")
-    if selected is None:
-        selected = min(last, episode["failure_step"] or 0)
-    steps, detail = st.columns([5, 6])
-    with steps:
-        trace.step_list(episode, selected, last)
-    with detail:
-        trace.step_detail(episode, selected, last)
-trace.outcome(episode)
-if not episode["verdict"]:
-    st.caption("This episode is still going on; reload the page for its newest steps.")
+going_on = not episode["verdict"]
+header(episode, ask("neighbours", episode["id"]))
+
+
+@st.fragment(run_every="3s" if going_on else None)
+def steps() -> None:
+    """The steps, and the selected one: all that a click has to draw anew. While it is played, new ones come in."""
+    with show.guarded():
+        now = ask("episode", episode["id"])
+        if now["verdict"] and going_on:
+            st.rerun(scope="app")
+        last = ask("last_step", episode["id"])
+        if last is None:
+            st.info("No step has been committed yet.", icon=":material/hourglass_empty:")
+            return
+        asked = address.number("step")
+        selected = start_of(now, last) if asked is None else asked
+        shown, key = min(selected, last), f"trace_{episode['id']}"
+        timeline(now, shown, last, key=key)
+        listed, detail = st.columns([5, 7])
+        with listed:
+            step_list(now, shown, last, key=key)
+        with detail:
+            step_detail(now, selected, last)
+
+
+steps()
+outcome(episode)

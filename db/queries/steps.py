@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Engine, Text, case, cast, func, select
+from sqlalchemy import Engine, Text, case, cast, func, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from db.errors import NotFound
@@ -86,10 +86,10 @@ def exchanges(engine: Engine, episode_id: int, index: int) -> list[Row]:
 
 
 def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
-    """The steps up to index `last` that changed a file, as far as is known: index, tool, arguments, edited."""
+    """The steps up to `last` that changed the file `edited`, or used the shell: index, tool, arguments, edited."""
     edited = _S.state["edited"].as_string()
     query = select(_S.index, _S.tool, _S.arguments, edited.label("edited")).where(
-        _S.episode_id == episode_id, _S.index <= last, _S.ok, edited.is_not(None)
+        _S.episode_id == episode_id, _S.index <= last, _S.ok, or_(edited.is_not(None), _S.tool == "bash")
     )
     return fetch(engine, query.order_by(_S.index))
 

@@ -9,8 +9,11 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from dashboard.launch import HEALTH, command
 from db.engine import connect
@@ -89,3 +92,47 @@ def app_file() -> Path:
     import dashboard
 
     return Path(dashboard.__file__).parent / "app.py"
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    from tests.dashboard.browsing import ARGUMENTS, sync_api
+
+    with sync_api.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=chromium, args=ARGUMENTS, headless=True)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, served: str) -> Iterator[Any]:
+    """A fresh visitor. Nothing may raise in the browser, and nothing may be fetched from elsewhere."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1100}, base_url=served)
+    opened = context.new_page()
+    opened.set_default_timeout(30_000)
+    errors: list[str] = []
+    elsewhere: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    local = (served, served.replace("http", "ws"), "data:", "blob:")
+    opened.on("request", lambda request: None if request.url.startswith(local) else elsewhere.append(request.url))
+    yield opened
+    context.close()
+    assert errors == [] and elsewhere == []
+
+
+@pytest.fixture
+def visit(app_file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Open a page of the dashboard over a database; it must not raise."""
+
+    def open_page(url: str, page: str, **query: str) -> AppTest:
+        monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
+        st.cache_data.clear()
+        app = AppTest.from_file(str(app_file), default_timeout=60)
+        app.switch_page(f"app_pages/{page}.py")
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, app.exception[0].stack_trace
+        return app
+
+    return open_page

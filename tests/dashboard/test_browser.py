@@ -2,57 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api")
-sync_api.expect.set_options(timeout=30_000)  # machines that test are busy
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[sync_api.Browser]:
-    with sync_api.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=chromium, args=ARGUMENTS, headless=True)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser: sync_api.Browser, served: str) -> Iterator[sync_api.Page]:
-    """A fresh visitor. Nothing may raise in the browser, and nothing may be fetched from elsewhere."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1100}, base_url=served)
-    opened = context.new_page()
-    opened.set_default_timeout(30_000)
-    errors: list[str] = []
-    elsewhere: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    local = (served, served.replace("http", "ws"), "data:", "blob:")
-    opened.on("request", lambda request: None if request.url.startswith(local) else elsewhere.append(request.url))
-    yield opened
-    context.close()
-    assert errors == [] and elsewhere == []
-
-
-def ready(page: sync_api.Page) -> None:
-    """Wait until the script has run and what it draws is there."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    sync_api.expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0)
-    assert page.locator('[data-testid="stException"]').count() == 0
-
-
-def heading(page: sync_api.Page, text: str) -> None:
-    sync_api.expect(page.get_by_role("heading", name=text, exact=False).first).to_be_visible()
+from tests.dashboard.browsing import heading, ready, sync_api
 
 
 @pytest.mark.parametrize(
@@ -74,25 +28,6 @@ def test_every_page_loads(page: sync_api.Page, path: str, title: str, scheme: st
     heading(page, title)
     background = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
-
-
-def test_a_link_to_a_step_and_the_way_back(page: sync_api.Page) -> None:
-    page.goto("/episode?id=7&step=3")
-    ready(page)
-    heading(page, "Step 3:")
-    page.get_by_role("button", name="Next").click()
-    heading(page, "Step 4:")
-    assert "step=4" in page.evaluate("location.search")
-    page.go_back()
-    heading(page, "Step 3:")
-    assert "step=3" in page.evaluate("location.search")
-    # A click on a row of the list is a link as well.
-    grid = page.locator('[data-testid="stDataFrame"]').first
-    grid.click(position={"x": 20, "y": 40 + 35 * 6})
-    heading(page, "Step 6:")
-    assert "step=6" in page.evaluate("location.search")
-    page.reload()
-    heading(page, "Step 6:")
 
 
 def test_from_the_list_to_an_episode_and_back_to_the_same_list(page: sync_api.Page) -> None:
@@ -143,18 +78,6 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
     ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     sync_api.expect(page.get_by_role("tab", name="Failure points")).to_have_attribute("aria-selected", "true")
-
-
-def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace) -> None:
-    alerts: list[str] = []
-    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
-    page.goto(f"/episode?id={watched.made.hostile}&step=2")
-    ready(page)
-    heading(page, "Step 2:")
-    shown = page.locator('[data-testid="stCode"]').filter(has_text="<script>document.title='owned'</script>")
-    sync_api.expect(shown).to_have_count(3)
-    assert page.title() == "Episode - stackrank" and alerts == []
-    assert page.locator("img[src='x']").count() == 0
 
 
 def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.show import escaped
@@ -16,24 +15,6 @@ from db.store import Store
 from tests.dashboard.seed import HOSTILE
 
 PAGES = ["overview", "leaderboard", "runs", "run", "episodes", "episode"]
-
-
-@pytest.fixture
-def visit(app_file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Open a page of the dashboard over a database; it must not raise."""
-
-    def open_page(url: str, page: str, **query: str) -> AppTest:
-        monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
-        st.cache_data.clear()
-        app = AppTest.from_file(str(app_file), default_timeout=60)
-        app.switch_page(f"app_pages/{page}.py")
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception, app.exception[0].stack_trace
-        return app
-
-    return open_page
 
 
 def texts(app: AppTest) -> str:
@@ -215,41 +196,8 @@ def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
     assert len(by_address.dataframe[0].value) == 20
 
 
-def test_a_trace(visit: Any, seeded: SimpleNamespace) -> None:
-    # The first entrant has a debugger: the first episode of the second task is its.
-    episode = seeded.made.episodes[3]
-    app = visit(seeded.url, "episode", id=str(episode), step="3")
-    assert "Step 3: pdb" in texts(app) and "Stop where the sum is made" in texts(app)
-    facts, locals_ = app.dataframe[1].value, app.dataframe[2].value
-    assert "core.py:" in facts["Value"][0] and locals_["Local"].tolist() == ["items", "result"]
-    next(button for button in app.button if button.label == "Next").click().run()
-    assert app.query_params["step"] in ("4", ["4"]) and "Step 4: pdb" in texts(app)
-
-
 def test_the_known_fix_is_behind_a_switch(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "episode", id="5", trace_tab="Known fix")
     assert "@@ -12,5" not in texts(app)
     app.toggle(key="trace_spoiler").set_value(True).run()
     assert "@@ -12,5" in texts(app) and "Book.total, lines 14" in texts(app)
-
-
-def test_an_episode_of_many_steps_is_paged(visit: Any, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'x.db'}"
-    engine = connect(url)
-    store = Store(engine)
-    benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[{"name": "t"}])
-    entrant = store.save_entrant(digest="e", name="e", agent="a")
-    run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
-    (episode,) = store.create_episodes(run, [(benchmark.task_ids["t"], entrant, 1)]).values()
-    assert "No step has been committed" in texts(visit(url, "episode", id=str(episode)))
-    with engine.begin() as connection:
-        columns = '"index", tool, arguments, thought, observation, ok, state, env_ms, model_ms, tokens_in, tokens_out'
-        connection.exec_driver_sql(
-            f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO step "
-            f"(episode_id, {columns}) SELECT {episode}, i, 'eval', '{{}}', '', 'o', 1, '{{}}', 0, 0, 0, 0 FROM n"
-        )
-    app = visit(url, "episode", id=str(episode), step="1100")
-    steps = app.dataframe[0].value["Step"]
-    assert (steps.min(), steps.max()) == (1000, 1200) and "Step 1100" in texts(app)
-    next(button for button in app.button if button.label == "Earlier steps").click().run()
-    assert app.dataframe[0].value["Step"].min() == 500

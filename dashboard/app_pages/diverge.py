@@ -1,0 +1,1 @@
+"""Two episodes of one task, side by side."""

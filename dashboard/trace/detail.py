@@ -1,0 +1,129 @@
+"""One step in all its parts: what was done and seen, and behind tabs where the program, the files and the tests are."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dashboard import address, data, show
+from dashboard.data import ask
+from dashboard.trace import places, work
+from dashboard.trace.steps import tool_of
+from dashboard.trace.texts import body
+from db import queries
+
+_CODE = {"code", "command", "new_code", "content", "expression", "statement"}
+_LANGUAGES = {"bash": "bash"}
+_NEAR = {
+    "line": ("at the fault", "red"),
+    "function": ("in the faulty function", "orange"),
+    "file": ("in the faulty file", "blue"),
+    "elsewhere": ("in another file", "gray"),
+}
+_TABS = ["Step", "Source", "Stack", "Diff", "Tests", "Model"]
+
+
+def step_detail(episode: dict[str, Any], selected: int, last: int) -> None:
+    """The selected step."""
+    step = ask("step", episode["id"], selected)
+    if step is None:
+        st.info(f"This episode has no step {selected}; its last one is {last}.", icon=":material/search_off:")
+        return
+    key = f"trace_{episode['id']}_{selected}"
+    _head(episode, step)
+    tabs = dict(zip(_TABS, address.tabs(_TABS, "step_tab"), strict=True))
+    if tabs["Step"].open:
+        with tabs["Step"]:
+            _step(episode, step, key)
+    if tabs["Source"].open:
+        with tabs["Source"]:
+            places.source(episode, step, key)
+    if tabs["Stack"].open:
+        with tabs["Stack"]:
+            places.stack(episode, step)
+    if tabs["Diff"].open:
+        with tabs["Diff"]:
+            work.diffs(episode, step, key)
+    if tabs["Tests"].open:
+        with tabs["Tests"]:
+            work.tests(episode, step)
+    if tabs["Model"].open:
+        with tabs["Model"]:
+            _exchanges(episode, step, key)
+
+
+def _head(episode: dict[str, Any], step: dict[str, Any]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(f"Step {step['index']}: {show.escaped(tool_of(step))}", width="content", anchor=False)
+        if not step["ok"]:
+            st.badge("the tool could not do it", color="orange", icon=":material/close:")
+        if step["index"] == episode["failure_step"]:
+            st.badge("failure point", color="red", icon=":material/my_location:")
+        for name, index in episode["milestones"].items():
+            if index == step["index"]:
+                st.badge(show.words(name), color="green", icon=":material/flag:")
+        if step["distance"] in _NEAR:
+            label, color = _NEAR[step["distance"]]
+            lines = f", {step['distance_lines']} lines away" if step["distance_lines"] else ""
+            st.badge(label + lines, color=color)  # type: ignore[arg-type]
+    cost = "" if step["cost_usd"] is None else f" · {show.escaped(show.usd(step['cost_usd']))}"
+    cached = f" ({step['tokens_cached']:,} cached)" if step["tokens_cached"] else ""
+    st.caption(
+        f"{step['tokens_in']:,} tokens in{cached}, {step['tokens_out']:,} out{cost} · model "
+        f"{show.duration(step['model_ms'] / 1000)} · tool {show.duration(step['env_ms'] / 1000)}"
+    )
+
+
+def _step(episode: dict[str, Any], step: dict[str, Any], key: str) -> None:
+    load = partial(_load, episode["id"], step["index"])
+    if step["thought"]:
+        st.markdown("**Thought**")
+        body(step["thought"], key=f"{key}_thought", total=step["thought_chars"], load=partial(load, "thought"))
+    _action(episode, step, key)
+    st.markdown("**Observation**")
+    total = step["observation_chars"]
+    body(step["observation"], key=f"{key}_observation", total=total, load=partial(load, "observation"))
+
+
+def _load(episode_id: int, index: int, column: str, chars: int) -> str:
+    # Not remembered, as other answers are: it may have megabytes.
+    return queries.step_text(data.engine(), episode_id, index, column, chars=chars)
+
+
+def _action(episode: dict[str, Any], step: dict[str, Any], key: str) -> None:
+    if step["arguments"] is None:
+        st.markdown("**Action**")
+        load = partial(_load, episode["id"], step["index"], "arguments")
+        body(step["arguments_text"], key=f"{key}_arguments", total=step["arguments_chars"], load=load)
+        return
+    diff = work.diff_of_step(episode["id"], step)
+    if diff:
+        st.markdown(f"**Action:** {show.escaped(work.edit_of(step))}")
+        body(diff, key=f"{key}_edit", language="diff")
+        return
+    for name, value in step["arguments"].items():
+        if value is None:
+            continue
+        st.markdown(f"**Action:** {show.escaped(name)}")
+        text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+        language = _LANGUAGES.get(step["tool"], "python") if name in _CODE else None
+        body(text, key=f"{key}_{name}", language=language)
+
+
+def _exchanges(episode: dict[str, Any], step: dict[str, Any], key: str) -> None:
+    """What was asked of models for this step, and what they answered, as it went over the wire."""
+    if not step["asked"]:
+        st.caption("No model was asked for this step, or the questions were not kept.")
+        return
+    for number, each in enumerate(queries.exchanges(data.engine(), episode["id"], step["index"]), 1):
+        usage = each.get("usage") or {}
+        about = [f"Question {number}", str(each.get("model", "")), str(each.get("conversation", ""))]
+        about.append(f"{usage.get('tokens_in', 0)} tokens in, {usage.get('tokens_out', 0)} out")
+        st.markdown(f"**{show.escaped(' · '.join(filter(None, about)))}**")
+        for part in ("request", "answer"):
+            st.caption(part.capitalize())
+            text = json.dumps(each.get(part), indent=1, ensure_ascii=False)
+            body(text, key=f"{key}_{part}_{number}", language="json")

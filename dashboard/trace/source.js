@@ -1,0 +1,29 @@
+// A file with the lines that the debugger stands at and stops at. Its text is the agent's: it goes in as text only.
+function draw({ data, parentElement }) {
+  const file = JSON.parse(typeof data === "string" ? data : new TextDecoder().decode(data))
+  const box = parentElement.querySelector(".source")
+  box.setAttribute("aria-label", `Source of ${file.path}`)
+  const marks = [["current", file.current], ["breakpoint", file.breakpoints], ["touched", file.touched], ["fault", file.faults]]
+  box.replaceChildren(
+    ...file.lines.map((text, at) => {
+      const number = file.first + at
+      const line = document.createElement("div")
+      line.className = "line"
+      for (const [name, numbers] of marks) if (numbers.includes(number)) line.classList.add(name)
+      const gutter = document.createElement("span")
+      gutter.className = "gutter"
+      gutter.textContent = `${line.classList.contains("breakpoint") ? "●" : " "}${line.classList.contains("current") ? "▶" : " "}`
+      const count = document.createElement("span")
+      count.className = "count"
+      count.textContent = String(number)
+      const code = document.createElement("code")
+      code.textContent = text || " "
+      line.append(gutter, count, code)
+      return line
+    }),
+  )
+  const target = box.querySelector(".current, .touched, .breakpoint")
+  box.scrollTop = target ? Math.max(0, target.offsetTop - box.clientHeight / 2) : 0
+}
+
+export default component => draw(component)

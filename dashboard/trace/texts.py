@@ -1,0 +1,43 @@
+"""Texts that agents wrote, as text, however long and odd they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dashboard import show
+
+CUT = 20_000
+"""Characters of a text that are shown before someone asks for all."""
+MOST = 1_000_000
+"""Characters that a page can bear."""
+# From here on a text scrolls by itself, so that what follows stays in sight.
+_LONG, _LONG_LINES, _LONG_HEIGHT = 4_000, 40, 520
+
+
+def body(
+    text: str,
+    *,
+    key: str,
+    language: str | None = None,
+    total: int | None = None,
+    load: Callable[[int], str] | None = None,
+) -> None:
+    """A text as it is, cut where it is long.
+
+    `total`: its length, where `text` is only the beginning of it; then `load(n)` gives the first n characters.
+    """
+    total = len(text) if total is None else total
+    if total > CUT:
+        label = f"Load all {total:,} characters" if total <= MOST else f"Load {MOST:,} of {total:,} characters"
+        whole = st.toggle(label, key=f"{key}_all")
+        text = (load(MOST) if load else text)[:MOST] if whole else text[:CUT]
+    left = total - len(text)
+    text = show.visible(text)
+    if left > 0:
+        text += f"\n[{left:,} more characters]"
+    long = len(text) > _LONG or text.count("\n") > _LONG_LINES
+    # Highlighting takes seconds where a text is long.
+    shown = None if len(text) > 2 * CUT else language
+    st.code(text, language=shown, wrap_lines=True, height=_LONG_HEIGHT if long else "content")

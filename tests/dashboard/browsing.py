@@ -1,0 +1,28 @@
+"""A real browser for the tests of pages."""
+
+from __future__ import annotations
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api")
+sync_api.expect.set_options(timeout=30_000)  # machines that test are busy
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def ready(page: sync_api.Page) -> None:
+    """Wait until the script has run and what it draws is there."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    sync_api.expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0)
+    assert page.locator('[data-testid="stException"]').count() == 0
+
+
+def heading(page: sync_api.Page, text: str) -> None:
+    sync_api.expect(page.get_by_role("heading", name=text, exact=False).first).to_be_visible()

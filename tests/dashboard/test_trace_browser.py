@@ -1,0 +1,169 @@
+"""The trace of an episode in a real browser: the list of steps, the keyboard, links, live steps, hostile text."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.dashboard.browsing import heading, ready, sync_api
+from tests.dashboard.traces import add_evil, add_many, finish, new_episode
+
+expect = sync_api.expect
+
+
+def selected(page: sync_api.Page, step: int) -> None:
+    """The step is the one in the list, in the pane beside it and in the address."""
+    heading(page, f"Step {step}:")
+    row = page.locator('.row[aria-selected="true"]')
+    expect(row).to_have_attribute("data-step", str(step))
+    expect(row).to_be_in_viewport()
+
+
+def at(page: sync_api.Page, step: int) -> None:
+    selected(page, step)
+    page.wait_for_function(f"new URLSearchParams(location.search).get('step') === '{step}'")
+
+
+def pressed(page: sync_api.Page, key: str, step: int) -> None:
+    page.keyboard.press(key)
+    at(page, step)
+
+
+@pytest.fixture(scope="module")
+def long(watched: SimpleNamespace) -> int:
+    """An episode of 1,200 steps."""
+    episode = new_episode(watched.store, name="long")
+    add_many(watched.store, episode, 1201)
+    reached = {"reproduced": 0, "localized": 1, "breakpoint": 1, "inspected": 1, "edited": 1100}
+    finish(watched.store, episode, steps=1200, failure_step=1100, milestones=reached)
+    return episode
+
+
+def test_a_link_to_a_step_and_the_way_back(page: sync_api.Page) -> None:
+    page.goto("/episode?id=7&step=3")
+    ready(page)
+    at(page, 3)
+    pressed(page, "j", 4)
+    page.locator('.row[data-step="6"]').click()
+    at(page, 6)
+    page.go_back()
+    at(page, 4)
+    page.go_back()
+    at(page, 3)
+    page.go_forward()
+    at(page, 4)
+    page.reload()
+    at(page, 4)
+
+
+def test_the_keyboard(page: sync_api.Page, long: int) -> None:
+    page.goto(f"/episode?id={long}&step=22")
+    ready(page)
+    pressed(page, "j", 23)
+    pressed(page, "k", 22)
+    pressed(page, "n", 27)
+    pressed(page, "p", 22)
+    pressed(page, "f", 1100)
+    # Hidden kinds are passed over; who jumps to one sees it again.
+    page.locator("button.toggle", has_text="pdb").click()
+    pressed(page, "j", 1102)
+    expect(page.locator('.row[data-step="1100"]')).to_have_count(0)
+    pressed(page, "j", 1104)
+    pressed(page, "f", 1100)
+    expect(page.locator("button.toggle", has_text="pdb")).to_have_attribute("aria-pressed", "true")
+    # A key that is held sends only where it stops.
+    for _ in range(30):
+        page.keyboard.press("j", delay=5)
+    at(page, 1130)
+
+
+def test_a_long_trace_is_virtual(page: sync_api.Page, long: int) -> None:
+    page.goto(f"/episode?id={long}&step=1000")
+    ready(page)
+    selected(page, 1000)
+    rows = page.locator(".row")
+    assert 5 < rows.count() < 60
+    page.locator(".box").evaluate("box => box.scrollTop = 0")
+    first = page.locator('.row[data-step="1"]')
+    expect(first).to_be_in_viewport()
+    assert rows.count() < 60
+    # Milestones are whole, however little room the rest has.
+    chips = first.locator(".mark")
+    assert chips.all_text_contents() == ["localized", "breakpoint", "inspected"]
+    for chip in chips.all():
+        assert chip.evaluate("chip => chip.scrollWidth <= chip.clientWidth + 1")
+        expect(chip).to_be_in_viewport(ratio=1)
+    page.locator("canvas").click(position={"x": 5, "y": 20})
+    page.wait_for_function("Number(new URLSearchParams(location.search).get('step')) < 12")
+
+
+def test_tabs_stay_while_steps_change(page: sync_api.Page) -> None:
+    page.goto("/episode?id=4&step=3")
+    ready(page)
+    page.get_by_role("tab", name="Source").click()
+    expect(page.locator(".line.current .count")).to_have_text("15")
+    expect(page.locator(".line.breakpoint .count")).to_have_text("14")
+    pressed(page, "j", 4)
+    expect(page.locator(".line.current .count")).to_have_text("12")
+    expect(page.locator(".line.current code")).to_have_text("    def total(self, items):")
+    link = page.evaluate("location.href")
+    page.goto("/runs")
+    ready(page)
+    page.goto(link)
+    expect(page.locator(".line.current .count")).to_have_text("12")
+
+
+def test_steps_arrive_while_an_episode_is_played(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    store = watched.store
+    episode = new_episode(store, name="live")
+    page.goto(f"/episode?id={episode}")
+    ready(page)
+    expect(page.get_by_text("No step has been committed yet.")).to_be_visible()
+    add_many(store, episode, 2)
+    heading(page, "Step 1:")
+    add_many(store, episode, 2, first=2)
+    heading(page, "Step 3:")
+    # Who reads a step stays there.
+    pressed(page, "k", 2)
+    add_many(store, episode, 2, first=4)
+    expect(page.locator('.row[data-step="5"]')).to_be_visible()
+    selected(page, 2)
+    finish(store, episode, steps=5)
+    expect(page.get_by_text("failure point: wrong fix")).to_be_visible()
+    ready(page)
+    sent: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.reload()
+    ready(page)
+    page.wait_for_timeout(1_500)
+    before = len(sent)
+    page.wait_for_timeout(5_000)
+    assert len(sent) == before, "the refreshing goes on after the end"
+
+
+def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    episode = new_episode(watched.store, name="evil")
+    add_evil(watched.store, episode)
+    alerts: list[str] = []
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    for step in range(4):
+        for tab in ("Step", "Source", "Stack", "Diff", "Tests", "Model"):
+            page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}")
+            ready(page)
+            selected(page, step)
+    page.goto(f"/episode?id={episode}&step=2")
+    ready(page)
+    code = page.locator('[data-testid="stCode"]')
+    shown = code.filter(has_text="<script>document.title='owned'</script>")
+    expect(shown.first).to_contain_text("␛[31mred␛[0m ⟨U+202E⟩gnp.exe ␀ end")
+    row = page.locator('.row[data-step="2"] .text')
+    expect(row).to_contain_text("<script>")
+    # All that a page can bear of 5 MB, and the page still answers.
+    page.get_by_text("Load 1,000,000 of").last.click()
+    expect(code.filter(has_text="x" * 40_000)).to_have_count(1)
+    pressed(page, "j", 3)
+    pressed(page, "k", 2)
+    assert page.title() == "Episode - stackrank" and alerts == []
+    assert page.locator("img[src='x']").count() == 0
+    assert page.evaluate("document.querySelectorAll('[dir=rtl]').length") == 0
