@@ -172,11 +172,12 @@ def where(place: dict[str, Any]) -> str:
 
 
 def brief(arguments: str) -> str:
-    """The beginning of an action's arguments, without the JSON around a single one."""
-    try:
-        parsed = json.loads(arguments)
-    except ValueError:
-        return arguments
-    if isinstance(parsed, dict):
-        return ", ".join(str(value) for value in parsed.values() if value is not None)
+    """The beginning of an action's arguments, without the JSON around them, also where that was cut off."""
+    for end in ("", '"}', "}"):
+        try:
+            parsed = json.loads(arguments.rstrip("\\") + end if end else arguments)
+        except ValueError:
+            continue
+        if isinstance(parsed, dict):
+            return ", ".join(str(value) for value in parsed.values() if value is not None)
     return arguments

@@ -179,7 +179,8 @@ EDITS = [
     {"path": "plain.py", "new_code": "0", "start": 1, "end": 0},
     {"path": "plain.py", "new_code": "é\n\n", "start": 2, "end": 3},
     {"path": "plain.py", "new_code": "beyond", "start": 99},
-    {"path": "empty.txt", "new_code": "first", "start": 1},
+    {"path": "empty.txt", "new_code": "refused", "start": 1},
+    {"path": "empty.txt", "new_code": "first", "start": 1, "end": 0},
     {"path": "open.txt", "new_code": "whole"},
 ]
 

@@ -147,11 +147,10 @@ def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace
     add_evil(watched.store, episode)
     alerts: list[str] = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
-    for step in range(4):
-        for tab in ("Step", "Source", "Stack", "Diff", "Tests", "Model"):
-            page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}")
-            ready(page)
-            selected(page, step)
+    for step, tab in ((1, "Step"), (1, "Source"), (1, "Stack"), (2, "Tests"), (2, "Model"), (3, "Step"), (3, "Diff")):
+        page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}")
+        ready(page)
+        selected(page, step)
     page.goto(f"/episode?id={episode}&step=2")
     ready(page)
     code = page.locator('[data-testid="stCode"]')
@@ -162,6 +161,7 @@ def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace
     # All that a page can bear of 5 MB, and the page still answers.
     page.get_by_text("Load 1,000,000 of").last.click()
     expect(code.filter(has_text="x" * 40_000)).to_have_count(1)
+    page.evaluate("document.querySelector('.stMain').scrollTop = 0")
     pressed(page, "j", 3)
     pressed(page, "k", 2)
     assert page.title() == "Episode - stackrank" and alerts == []
