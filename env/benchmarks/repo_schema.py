@@ -110,11 +110,11 @@ class TaskEntry(_Model):
         default=None, description="A diff that plants the bug: a path, or the diff itself."
     )
     test_patch: PatchOrPath | None = Field(
-        None, description="A diff with tests, applied for the agent too unless `hidden_tests`."
+        default=None, description="A diff with tests, applied for the agent too unless `hidden_tests`."
     )
     hidden_tests: bool = Field(default=False, description="Whether `test_patch` is applied for the verdict only.")
     fix: PatchOrPath | None = Field(
-        None, description="The known fix: a diff against what the agent sees. Absent: `apply` backwards."
+        default=None, description="The known fix: a diff against what the agent sees. Absent: `apply` backwards."
     )
     readonly: list[str] = Field(
         default_factory=list, description="Files that agents see and may not edit, in gitignore syntax."

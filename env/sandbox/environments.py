@@ -54,7 +54,10 @@ grep "^$only" %(tools)s > /opt/stackrank-missing.txt
 
 _SETUP = """
 export PATH=%(home)s/bin:$PATH
-git init -q . && git add -A -f . && git -c user.name=stackrank -c user.email=stackrank@localhost commit -q -m "As given"
+git config --global --add safe.directory "*"
+git init -q .
+git add -A -f .
+git -c user.name=stackrank -c user.email=stackrank@localhost commit -q --no-verify -m "As given"
 %(commands)s
 cd %(source)s
 """
@@ -63,7 +66,7 @@ cd %(source)s
 _ADOPT = """
 if [ -d /opt/miniconda3/envs/testbed ]; then ln -s /opt/miniconda3/envs/testbed %(home)s; else mkdir -p %(home)s; fi
 cd %(repository)s
-git config --global --add safe.directory %(repository)s
+git config --global --add safe.directory "*"
 """
 _MOVE = """
 cd /
@@ -74,7 +77,8 @@ ln -s %(source)s %(repository)s
 """
 
 _KEEP = """
-git ls-files --others -z | grep -zv -e __pycache__ -e "^build/temp" > /tmp/artefacts || true
+git ls-files --others -z > /tmp/others
+grep -zv -e __pycache__ -e "^build/temp" /tmp/others > /tmp/artefacts || true
 tar -cf %(artefacts)s --null -T /tmp/artefacts
 """
 

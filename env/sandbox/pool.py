@@ -150,7 +150,8 @@ class Pool:
             made: Sandbox | None = None
             try:
                 made = Sandbox(self._backend, spec)
-                if spec.warm:
+                # Where the workspace is on Python's path, there is none to import from yet.
+                if spec.warm and spec.environment is None:
                     made.prepare()
             except SandboxError as error:
                 # Whoever asks for one will start it himself, and see why it fails.

@@ -62,6 +62,8 @@ class Guest:
     def do_put(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Fill the workspace; what is there then is the baseline."""
         self._workspace.put(body, request["built"])
+        if request["built"]:
+            self._warm.close()  # packages of the workspace are on its path only now
         return {}, b""
 
     def do_read(self, request: Dict[str, Any], body: bytes) -> Reply:

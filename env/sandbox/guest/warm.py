@@ -70,9 +70,12 @@ class WarmPython:
         self._process: Optional[Child] = None
         self._socket: Optional[socket.socket] = None
         self._stamp: List[Any] = []
+        self._never = False
 
     def prepare(self) -> bool:
         """Start it unless it is there and up to date. False when it cannot be had."""
+        if self._never:
+            return False
         stamp = _installed()
         if self._process is not None and stamp == self._stamp and self._process.poll() is None:
             return True
@@ -87,7 +90,9 @@ class WarmPython:
             theirs.close()
         KEPT.add(self._process.pid)
         self._socket, self._stamp = ours, stamp
-        if self._receive(_START_PATIENCE_S) != {"ready": True}:
+        answer = self._receive(_START_PATIENCE_S)
+        self._never = bool(answer.get("never"))
+        if not answer.get("ready"):
             self.close()
             return False
         return True
@@ -165,6 +170,12 @@ def preload() -> None:
     inspect.getmodule(sys._getframe())
 
 
+def _pytest_file() -> str:
+    import pytest
+
+    return pytest.__file__ or ""
+
+
 def main(argv: List[str]) -> List[str]:
     """Wait for requests. Returns only in a forked child: its arguments."""
     sock = socket.socket(fileno=int(argv[0]))
@@ -175,6 +186,10 @@ def main(argv: List[str]) -> List[str]:
     prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     gc.collect()
     gc.freeze()
+    if os.path.realpath(_pytest_file()).startswith(os.getcwd() + os.sep):
+        # The workspace's own pytest is what is debugged: every run has to have it as it is then.
+        sock.send(b'{"never": true}')
+        os._exit(0)
     sock.send(b'{"ready": true}')
     while True:
         data, ancillary, _, _ = sock.recvmsg(1 << 16, socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)

@@ -1,0 +1,135 @@
+"""A task of the `repo` benchmark from a commit that fixed a bug: its tests, its fix, and the state before it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from unidiff.patch import PatchSet
+
+from env.benchmarks.base import BenchmarkError
+from env.benchmarks.git import diff_of, open_repository, parent_and_message, read_at, resolve_commit
+from env.benchmarks.repo_schema import PythonEntry, SourceEntry, TaskEntry, TasksFile, read_tasks, write_tasks
+from env.benchmarks.tests_of import is_test
+from env.report import PASSED, TestReport
+
+TASKS = "tasks.yaml"
+# Extras that projects put their test requirements in.
+_EXTRAS = ("test", "tests", "testing", "dev")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the caller says about the task; empty: worked out."""
+
+    id: str = ""
+    statement: str = ""
+    test: str = ""
+    setup: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    python: str = ""
+    subdir: str = "."
+    hidden_tests: bool = False
+    timeout_s: float = 300.0
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A task without its lists of tests, and its patches."""
+
+    entry: TaskEntry
+    fix: str
+    test_patch: str
+
+
+def draft(repo: str, commit: str, wishes: Wishes) -> Draft:
+    """Split a commit into its tests and its fix. Raises BenchmarkError where it cannot become a task."""
+    repository = open_repository(repo, commit, Path.cwd())
+    after = resolve_commit(repository, commit)
+    before, _message = parent_and_message(repository, after)
+    tests, fix = split(diff_of(repository, before, after, wishes.subdir))
+    short = after[:12]
+    if not tests:
+        raise BenchmarkError(
+            f"{short} changes no test, so nothing shows its bug: choose a commit that comes with a test"
+        )
+    if not fix:
+        raise BenchmarkError(f"{short} changes tests only: there is no fix in it")
+    named = [file.path for file in PatchSet(tests) if file.path.endswith(".py") and not file.is_removed_file]
+    runnable = [path for path in named if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
+    if not (runnable or wishes.test):
+        raise BenchmarkError(f"{short} changes no file of tests that pytest would run: say how with --test")
+    below = "" if wishes.subdir == "." else f"{wishes.subdir.strip('/')}/"
+    entry = TaskEntry(
+        id=wishes.id or f"{Path(repo.rstrip('/')).name.removesuffix('.git')}-{after[:8]}",
+        source=SourceEntry(git=repo if "://" in repo else str(repository), commit=before, subdir=wishes.subdir),
+        test=wishes.test or " ".join(["python -m pytest -q -p no:cacheprovider", *runnable]),
+        statement=wishes.statement,
+        setup=list(wishes.setup) or _guess_setup(repository, before, below),
+        python=PythonEntry(version=wishes.python or None, requirements=list(wishes.requirements)),
+        hidden_tests=wishes.hidden_tests,
+        timeout_s=wishes.timeout_s,
+    )
+    entry = entry.model_copy(update={"fix": f"{entry.id}.fix.patch", "test_patch": f"{entry.id}.tests.patch"})
+    return Draft(entry, fix, tests)
+
+
+def split(diff: str) -> tuple[str, str]:
+    """The parts of a diff that change tests and other files. Binary files are left out."""
+    tests: list[str] = []
+    fix: list[str] = []
+    for part in re.split(r"(?m)^(?=diff --git )", diff):
+        if not part.strip() or re.search(r"(?m)^(Binary files |GIT binary patch)", part):
+            continue
+        names = re.match(r"diff --git a/(.*) b/(.*)\n", part)
+        if names is not None:
+            (tests if is_test(names[2]) else fix).append(part)
+    return "".join(tests), "".join(fix)
+
+
+def _guess_setup(repository: Path, commit: str, below: str) -> list[str]:
+    """An editable installation, with the project's extra for tests, where there is something to install."""
+    found = read_at(repository, commit, [f"{below}{name}" for name in ("pyproject.toml", "setup.py")])
+    try:
+        project = tomllib.loads(found.get(f"{below}pyproject.toml", b"").decode())
+    except ValueError:
+        project = {}
+    if not (f"{below}setup.py" in found or "project" in project or "poetry" in project.get("tool", {})):
+        return []
+    extras = project.get("project", {}).get("optional-dependencies", {})
+    extra = next((name for name in _EXTRAS if name in extras), "")
+    return [f"python -m pip install -q -e '.[{extra}]'" if extra else "python -m pip install -q -e ."]
+
+
+def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:
+    """Write the task and its patches into the folder's `tasks.yaml`, in the place of one with its id.
+
+    With reports of both states, it gets its lists of tests. Raises BenchmarkError.
+    """
+    entry = draft.entry
+    if given is not None and cured is not None:
+        entry = entry.model_copy(update=_lists(given, cured))
+        if not entry.statement:
+            listed = "\n".join(f"- {test}" for test in entry.fail_to_pass)
+            entry = entry.model_copy(update={"statement": f"These tests fail and should pass:\n{listed}\n"})
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / TASKS
+    content = read_tasks(file)[0] if file.exists() else TasksFile(schema=1, tasks=[entry])
+    others = [each for each in content.tasks if each.id != entry.id]
+    (folder / f"{entry.id}.fix.patch").write_text(draft.fix, encoding="utf-8", errors="surrogateescape")
+    (folder / f"{entry.id}.tests.patch").write_text(draft.test_patch, encoding="utf-8", errors="surrogateescape")
+    write_tasks(file, content.model_copy(update={"tasks": [*others, entry]}))
+    return entry
+
+
+def _lists(given: TestReport, cured: TestReport) -> dict[str, list[str]]:
+    was_good = {test for test, outcome in given.outcomes.items() if outcome in PASSED}
+    good = [test for test, outcome in cured.outcomes.items() if outcome in PASSED]
+    fail_to_pass = [test for test in good if test not in was_good]
+    if not good:
+        raise BenchmarkError("no test passes with the fix: say how they are run (--test) and what they need (--setup)")
+    if not fail_to_pass:
+        raise BenchmarkError("the tests that pass with the fix pass before it too: they do not show the bug")
+    return {"fail_to_pass": fail_to_pass, "pass_to_pass": [test for test in good if test in was_good]}
