@@ -12,6 +12,7 @@ from flows.cli_db import app as db
 from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Strings, Text
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services
+from flows.cli_tasks import app as making
 from flows.cli_trajectories import app as trajectories
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(trajectories)
+app.add_typer(making)
 app.add_typer(services)
 app.add_typer(db, name="db")
 app.add_typer(schedule, name="schedule")

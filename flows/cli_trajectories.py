@@ -28,7 +28,9 @@ def replay(
 @app.command()
 def export(
     run: Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")] = "latest",
-    format: Annotated[str, typer.Option(help="jsonl (all steps), chat (conversations), csv (episodes).")] = "jsonl",
+    format: Annotated[
+        str, typer.Option(help="jsonl (all steps), chat (conversations), csv (episodes), swebench (predictions).")
+    ] = "jsonl",
     out: Annotated[File, typer.Option(help="File to write. Default: standard output.")] = None,
     verdict: Annotated[Strings, typer.Option(help="Only resolved, unresolved or error episodes.")] = None,
     entrant: Annotated[Strings, typer.Option(help="Only this entrant's episodes.")] = None,

@@ -124,9 +124,20 @@ def _turn(step: Row) -> list[Row]:
     return [said, {"role": "tool", "tool_call_id": name, "content": step["observation"]}]
 
 
+def _predictions(engine: Engine, run: Row, rows: Iterator[Row]) -> Iterator[str]:
+    """One prediction a line, as SWE-bench's own harness grades them. Episodes without a verdict have none."""
+    for row in rows:
+        if row["verdict"] not in ("resolved", "unresolved"):
+            continue
+        name = row["entrant"] if run["spec"].get("attempts", 1) == 1 else f"{row['entrant']} #{row['attempt']}"
+        diff = queries.episode(engine, row["id"])["diff"]
+        yield _line({"instance_id": row["task"], "model_name_or_path": name, "model_patch": diff})
+
+
 FORMATS: dict[str, Callable[[Engine, Row, Iterator[Row]], Iterator[str]]] = {
     "jsonl": _jsonl,
     "chat": _chat,
     "csv": _csv,
+    "swebench": _predictions,
 }
 """Name -> (engine, the run's row, rows of its episodes as `queries.episodes` has them) -> pieces of text."""
