@@ -119,15 +119,20 @@ def carry_over(task: Task, changes: Changes) -> tuple[dict[str, bytes], dict[str
 
 def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """The verdict on an agent's changes. Raises SandboxError; never blames the agent for that."""
+    with new_sandbox(spec_for(task, warm=False)) as sandbox:
+        return score_in(sandbox, task, changes)
+
+
+def score_in(sandbox: Sandbox, task: Task, changes: Changes, fresh: bool = False) -> Score:
+    """The verdict, taken in a sandbox in which no agent has acted; `fresh`: what is there is removed first."""
     work, given, notes = carry_over(task, changes)
     tried = [note for note in notes if _is_attempt(task, note)]
-    with new_sandbox(spec_for(task, warm=False)) as sandbox:
-        sandbox.put({**work, **task.hidden_files})
-        key = os.urandom(32)
-        suspects = [path for path, content in work.items() if given.get(path) != content]
-        command = task.score_command or task.test_command
-        cap = LOG_CAP if task.log_format else OUTPUT_CAP
-        result = sandbox.test(command, task.limits.timeout_s, key, score=True, suspects=suspects, cap=cap)
+    sandbox.put({**work, **task.hidden_files}, fresh=fresh)
+    key = os.urandom(32)
+    suspects = [path for path, content in work.items() if given.get(path) != content]
+    command = task.score_command or task.test_command
+    cap = LOG_CAP if task.log_format else OUTPUT_CAP
+    result = sandbox.test(command, task.limits.timeout_s, key, score=True, suspects=suspects, cap=cap)
     report = read_report(task, result, key)
     tried += _signs(task, work, result, report)
     if result.timed_out:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from env.patches import PatchError, apply_patch
-from env.sandbox.base import SandboxSpec
+from env.sandbox.base import Refused, spec_for
 from env.sandbox.client import Changes, Sandbox
-from env.scoring import NewSandbox, Score, score
+from env.scoring import NewSandbox, Score, score_in
 from env.task import Task
 from env.tools.run_tests import run_visible_tests
+
+
+class Standing(StrEnum):
+    """What is known about a task's soundness."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNPROVEN = "unproven"
+    """No fix is known: it may be played, but an entrant's failure may be the task's."""
+    ERROR = "error"
+    """The infrastructure failed, so nothing was found out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,53 +29,78 @@ class Validation:
     """The result for one task."""
 
     task: str
-    valid: bool
+    standing: Standing
     reason: str = ""
     """Why it is not valid, one sentence."""
     fail_to_pass: tuple[str, ...] = ()
     """Tests of the scoring run that failed as given and pass with the fix, in every round."""
     pass_to_pass: tuple[str, ...] = ()
 
+    @property
+    def valid(self) -> bool:
+        """Whether every round held."""
+        return self.standing is Standing.VALID
 
-def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 3) -> Validation:
-    """Play the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError."""
+
+def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5) -> Validation:
+    """Play the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError.
+
+    A round scores both states exactly as an episode is scored: every test run is a new process on files that were
+    put there for it. The first round's sandboxes are new; the later rounds use them again, after all that was
+    written to the workspace and the temporary folders has been removed. Before the first round the visible tests run
+    by themselves, as an agent sees them (where they show the bug at all: `Task.shows_bug`); before the later rounds
+    only where the scoring run does not have them too.
+    Every round has to fail as given, pass with the fix, and show the same outcomes as the first.
+    """
     if not task.fix:
-        return Validation(task.id, False, "no fix is known, so nothing can be proved")
+        return Validation(task.id, Standing.UNPROVEN, "no fix is known, so nothing can be proved")
     try:
         fixed = apply_patch(task.files, task.fix)
     except PatchError as error:
-        return Validation(task.id, False, str(error))
+        return Validation(task.id, Standing.INVALID, str(error))
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
-    deleted = tuple(path for path in task.files if path not in fixed)
+    fix = Changes(files=changed, deleted=tuple(path for path in task.files if path not in fixed))
+    try:
+        spec = spec_for(task, warm=False)
+        with new_sandbox(spec) as first, new_sandbox(spec) as second:
+            return _rounds(task, fix, first, second, rounds)
+    except Refused as error:
+        return Validation(task.id, Standing.INVALID, str(error))
+
+
+def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int) -> Validation:
+    """`first`: for the task as given, `second`: for the fixed one."""
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    alone = task.shows_bug
     for number in range(1, rounds + 1):
-        # What is given is what the agent sees: one sandbox serves both runs, the visible one first.
-        solved: list[bool] = []
 
-        def visible_first(spec: SandboxSpec, solved: list[bool] = solved) -> Sandbox:
-            sandbox = new_sandbox(spec)
-            try:
-                sandbox.put(task.files)
-                solved.append(bool(run_visible_tests(sandbox, task).state["solved"]))
-            except BaseException:
-                sandbox.close()
-                raise
-            return sandbox
+        def invalid(reason: str, number: int = number) -> Validation:
+            return Validation(task.id, Standing.INVALID, f"round {number}: {reason}")
 
-        given = score(task, Changes(), visible_first)
-        if any(solved) and task.shows_bug:
-            return Validation(task.id, False, f"round {number}: the visible tests pass as given")
+        visible: set[str] = set()
+        if alone:
+            first.put(task.files, fresh=number > 1)
+            state = run_visible_tests(first, task).state
+            if state["solved"]:
+                return invalid("the visible tests pass as given")
+            visible = set(state.get("tests", {}).get("ids", {}))
+        given = score_in(first, task, Changes(), fresh=True)
         if given.resolved:
-            return Validation(task.id, False, f"round {number}: the hidden tests pass as given")
-        cured = score(task, Changes(files=changed, deleted=deleted), new_sandbox)
+            return invalid("the hidden tests pass as given")
+        cured = score_in(second, task, fix, fresh=number > 1)
         if not cured.resolved:
-            return Validation(task.id, False, f"round {number}: with the fix, {_why(cured)}")
+            return invalid(f"with the fix, {_why(cured)}")
         lists = _lists(given, cured)
         if stable is not None and lists != stable:
-            return Validation(task.id, False, f"round {number}: the tests that fail are not always the same")
+            return invalid("the tests that fail are not always the same")
         stable = lists
+        alone = alone and not (_same_run(task) or (visible and visible <= set(given.tests)))
     fail_to_pass, pass_to_pass = stable or ((), ())
-    return Validation(task.id, True, "", fail_to_pass, pass_to_pass)
+    return Validation(task.id, Standing.VALID, "", fail_to_pass, pass_to_pass)
+
+
+def _same_run(task: Task) -> bool:
+    return not task.hidden_files and task.score_command in (None, task.test_command)
 
 
 def _why(cured: Score) -> str:

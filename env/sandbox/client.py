@@ -145,8 +145,11 @@ class Sandbox:
         """Start what makes the first test run and the first debugger session fast."""
         self._ask("prepare", timeout_s=30)
 
-    def put(self, files: Mapping[str, bytes]) -> None:
-        """Fill the workspace; what is there then is the baseline of `changes`."""
+    def put(self, files: Mapping[str, bytes], fresh: bool = False) -> None:
+        """Fill the workspace; what is there then is the baseline of `changes`.
+
+        `fresh`: what is in the workspace and, where they are the sandbox's own, in the temporary folders goes first.
+        """
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w") as tar:
             for path in sorted(files):
@@ -154,7 +157,7 @@ class Sandbox:
                 info.size = len(files[path])
                 info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
                 tar.addfile(info, io.BytesIO(files[path]))
-        self._ask("put", body=buffer.getvalue(), timeout_s=60, built=self._built)
+        self._ask("put", body=buffer.getvalue(), timeout_s=60, built=self._built, fresh=fresh)
 
     def read(self, path: str) -> bytes:
         """A file's content. Raises Refused."""

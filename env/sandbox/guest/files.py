@@ -283,6 +283,20 @@ class Workspace:
         return {"deleted": deleted, "skipped": skipped[:100], "skipped_count": len(skipped)}, buffer.getvalue()
 
 
+def empty(folder: str) -> None:
+    """Remove all that is in a folder, but what is mounted there."""
+    device = os.stat(folder).st_dev
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.path)
+            elif entry.stat(follow_symlinks=False).st_dev == device:
+                os.chmod(entry.path, 0o700)
+                empty(entry.path)
+                with contextlib.suppress(OSError):  # holds a mount
+                    os.rmdir(entry.path)
+
+
 def _stamp(real: str) -> Tuple[int, ...]:
     # The change time cannot be set back by a program, so equal stamps mean an untouched file.
     info = os.lstat(real)

@@ -12,7 +12,7 @@ import traceback
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .debugger import Debugger
-from .files import Refused, Workspace
+from .files import Refused, Workspace, empty
 from .framing import ChannelClosed, FdChannel
 from .processes import KEPT, CannotStart, Child, child_setup, descendants, kill_tree, protect_self, reap, run, spawn
 from .seccomp import confine
@@ -61,6 +61,12 @@ class Guest:
 
     def do_put(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Fill the workspace; what is there then is the baseline."""
+        if request["fresh"]:
+            empty(self._workspace.root)
+            # As process 1 we are alone here; elsewhere these folders are everybody's.
+            if os.getpid() == 1:
+                for folder in filter(os.path.isdir, ("/tmp", "/dev/shm")):
+                    empty(folder)
         self._workspace.put(body, request["built"])
         if request["built"]:
             self._warm.close()  # packages of the workspace are on its path only now

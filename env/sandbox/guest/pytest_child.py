@@ -51,6 +51,8 @@ def reporter(key: bytes, canaries: bool, by_suspects: Callable[[], bool]) -> Any
                 made.append(pytest.Function.from_parent(module, name=hidden, callobj=check))
             else:
                 made.append(Canary.from_parent(session, name=hidden, check=check))
+            # Formatting a traceback takes longer than most tests, and nobody reads these.
+            made[-1].repr_failure = lambda excinfo: "fails, as it must"
             false[made[-1].nodeid] = name
         return made
 
