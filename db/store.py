@@ -12,7 +12,8 @@ from sqlalchemy import Connection, func, insert, or_, select, update
 from db.errors import NotFound
 from db.models import MILESTONES, Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
 from db.tool_use import store_tool_use
-from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, Transactions, clean, new_id
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, clean, new_id
+from db.validations import Validations
 
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
@@ -31,7 +32,7 @@ class SavedBenchmark:
     task_ids: dict[str, int]
 
 
-class Store(Transactions):
+class Store(Validations):
     """Writes to the database behind `engine`, as `db.engine.connect` gives it.
 
     A transaction that met a lock, a deadlock or a lost connection is tried again, `attempts` times in all. Then, and
@@ -44,7 +45,8 @@ class Store(Transactions):
     ) -> SavedBenchmark:
         """Make the rows of one version of a benchmark and its tasks what is given here; calling it again is free.
 
-        The keys of a task are the columns of `Task`; its validation stays as it is. Tasks stored earlier stay.
+        The keys of a task are the columns of `Task`; its validation stays as it is, or is that of the same task in an
+        earlier version. Tasks stored earlier stay.
         """
         for task in tasks:
             if unknown := sorted(set(task) - _TASK_COLUMNS):
@@ -73,24 +75,10 @@ class Store(Transactions):
             task_ids = {row.name: row.id for row in found}
             total = update(BENCHMARK).where(BENCHMARK.c.id == benchmark_id).values(tasks_total=len(task_ids))
             connection.execute(total)
+            self._carry_over(connection, name, benchmark_id)
             return SavedBenchmark(id=benchmark_id, task_ids=task_ids)
 
         return self._write(work)
-
-    def save_validation(self, benchmark_id: int, results: Mapping[str, tuple[bool, str]]) -> None:
-        """Store whether tasks are sound: task name -> (valid, reason). Tasks not named keep what they had."""
-
-        def work(connection: Connection) -> None:
-            for name, (valid, reason) in results.items():
-                where = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == name)
-                values = clean({"valid": valid, "invalid_reason": reason})
-                if connection.execute(update(TASK).where(*where).values(values)).rowcount == 0:
-                    raise NotFound(f"Benchmark {benchmark_id} has no task {name!r}: save the benchmark first.")
-            valid_tasks = select(func.count()).where(TASK.c.benchmark_id == benchmark_id, TASK.c.valid.is_(True))
-            values = {"validated_at": now(), "tasks_valid": connection.scalar(valid_tasks)}
-            self._update(connection, BENCHMARK, benchmark_id, values)
-
-        self._write(work)
 
     def save_entrant(
         self,

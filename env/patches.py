@@ -46,12 +46,8 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
 
 def touched_files(diff: str) -> set[str]:
     """Every path that a diff names, on either side. Raises PatchError."""
-    try:
-        patch = PatchSet(diff)
-    except Exception as error:  # unidiff raises its own and plain ones
-        raise PatchError(f"the patch cannot be read: {error}") from None
     names = set()
-    for file in patch:
+    for file in _read(diff):
         for side in (file.source_file, file.target_file):
             if side and side != "/dev/null":
                 name = side.removeprefix("a/").removeprefix("b/")
@@ -61,10 +57,17 @@ def touched_files(diff: str) -> set[str]:
     return names
 
 
+def _read(diff: str) -> PatchSet:
+    try:
+        return PatchSet(diff)
+    except Exception as error:  # unidiff raises its own and plain ones
+        raise PatchError(f"the patch cannot be read: {error}") from None
+
+
 def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:
-    """Where the known fix touches the files: for pure insertions, the lines on both sides of them."""
+    """Where the known fix touches the files: for pure insertions, the lines on both sides. Raises PatchError."""
     faults = []
-    for file in PatchSet(diff):
+    for file in _read(diff):
         path = file.path
         lines: set[int] = set()
         for hunk in file:

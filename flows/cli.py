@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 from flows.cli_db import app as db
+from flows.cli_benchmarks import app as benchmarks
 from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Strings, Text
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services
 from flows.cli_tasks import app as making
 from flows.cli_trajectories import app as trajectories
-
-if TYPE_CHECKING:
-    from env.benchmarks.base import Source
 
 app = typer.Typer(
     name="stackrank",
@@ -26,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(benchmarks)
 app.add_typer(trajectories)
 app.add_typer(making)
 app.add_typer(services)
@@ -67,6 +66,10 @@ def run(
     seed: Annotated[Number, typer.Option(help="Seed for agents that choose.")] = None,
     owner: Annotated[Text, typer.Option(help="Whose run it is. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[Text, typer.Option(help="Project it belongs to. Default: STACKRANK_PROJECT.")] = None,
+    include_invalid: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--include-invalid", help="Play tasks that were found invalid too."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Play a run: tasks x entrants x attempts."""
@@ -79,6 +82,7 @@ def run(
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
         "owner": owner, "project": project,
+        "include_invalid": include_invalid,
     }  # fmt: skip
     raise typer.Exit(play(spec, overrides, as_json, _debug))
 
@@ -160,59 +164,6 @@ def compare(
 
 
 @app.command()
-def benchmarks(as_json: Json = False) -> None:
-    """List benchmarks."""
-    from flows.commands import suites
-
-    suites.benchmarks(as_json)
-
-
-@app.command()
-def tasks(
-    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
-    path: PathOption = None,
-    repos: ReposOption = None,
-    environments: EnvironmentsOption = None,
-    as_json: Json = False,
-) -> None:
-    """List the tasks of a benchmark."""
-    from flows.commands import suites
-
-    suites.tasks(benchmark, _source(path, None, repos, environments), as_json)
-
-
-@app.command()
-def validate(
-    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
-    path: PathOption = None,
-    fixes: FixesOption = None,
-    repos: ReposOption = None,
-    environments: EnvironmentsOption = None,
-    tasks: Annotated[Text, typer.Option(help="Only these tasks, separated by commas.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often in a row it has to hold.")] = 3,
-    workers: Annotated[Number, typer.Option(min=1, help="Tasks at the same time.")] = None,
-    sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
-    record: Annotated[bool, typer.Option("--record", help="Write the tests that have to pass into the tasks.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Prove that every task fails as given and passes with its fix."""
-    from flows.commands import suites
-
-    names = [name.strip() for name in (tasks or "").split(",") if name.strip()]
-    status = suites.validate_benchmark(
-        benchmark,
-        _source(path, fixes, repos, environments),
-        names,
-        rounds=rounds,
-        workers=workers,
-        sandbox=sandbox,
-        write=record,
-        as_json=as_json,
-    )
-    raise typer.Exit(status)
-
-
-@app.command()
 def doctor(as_json: Json = False) -> None:
     """Say what is ready on this machine, and what to do about what is not."""
     from flows.commands import machine
@@ -230,12 +181,6 @@ def gc(as_json: Json = False) -> None:
 
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
-
-
-def _source(path: Path | None, fixes: Path | None, repos: Path | None, environments: Path | None) -> Source:
-    from env.benchmarks.base import Source
-
-    return Source(path, fixes, repos, environments)
 
 
 def main() -> None:

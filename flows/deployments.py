@@ -52,7 +52,7 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     run_id = queries.run_of_flow(engine, flow_run_id)
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})
-        run_id = save_run(Store(engine), make_plan(spec), schedule=schedule, flow_run_id=flow_run_id)
+        run_id = save_run(Store(engine), make_plan(spec, engine), schedule=schedule, flow_run_id=flow_run_id)
     state: State[Any] = evaluate(run_id=run_id, label=queries.run(engine, run_id)["name"], return_state=True)
     return state
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from sqlalchemy import Engine
+
 from agents.base import AgentFactory, SetupError
 from agents.episode import Budget
 from agents.registry import find_agent
+from db import queries
 from db.store import SavedBenchmark, Store
 from env.benchmarks.base import Benchmark, BenchmarkError, digest
 from env.benchmarks.git import CommitFiles
@@ -52,20 +55,30 @@ class Plan:
     entrants: tuple[Entrant, ...]
     backend: Backend
     budget: Budget
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Tasks that would be played if they were sound: name -> why they are not."""
 
 
-def make_plan(spec: RunSpec) -> Plan:
+def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
     """Check everything that can be checked before the first episode.
 
-    Raises SpecError for what the caller can mend, SandboxError when no sandbox can be made here.
+    With `engine`, as for every new run, tasks that `stackrank validate` found invalid are left out unless the
+    specification wants them. Raises SpecError for what the caller can mend, SandboxError when no sandbox can be made
+    here.
     """
     try:
         benchmark = load_benchmark(spec.benchmark, spec.source)
         all_tasks = tuple(benchmark.tasks())
-        tasks = tuple(select(all_tasks, spec.tasks, spec.limit))
+        invalid = invalid_tasks(engine, benchmark, all_tasks) if engine and not spec.include_invalid else {}
+        wanted = select(all_tasks, spec.tasks, None)
+        left_out = {task.id: invalid[task.id] for task in wanted if task.id in invalid}
+        tasks = tuple(select([task for task in wanted if task.id not in left_out], None, spec.limit))
         entrants = tuple(make_entrant(each) for each in spec.entrants)
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
+    if not tasks:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
+        raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them all the same")
     for entrant in entrants:
         unproved = [task.id for task in tasks if entrant.factory.knows_fix and not task.fix]
         if unproved:
@@ -78,7 +91,14 @@ def make_plan(spec: RunSpec) -> Plan:
     if not tasks:
         raise SpecError(f"no task is left: {next(iter(unbuilt.values()), 'the benchmark is empty')}")
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
-    return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget)
+    return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget, left_out)
+
+
+def invalid_tasks(engine: Engine, benchmark: Benchmark, tasks: Sequence[Task]) -> dict[str, str]:
+    """The tasks that `stackrank validate` found invalid as they are now: name -> reason."""
+    known = queries.validations(engine, benchmark.name)
+    found = {task.id: known.get((task.id, task.digest)) for task in tasks}
+    return {name: row["invalid_reason"] for name, row in found.items() if row and row["valid"] is False}
 
 
 def make_entrant(spec: EntrantSpec) -> Entrant:

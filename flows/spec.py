@@ -75,6 +75,8 @@ class RunSpec(BaseModel):
     """Task names; all where absent."""
     limit: int | None = Field(None, ge=1)
     """At most so many tasks, taken evenly from the whole list."""
+    include_invalid: bool = False
+    """Whether tasks that `stackrank validate` found invalid are played too."""
     entrants: list[EntrantSpec] = Field(default_factory=list, min_length=1)
     attempts: int = Field(1, ge=1, le=100)
     """Episodes for each task and entrant."""

@@ -41,6 +41,7 @@ def _build(run_id: int) -> Stage:
     if digest(plan.all_tasks) != run["benchmark_digest"]:
         raise SpecError(f"the tasks of {plan.benchmark.name} have changed since run {run_id} was made: start a new run")
     saved = save_benchmark(store, plan.benchmark, plan.all_tasks)
-    tasks = {saved.task_ids[task.id]: task for task in plan.tasks}
+    # Which of them are played is in the run's episodes: what counts as invalid may have changed since.
+    tasks = {saved.task_ids[task.id]: task for task in plan.all_tasks}
     entrants = {save_entrant(store, entrant): entrant for entrant in plan.entrants}
     return Stage(store, plan, tasks, entrants)

@@ -4,7 +4,7 @@ Every function raises `DatabaseError` when the database fails, and `NotFound` fo
 """
 
 from db.queries.boards import failure_points, leaderboard, rate_history, run_summary
-from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks
+from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks, validations
 from db.queries.changes import changes
 from db.queries.compare import compare, compare_all
 from db.queries.episodes import episode, episodes, neighbours
@@ -70,4 +70,5 @@ __all__ = [
     "tasks",
     "tool_sets",
     "tool_use",
+    "validations",
 ]

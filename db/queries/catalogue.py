@@ -34,6 +34,21 @@ def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[
     return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)))
 
 
+def validations(engine: Engine, benchmark_name: str) -> dict[tuple[str, str], Row]:
+    """What `stackrank validate` last found, in whatever version of a benchmark: (task name, digest) -> its columns.
+
+    These are `valid` (None: nothing could tell), `invalid_reason`, `validated_rounds` and `validated_at`.
+    """
+    columns = (TASK.c.valid, TASK.c.invalid_reason, TASK.c.validated_rounds, TASK.c.validated_at)
+    query = (
+        select(TASK.c.name, TASK.c.digest, *columns)
+        .join(BENCHMARK)
+        .where(BENCHMARK.c.name == storable_text(benchmark_name), TASK.c.validated_at.is_not(None))
+        .order_by(TASK.c.validated_at)
+    )
+    return {(row.pop("name"), row.pop("digest")): row for row in fetch(engine, query)}
+
+
 def task(engine: Engine, task_id: int) -> Row:
     """One task with all its columns and its benchmark's name. Raises `NotFound`."""
     query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == row_id(task_id))

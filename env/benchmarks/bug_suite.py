@@ -23,6 +23,7 @@ from env.task import Limits, Task
 CATEGORIES = (
     "syntax", "runtime", "logic", "state", "iteration", "exceptions", "concurrency", "text", "numbers", "recursion",
 )  # fmt: skip
+_PARTS = ("task.toml", "work", "fix.patch")
 DATA = Path(__file__).parent / "bugs"
 
 
@@ -38,22 +39,32 @@ class BugSuite:
         self._path = (source.path if source else None) or DATA
 
     def tasks(self) -> Sequence[Task]:
-        """Every task, by name. Raises BenchmarkError."""
-        return _load(self._path)
+        """Every task that can be read, by name. Raises BenchmarkError where there is none."""
+        return _load(self._path)[0]
 
     def excluded(self) -> Mapping[str, str]:
-        """None are."""
-        return {}
+        """Tasks whose folder is damaged, with the reason."""
+        return _load(self._path)[1]
 
 
 @functools.cache
-def _load(path: Path) -> tuple[Task, ...]:
+def _load(path: Path) -> tuple[tuple[Task, ...], Mapping[str, str]]:
     if not path.is_dir():
         raise BenchmarkError(f"{path} is not a folder of bug tasks")
-    folders = sorted(folder for folder in path.iterdir() if (folder / "task.toml").is_file())
-    if not folders:
-        raise BenchmarkError(f"{path} holds no bug task (a folder with a task.toml)")
-    return tuple(load_task(folder) for folder in folders)
+    folders = sorted(
+        folder for folder in path.iterdir() if folder.is_dir() and any((folder / part).exists() for part in _PARTS)
+    )
+    tasks: list[Task] = []
+    excluded: dict[str, str] = {}
+    for folder in folders:
+        try:
+            tasks.append(load_task(folder))
+        except BenchmarkError as error:
+            excluded[folder.name] = str(error)
+    if not tasks:
+        reasons = "; ".join(list(excluded.values())[:3])
+        raise BenchmarkError(f"{path} holds no bug task (a folder with a task.toml). {reasons}".strip())
+    return tuple(tasks), excluded
 
 
 def load_task(folder: Path) -> Task:
@@ -64,6 +75,8 @@ def load_task(folder: Path) -> Task:
     except (OSError, ValueError) as error:
         raise BenchmarkError(f"{folder}: {error}") from None
     files, hidden = read_tree(folder / "work"), read_tree(folder / "hidden")
+    if not files:
+        raise BenchmarkError(f"{folder}: work/ is missing or empty")
     try:
         faults = find_faults(files, fix)
         visible = " ".join(sorted(path for path in files if Path(path).name.startswith("test_")))
@@ -87,8 +100,10 @@ def load_task(folder: Path) -> Task:
             readonly=("tests/**", "conftest.py"),
             limits=Limits(timeout_s=float(meta.get("timeout_s", 30))),
         )
-    except (KeyError, PatchError) as error:
-        raise BenchmarkError(f"{folder}: {error} is missing or wrong") from None
+    except PatchError as error:
+        raise BenchmarkError(f"{folder}/fix.patch: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise BenchmarkError(f"{folder}/task.toml: {error} is missing or wrong") from None
 
 
 def record(task_id: str, fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], path: Path = DATA) -> None:

@@ -28,8 +28,11 @@ def run(file: Path | None, overrides: dict[str, Any], as_json: bool, debug: bool
     """Play one run and print its result. Returns the exit status."""
     spec = read_spec(file, overrides)
     engine = connect()
-    plan = make_plan(spec)
+    plan = make_plan(spec, engine)
     preflight.check(plan.entrants)
+    if plan.left_out:
+        some = ", ".join(list(plan.left_out)[:5]) + (", ..." if len(plan.left_out) > 5 else "")
+        say(f"{len(plan.left_out)} tasks are invalid and left out ({some}): --include-invalid plays them all the same")
     url = ensure_server(say=say)
     run_id = save_run(Store(engine), plan)
     total = len(plan.tasks) * len(plan.entrants) * spec.attempts

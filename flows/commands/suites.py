@@ -1,52 +1,54 @@
-"""Commands about benchmarks: benchmarks, tasks, validate."""
+"""Commands about benchmarks: benchmarks, tasks."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
+
+from sqlalchemy import Engine
 
 from db import queries
 from db.engine import connect
-from db.store import Store
-from env.benchmarks import bug_suite
 from env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
-from env.benchmarks.bug_suite import BugSuite
-from env.benchmarks.registry import benchmark_names, load_benchmark, select
-from env.sandbox.pool import Pool
-from env.sandbox.registry import backend, default_backend
+from env.benchmarks.registry import benchmark_names, load_benchmark
 from env.task import Task
-from env.validate import Validation, validate
-from flows.output import print_json, print_table, say
-from flows.plan import save_benchmark
+from flows.output import print_json, print_table
+
+_STANDING = {True: "valid", False: "invalid", None: "unproven"}
+_WIDEST = 20  # characters of a source
 
 
 def benchmarks(as_json: bool) -> None:
-    """List the benchmarks that can be loaded as they are, and those that need a path."""
-    known = {(row["name"], row["digest"]): row for row in queries.benchmarks(connect())}
+    """List the benchmarks: as they are, or, where their data has to be named, as they were last validated or run."""
+    engine = connect()
+    stored = {row["name"]: row for row in reversed(queries.benchmarks(engine))}
     rows: list[dict[str, Any]] = []
     for name in benchmark_names():
         try:
             found = load_benchmark(name)
-            tasks = tuple(found.tasks())
+            rows.append({**_about(found, tuple(found.tasks()), engine), "problem": ""})
         except BenchmarkError as error:
-            rows.append({"benchmark": name, "tasks": None, "problem": str(error)})
-            continue
-        rows.append({**_about(found, tasks), **_validated(known.get((name, digest(tasks))))})
+            last = _stored(engine, stored[name]) if name in stored else {"benchmark": name, "tasks": None}
+            rows.append({**last, "problem": str(error)})
+    rows += [{**_stored(engine, row), "problem": ""} for name, row in stored.items() if name not in benchmark_names()]
     if as_json:
         print_json(rows)
         return
     columns = {
-        "benchmark": "benchmark", "tasks": "tasks", "difficulties": "difficulties", "license": "license",
-        "source": "source", "digest": "digest", "validated": "validated", "problem": "",
+        "benchmark": "benchmark", "tasks": "tasks", "kinds": "categories", "difficulties": "difficulties",
+        "license": "licence", "source": "source", "digest": "digest", "proved": "validated",
     }  # fmt: skip
-    shown = [{**row, "difficulties": _counted(row.get("difficulties", {}))} for row in rows]
-    print_table(shown, columns, "There is no benchmark.")
+    print_table([{**row, **_short(row)} for row in rows], columns, "There is no benchmark.")
+    for row in rows:
+        if row["problem"]:
+            print(row["problem"])
 
 
-def _about(benchmark: Benchmark, tasks: tuple[Task, ...]) -> dict[str, Any]:
-    return {
+def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> dict[str, Any]:
+    known = queries.validations(engine, benchmark.name)
+    found = [known.get((task.id, task.digest)) for task in tasks]
+    about = {
         "benchmark": benchmark.name,
         "tasks": len(tasks),
         "categories": dict(Counter(task.category for task in tasks)),
@@ -56,41 +58,86 @@ def _about(benchmark: Benchmark, tasks: tuple[Task, ...]) -> dict[str, Any]:
         "digest": digest(tasks),
         "excluded": dict(benchmark.excluded()),
     }
+    return {**about, **_validated([row for row in found if row], len(tasks))}
 
 
-def _validated(row: dict[str, Any] | None) -> dict[str, Any]:
-    if row is None or not row["validated_at"]:
+def _stored(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
+    tasks = queries.tasks(engine, row["id"])
+    about = {
+        "benchmark": row["name"],
+        "tasks": row["tasks_total"],
+        "categories": dict(Counter(task["category"] for task in tasks)),
+        "difficulties": dict(Counter(task["difficulty"] for task in tasks)),
+        "license": row["license"],
+        "source": row["source"],
+        "digest": row["digest"],
+    }
+    return {**about, **_validated([task for task in tasks if task["validated_at"]], len(tasks))}
+
+
+def _validated(rows: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:
+    if not rows:
         return {"validated": None, "validated_at": None}
-    return {"validated": f"{row['tasks_valid']} of {row['tasks_total']}", "validated_at": row["validated_at"]}
+    valid = [row for row in rows if row["valid"]]
+    return {
+        "validated": f"{len(valid)} of {total}",
+        "validated_rounds": min((row["validated_rounds"] for row in valid), default=0),
+        "validated_at": max(row["validated_at"] for row in rows),
+    }
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    """The cells of a row as a terminal of 120 columns has room for them."""
+    if row["tasks"] is None:
+        return {}
+    source, validated = row["source"], row["validated"]
+    known = {name: count for name, count in row["difficulties"].items() if name}
+    return {
+        "kinds": len([name for name in row["categories"] if name]),
+        "difficulties": ", ".join(f"{count} {name}" for name, count in known.items()),
+        "source": source if len(source) <= _WIDEST else source[: _WIDEST - 3] + "...",
+        "digest": row["digest"][:8],
+        "proved": f"{validated} ({row['validated_rounds']}x)" if validated else "no",
+    }
 
 
 def tasks(name: str, source: Source, as_json: bool) -> None:
     """List the tasks of a benchmark."""
     found = load_benchmark(name, source)
-    rows: list[dict[str, Any]] = [
-        {
-            "task": task.id,
-            "title": task.title,
-            "category": task.category,
-            "difficulty": task.difficulty,
-            "files": _count(task),
-            "fault_files": [fault.file for fault in task.faults],
-            "fail_to_pass": len(task.fail_to_pass),
-            "digest": task.digest,
-        }
-        for task in found.tasks()
-    ]
+    all_tasks = tuple(found.tasks())
+    known = queries.validations(connect(), found.name)
+    rows: list[dict[str, Any]] = []
+    for task in all_tasks:
+        row = known.get((task.id, task.digest))
+        rows.append(
+            {
+                "task": task.id,
+                "title": task.title,
+                "category": task.category,
+                "difficulty": task.difficulty,
+                "files": _count(task),
+                "fault_files": [fault.file for fault in task.faults],
+                "fail_to_pass": len(task.fail_to_pass),
+                "digest": task.digest,
+                "validated": _STANDING[row["valid"]] if row else None,
+                "validated_rounds": row["validated_rounds"] if row else 0,
+                "reason": row["invalid_reason"] if row else "",
+            }
+        )
     if as_json:
         print_json(rows)
         return
-    columns = {"task": "task", "title": "title", "category": "category", "difficulty": "difficulty", "files": "files"}
+    columns = {
+        "task": "task", "title": "title", "category": "category", "difficulty": "difficulty", "files": "files",
+        "validated": "validated",
+    }  # fmt: skip
     print_table(rows, columns, f"{name} has no tasks.")
-    for task, reason in found.excluded().items():
-        print(f"left out: {task}: {reason}")
+    print(f"\n{len(rows)} tasks, digest {digest(all_tasks)}, licence {found.license}, from {found.source}")
+    for row in rows:
+        if row["validated"] == "invalid":
+            print(f"invalid: {row['task']}: {row['reason']}")
+    for task_id, reason in found.excluded().items():
+        print(f"left out: {task_id}: {reason}")
 
 
 def _count(task: Task) -> int | None:
@@ -99,74 +146,3 @@ def _count(task: Task) -> int | None:
         return len(task.files)
     except BenchmarkError:
         return None
-
-
-def validate_benchmark(
-    name: str,
-    source: Source,
-    names: list[str],
-    *,
-    rounds: int,
-    workers: int | None,
-    sandbox: str | None,
-    write: bool,
-    as_json: bool,
-) -> int:
-    """Prove every task and store the result. Returns the exit status: 0 when all are valid.
-
-    `write`: put the tests that have to pass into the tasks' own files (`bugs` only).
-    """
-    if write and name != BugSuite.name:
-        raise BenchmarkError(f"--record writes into the files of {BugSuite.name} only, not of {name}")
-    found = load_benchmark(name, source)
-    all_tasks = tuple(found.tasks())
-    chosen = select(all_tasks, names or None, None)
-    place = backend(sandbox) if sandbox else default_backend()
-    store = Store(connect())
-    results: list[Validation] = []
-    count = workers or os.cpu_count() or 2
-    with Pool(place, size=count) as pool, ThreadPoolExecutor(max_workers=count) as threads:
-        for result in threads.map(lambda task: validate(task, pool.take, rounds), chosen):
-            results.append(result)
-            if not result.valid:
-                say(f"{result.task}: {result.reason}")
-            elif len(results) % 10 == 0 or len(results) == len(chosen):
-                say(f"{len(results)} of {len(chosen)} tasks checked")
-    if write:
-        for result in results:
-            if result.valid:
-                bug_suite.record(result.task, result.fail_to_pass, result.pass_to_pass, source.path or bug_suite.DATA)
-    saved = save_benchmark(store, found, all_tasks)
-    store.save_validation(saved.id, {result.task: (result.valid, result.reason) for result in results})
-    valid = sum(result.valid for result in results)
-    if as_json:
-        print_json(_document(found, all_tasks, results, rounds, valid))
-    else:
-        rows = [{"task": result.task, "reason": result.reason} for result in results if not result.valid]
-        if rows:
-            print_table(rows, {"task": "task", "reason": "why it is not valid"}, "")
-        proved = f"{valid} of {len(results)} tasks of {name}"
-        print(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
-    return 0 if valid == len(results) else 1
-
-
-def _document(
-    benchmark: Benchmark, tasks: tuple[Task, ...], results: list[Validation], rounds: int, valid: int
-) -> dict[str, Any]:
-    return {
-        "benchmark": benchmark.name,
-        "digest": digest(tasks),
-        "rounds": rounds,
-        "valid": valid,
-        "invalid": len(results) - valid,
-        "tasks": [
-            {
-                "task": result.task,
-                "valid": result.valid,
-                "reason": result.reason,
-                "fail_to_pass": list(result.fail_to_pass),
-                "pass_to_pass": list(result.pass_to_pass),
-            }
-            for result in results
-        ],
-    }

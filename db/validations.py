@@ -1,0 +1,61 @@
+"""What is written about the soundness of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, func, select, update
+
+from db.errors import NotFound
+from db.models import now
+from db.transactions import BENCHMARK, TASK, Transactions, clean
+
+_RESULT = ("valid", "invalid_reason", "validated_rounds", "validated_at")
+
+
+class Validations(Transactions):
+    """Writes as `db.store.Store` does."""
+
+    def save_validation(
+        self, benchmark_id: int, results: Mapping[str, tuple[bool | None, str]], *, rounds: int = 0
+    ) -> None:
+        """Store whether tasks are sound: task name -> (valid, reason), None where no fix is known that could tell.
+
+        `rounds`: how many in a row were played. Tasks not named keep what they had.
+        """
+
+        def work(connection: Connection) -> None:
+            for name, (valid, reason) in results.items():
+                where = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == name)
+                values = {"valid": valid, "invalid_reason": reason, "validated_rounds": rounds, "validated_at": now()}
+                if connection.execute(update(TASK).where(*where).values(clean(values))).rowcount == 0:
+                    raise NotFound(f"Benchmark {benchmark_id} has no task {name!r}: save the benchmark first.")
+            self._count_valid(connection, benchmark_id)
+
+        self._write(work)
+
+    def _carry_over(self, connection: Connection, benchmark: str, benchmark_id: int) -> None:
+        """A task that did not change since an earlier version of its benchmark is as sound as it was then."""
+        new = select(TASK.c.id, TASK.c.name, TASK.c.digest).where(
+            TASK.c.benchmark_id == benchmark_id, TASK.c.validated_at.is_(None), TASK.c.digest != ""
+        )
+        wanted = {(row.name, row.digest): row.id for row in connection.execute(new)}
+        if not wanted:
+            return
+        old = (
+            select(TASK.c.name, TASK.c.digest, *(TASK.c[column] for column in _RESULT))
+            .join(BENCHMARK)
+            .where(BENCHMARK.c.name == benchmark, TASK.c.validated_at.is_not(None))
+            .order_by(TASK.c.validated_at)
+        )
+        found = {key: row for row in connection.execute(old) if (key := (row.name, row.digest)) in wanted}
+        for key, row in found.items():
+            self._update(connection, TASK, wanted[key], {column: getattr(row, column) for column in _RESULT})
+        if found:
+            self._count_valid(connection, benchmark_id)
+
+    def _count_valid(self, connection: Connection, benchmark_id: int) -> None:
+        here = TASK.c.benchmark_id == benchmark_id
+        valid = connection.scalar(select(func.count()).where(here, TASK.c.valid.is_(True)))
+        last = connection.scalar(select(func.max(TASK.c.validated_at)).where(here))
+        self._update(connection, BENCHMARK, benchmark_id, {"validated_at": last, "tasks_valid": valid})

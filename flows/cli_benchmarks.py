@@ -1,0 +1,77 @@
+"""Commands about benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Text
+
+if TYPE_CHECKING:
+    from env.benchmarks.base import Source
+
+app = typer.Typer()
+
+
+@app.command()
+def benchmarks(as_json: Json = False) -> None:
+    """List benchmarks."""
+    from flows.commands import suites
+
+    suites.benchmarks(as_json)
+
+
+@app.command()
+def tasks(
+    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
+    path: PathOption = None,
+    fixes: FixesOption = None,
+    repos: ReposOption = None,
+    environments: EnvironmentsOption = None,
+    as_json: Json = False,
+) -> None:
+    """List the tasks of a benchmark."""
+    from flows.commands import suites
+
+    suites.tasks(benchmark, _source(path, fixes, repos, environments), as_json)
+
+
+@app.command()
+def validate(
+    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark.")],
+    path: PathOption = None,
+    fixes: FixesOption = None,
+    repos: ReposOption = None,
+    environments: EnvironmentsOption = None,
+    tasks: Annotated[Text, typer.Option(help="Only these tasks, separated by commas.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often in a row it has to hold.")] = 5,
+    workers: Annotated[Number, typer.Option(min=1, help="Tasks at the same time.")] = None,
+    sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what was proved before.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Write the tests that have to pass into the tasks.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Prove that every task fails as given and passes with its fix."""
+    from flows.commands.validate import validate_benchmark
+
+    names = [name.strip() for name in (tasks or "").split(",") if name.strip()]
+    status = validate_benchmark(
+        benchmark,
+        _source(path, fixes, repos, environments),
+        names,
+        rounds=rounds,
+        workers=workers,
+        sandbox=sandbox,
+        again=again,
+        write=record,
+        as_json=as_json,
+    )
+    raise typer.Exit(status)
+
+
+def _source(path: Path | None, fixes: Path | None, repos: Path | None, environments: Path | None) -> Source:
+    from env.benchmarks.base import Source
+
+    return Source(path, fixes, repos, environments)

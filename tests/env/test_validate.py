@@ -1,0 +1,108 @@
+"""Proving tasks: unsound ones first."""
+
+from __future__ import annotations
+
+import pytest
+
+from env.patches import make_diff
+from env.sandbox.base import Backend, SandboxSpec
+from env.sandbox.client import Sandbox
+from env.task import Limits, Task
+from env.validate import Standing, Validation, validate
+from tests.env.conftest import CART, cart, source
+
+FIXED = CART.replace(" - 1", "")
+
+
+def proved(task: Task, kind: Backend, rounds: int = 2) -> Validation:
+    return validate(task, lambda spec: Sandbox(kind, spec), rounds)
+
+
+def with_fix(task: Task, text: str = FIXED) -> Task:
+    fix = make_diff({"cart.py": task.files["cart.py"]}, {"cart.py": source(text)})
+    return Task(**{**task.__dict__, "fix": fix})
+
+
+FLAKY = """
+    import os, pathlib
+    from cart import total
+
+    def test_total():
+        assert total([1, 2, 3]) == 6
+
+    def test_now_and_then():
+        assert os.urandom(1)[0] % 2
+"""
+COUNTS = """
+    import pathlib
+    from cart import total
+
+    def test_total():
+        assert total([1, 2, 3]) == 6
+
+    def test_nothing_is_left_of_earlier_runs():
+        for folder in (".", "/tmp", "/dev/shm"):
+            mark = pathlib.Path(folder, "left", "mark")
+            assert not mark.exists()
+            mark.parent.mkdir(exist_ok=True)
+            mark.touch()
+            mark.parent.chmod(0o500)
+"""
+
+
+def test_what_is_not_sound_is_said(sandbox_backend: Backend) -> None:
+    no_fix = proved(cart(), sandbox_backend)
+    assert no_fix.standing is Standing.UNPROVEN and not no_fix.valid
+    wrong = proved(with_fix(cart(), CART + "    # no fix\n"), sandbox_backend)
+    assert wrong.standing is Standing.INVALID and "round 1: with the fix" in wrong.reason
+    fine = make_fine()
+    assert "pass as given" in proved(fine, sandbox_backend).reason
+    damaged = Task(**{**cart().__dict__, "fix": "--- a/cart.py\n+++ b/cart.py\n@@ -1 +1 @@\n-x\n+y\n"})
+    assert "does not apply" in proved(damaged, sandbox_backend).reason
+    outside = with_fix(cart({"../evil.py": "x = 1\n"}))
+    assert proved(outside, sandbox_backend).standing is Standing.INVALID
+
+
+def make_fine() -> Task:
+    task = cart()
+    files = {**task.files, "cart.py": source(FIXED)}
+    return Task(**{**task.__dict__, "files": files, "fix": make_diff(files, task.files)})
+
+
+def test_a_flaky_test_is_found(sandbox_backend: Backend) -> None:
+    result = proved(with_fix(cart({"tests/test_cart.py": FLAKY})), sandbox_backend, rounds=12)
+    assert result.standing is Standing.INVALID
+    assert "not always the same" in result.reason or "do not pass" in result.reason or "does not" in result.reason
+
+
+def test_rounds_do_not_see_each_other(sandbox_backend: Backend) -> None:
+    result = proved(with_fix(cart({"tests/test_cart.py": COUNTS})), sandbox_backend, rounds=3)
+    assert result.valid, result.reason
+    assert result.fail_to_pass == ("tests/test_cart.py::test_total",)
+    assert result.pass_to_pass == ("tests/test_cart.py::test_nothing_is_left_of_earlier_runs",)
+
+
+def test_visible_tests_that_pass_alone_show_nothing(sandbox_backend: Backend) -> None:
+    visible = "def test_nothing():\n    pass\n"
+    hidden = {"tests/test_hidden.py": source("from cart import total\n\ndef test_it():\n    assert total([1]) == 1\n")}
+    task = with_fix(cart({"tests/test_cart.py": visible}, hidden_files=hidden))
+    assert "visible tests pass as given" in proved(task, sandbox_backend).reason
+
+
+@pytest.mark.parametrize("kind", ["local"])
+def test_fresh_leaves_other_peoples_folders_alone(local: Sandbox, kind: str) -> None:
+    local.put({"a.txt": b"1", "deep/b.txt": b"2"})
+    local.put({"c.txt": b"3"}, fresh=True)
+    assert [entry[0] for entry in local.listing(depth=3)["entries"]] == ["c.txt"]
+    assert local.run("ls -d /tmp/*", 10).exit == 0
+
+
+def test_two_sandboxes_serve_all_rounds(sandbox_backend: Backend) -> None:
+    asked: list[SandboxSpec] = []
+
+    def new(spec: SandboxSpec) -> Sandbox:
+        asked.append(spec)
+        return Sandbox(sandbox_backend, spec)
+
+    assert validate(with_fix(cart(limits=Limits(timeout_s=20))), new, rounds=3).valid
+    assert len(asked) == 2 and not any(spec.warm for spec in asked)

@@ -1,0 +1,118 @@
+"""`stackrank validate`, and what comes of it: damaged and unsound tasks first."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.engine import connect
+from env.benchmarks import bug_suite
+from env.benchmarks.bug_suite import DATA, load_task
+from env.patches import make_diff
+from env.sandbox.base import SandboxError
+from env.task import Task
+from env.validate import Validation, validate
+from flows.plan import make_plan
+from flows.spec import make_spec
+from tests.flows.calls import CommandLine
+
+
+def suite_of(folder: Path, *names: str) -> Path:
+    """A suite of a few of our own tasks."""
+    for name in names:
+        shutil.copytree(DATA / name, folder / "suite" / name)
+    return folder / "suite"
+
+
+def unsound(folder: Path) -> None:
+    """Make the task's fix change nothing."""
+    files = load_task(folder).files
+    name = next(path for path in files if not path.startswith("tests/") and path.endswith(".py"))
+    (folder / "fix.patch").write_text(make_diff(files, {**files, name: files[name] + b"# no fix\n"}))
+
+
+def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    call = ("validate", "bugs", "--path", str(suite), "--json")
+    first = stackrank(*call, "--tasks", "club-ledger", "--rounds", "2").json()
+    assert (first["valid"], first["proved_before"]) == (1, 0)
+    assert stackrank(*call, "--rounds", "1").json()["proved_before"] == 1
+    assert stackrank(*call, "--rounds", "2").json()["proved_before"] == 1  # tax-bands had one round only
+    assert stackrank(*call, "--rounds", "2").json()["proved_before"] == 2
+    assert stackrank(*call, "--rounds", "1", "--again").json()["proved_before"] == 0
+    # Another version of the benchmark: what did not change is as sound as it was.
+    (suite / "tax-bands" / "work" / "notes.txt").write_text("changed")
+    bug_suite._load.cache_clear()  # each command is a process of its own, elsewhere
+    rows = {row["task"]: row for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()}
+    assert (rows["club-ledger"]["validated"], rows["tax-bands"]["validated"]) == ("valid", None)
+
+
+def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    unsound(suite / "tax-bands")
+    assert stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1").status == 1
+    assert "invalid: tax-bands: round 1: with the fix" in stackrank("tasks", "bugs", "--path", str(suite)).out
+    engine = connect()
+    spec: dict[str, Any] = {"benchmark": "bugs", "path": str(suite), "entrants": [{"agent": "oracle"}]}
+    plan = make_plan(make_spec(spec, "test"), engine)
+    assert [task.id for task in plan.tasks] == ["club-ledger"]
+    assert "with the fix" in plan.left_out["tax-bands"]
+    everything = make_plan(make_spec({**spec, "include_invalid": True}, "test"), engine)
+    assert len(everything.tasks) == 2 and not everything.left_out
+    result = stackrank("run", "--path", str(suite), "--agent", "oracle", "--tasks", "tax-bands")
+    assert result.status == 2
+    assert "--include-invalid" in result.sentence()
+
+
+def test_a_failing_sandbox_costs_one_task_its_proof(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    tries: list[str] = []
+
+    def failing(task: Task, *rest: Any) -> Validation:
+        if task.id == "tax-bands":
+            tries.append(task.id)
+            raise SandboxError("the engine went away")
+        return validate(task, *rest)
+
+    monkeypatch.setattr("flows.commands.validate.validate", failing)
+    result = stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--json")
+    document = result.json()
+    assert (result.status, document["valid"], document["errors"], document["invalid"]) == (1, 1, 1, 0)
+    assert len(tries) == 2
+    assert "the engine went away" in document["tasks"][1]["reason"]
+    rows = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
+    assert [row["validated"] for row in rows] == ["valid", None]
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda folder: (folder / "task.toml").unlink(), "task.toml"),
+        (lambda folder: (folder / "task.toml").write_text("title = "), "tax-bands"),
+        (lambda folder: (folder / "task.toml").write_text("title = 'x'"), "statement"),
+        (lambda folder: (folder / "fix.patch").unlink(), "fix.patch"),
+        (lambda folder: (folder / "fix.patch").write_bytes(b"\xff\xfe"), "tax-bands"),
+        (lambda folder: (folder / "fix.patch").write_text("--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-x\n"), "fix.patch"),
+        (lambda folder: shutil.rmtree(folder / "work"), "work/"),
+    ],
+)
+def test_a_damaged_task_is_left_out(
+    stackrank: CommandLine, tmp_path: Path, damage: Callable[[Path], None], words: str
+) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    damage(suite / "tax-bands")
+    assert [row["task"] for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()] == ["club-ledger"]
+    (said,) = [line for line in stackrank("tasks", "bugs", "--path", str(suite)).out.splitlines() if "left out" in line]
+    assert "tax-bands" in said and words in said
+
+
+def test_tables_fit_a_terminal(stackrank: CommandLine) -> None:
+    for call in ("benchmarks", "tasks bugs"):
+        lines = stackrank(*call.split()).out.splitlines()
+        assert max(map(len, lines)) <= 120
