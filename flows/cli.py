@@ -8,8 +8,8 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from flows.cli_db import app as db
 from flows.cli_benchmarks import app as benchmarks
+from flows.cli_db import app as db
 from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Strings, Text
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services

@@ -19,8 +19,8 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=2, ensure_ascii=False, default=str))
 
 
-def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], empty: str) -> None:
-    """A table of some columns (key -> heading), or the sentence `empty`."""
+def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], empty: str, width: int = 200) -> None:
+    """A table of some columns (key -> heading), or the sentence `empty`; `width`: where there is no terminal."""
     if not rows:
         print(empty)
         return
@@ -34,7 +34,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], e
         table.add_column(heading, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row.get(key)) for key in columns))
-    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False)
+    console = Console(width=None if sys.stdout.isatty() else width, highlight=False, markup=False)
     console.print(table)
 
 

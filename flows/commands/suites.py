@@ -16,7 +16,6 @@ from env.task import Task
 from flows.output import print_json, print_table
 
 _STANDING = {True: "valid", False: "invalid", None: "unproven"}
-_WIDEST = 20  # characters of a source
 
 
 def benchmarks(as_json: bool) -> None:
@@ -36,10 +35,10 @@ def benchmarks(as_json: bool) -> None:
         print_json(rows)
         return
     columns = {
-        "benchmark": "benchmark", "tasks": "tasks", "kinds": "categories", "difficulties": "difficulties",
+        "benchmark": "benchmark", "tasks": "tasks", "kinds": "kinds", "difficulties": "difficulties",
         "license": "licence", "source": "source", "digest": "digest", "proved": "validated",
     }  # fmt: skip
-    print_table([{**row, **_short(row)} for row in rows], columns, "There is no benchmark.")
+    print_table([{**row, **_short(row)} for row in rows], columns, "There is no benchmark.", width=120)
     for row in rows:
         if row["problem"]:
             print(row["problem"])
@@ -90,12 +89,11 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     """The cells of a row as a terminal of 120 columns has room for them."""
     if row["tasks"] is None:
         return {}
-    source, validated = row["source"], row["validated"]
+    validated = row["validated"]
     known = {name: count for name, count in row["difficulties"].items() if name}
     return {
         "kinds": len([name for name in row["categories"] if name]),
         "difficulties": ", ".join(f"{count} {name}" for name, count in known.items()),
-        "source": source if len(source) <= _WIDEST else source[: _WIDEST - 3] + "...",
         "digest": row["digest"][:8],
         "proved": f"{validated} ({row['validated_rounds']}x)" if validated else "no",
     }
@@ -131,7 +129,7 @@ def tasks(name: str, source: Source, as_json: bool) -> None:
         "task": "task", "title": "title", "category": "category", "difficulty": "difficulty", "files": "files",
         "validated": "validated",
     }  # fmt: skip
-    print_table(rows, columns, f"{name} has no tasks.")
+    print_table(rows, columns, f"{name} has no tasks.", width=120)
     print(f"\n{len(rows)} tasks, digest {digest(all_tasks)}, licence {found.license}, from {found.source}")
     for row in rows:
         if row["validated"] == "invalid":
