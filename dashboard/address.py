@@ -12,11 +12,41 @@ from typing import Any
 
 import streamlit as st
 
+_IGNORED = "ignored_parameters"
+
+
+def begin() -> None:
+    """Forget what the address of an earlier view asked for in vain."""
+    st.session_state[_IGNORED] = {}
+
+
+def ignored() -> dict[str, str]:
+    """Parameters of the address that mean nothing here, with their values; the page shows something else instead."""
+    return dict(st.session_state.get(_IGNORED, {}))
+
+
+def ignore(name: str, value: str) -> None:
+    """Remember that the address asks for what is not there."""
+    st.session_state.setdefault(_IGNORED, {})[name] = value
+
+
+def known(name: str, choices: Sequence[str]) -> list[str]:
+    """Those of the values under `name` that are among the choices; the others are remembered."""
+    values = list(dict.fromkeys(st.query_params.get_all(name)))
+    for value in values:
+        if value not in choices:
+            ignore(name, value)
+    return [value for value in values if value in choices]
+
 
 def number(name: str) -> int | None:
     """The id or index that the address has under `name`; None for none and for nonsense."""
     text = st.query_params.get(name, "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    if text:
+        ignore(name, text)
+    return None
 
 
 def put(**values: Any) -> None:
@@ -50,6 +80,17 @@ def _draw(
     return widget(*arguments, key=_key(name), on_change=_keep, args=(name, default, resets), **options)
 
 
+def picked(name: str, ids: Sequence[int]) -> list[int]:
+    """The ids that the address has under `name`, separated by commas, as far as they are among `ids`."""
+    found: list[int] = []
+    for part in filter(None, st.query_params.get(name, "").split(",")):
+        if part.isascii() and part.isdigit() and len(part) < 10 and int(part) in ids:
+            found += [int(part)] if int(part) not in found else []
+        else:
+            ignore(name, part)
+    return found
+
+
 def text_input(label: str, name: str, *, resets: Sequence[str] = (), **options: Any) -> str:
     """A line of text."""
     value = st.query_params.get(name, "").replace("\0", "")[:200]
@@ -63,6 +104,8 @@ def number_input(label: str, name: str, *, whole: bool, resets: Sequence[str] = 
         value = value if value is not None and 0 <= value < 1e9 else None
     except ValueError:
         value = None
+    if value is None and st.query_params.get(name):
+        ignore(name, st.query_params[name])
     low: float = 0 if whole else 0.0
     given = int(value) if whole and value is not None else value
     options |= {"min_value": low, "value": None}
@@ -80,8 +123,7 @@ def selectbox(
     **options: Any,
 ) -> str | None:
     """One of the choices, or `default`."""
-    asked = st.query_params.get(name)
-    value = asked if asked in choices else default
+    value = next(iter(known(name, choices)), default)
     index = choices.index(default) if default in choices else None
     found: str | None = _draw(
         st.selectbox, name, value, label, choices, default=default, resets=resets, index=index, **options
@@ -89,11 +131,12 @@ def selectbox(
     return found
 
 
-def segmented(label: str, choices: Sequence[str], name: str, *, default: str) -> str:
+def segmented(label: str, choices: Sequence[str], name: str, *, default: str, **options: Any) -> str:
     """Exactly one of a few choices."""
-    asked = st.query_params.get(name)
-    value = asked if asked in choices else default
-    found = _draw(st.segmented_control, name, value, label, choices, default=default, resets=(), required=True)
+    value = next(iter(known(name, choices)), default)
+    found = _draw(
+        st.segmented_control, name, value, label, choices, default=default, resets=(), required=True, **options
+    )
     return str(found or default)
 
 
@@ -101,19 +144,19 @@ def multiselect(
     label: str, choices: Sequence[str], name: str, *, resets: Sequence[str] = (), **options: Any
 ) -> tuple[str, ...]:
     """Any number of many choices."""
-    value = [one for one in dict.fromkeys(st.query_params.get_all(name)) if one in choices]
+    value = known(name, choices)
     return tuple(_draw(st.multiselect, name, value, label, choices, default=[], resets=resets, **options))
 
 
 def pills(label: str, choices: Sequence[str], name: str, *, resets: Sequence[str] = ()) -> tuple[str, ...]:
     """Any number of a few choices."""
-    value = [one for one in dict.fromkeys(st.query_params.get_all(name)) if one in choices]
+    value = known(name, choices)
     return tuple(_draw(st.pills, name, value, label, choices, default=[], resets=resets, selection_mode="multi"))
 
 
 def tabs(labels: Sequence[str], name: str, *, default: str | None = None) -> Sequence[Any]:
     """Tabs of which only the open one is filled: ask `.open`."""
     first = default or labels[0]
-    asked = st.query_params.get(name)
-    found: Sequence[Any] = _draw(st.tabs, name, asked if asked in labels else first, labels, default=first, resets=())
+    value = next(iter(known(name, labels)), first)
+    found: Sequence[Any] = _draw(st.tabs, name, value, labels, default=first, resets=())
     return found

@@ -31,6 +31,11 @@ def _ask(url: str, question: str, arguments: tuple[Any, ...], options: dict[str,
     return ask(_engine(url), *arguments, **options)
 
 
+def forget() -> None:
+    """Drop the answers that are remembered: something was written."""
+    _ask.clear()
+
+
 def ask(question: str, *arguments: Any, **options: Any) -> Any:
     """The answer of `db.queries.<question>`. Raises `DatabaseError` and `NotFound`."""
     return _ask(default_url(), question, arguments, options)

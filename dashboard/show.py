@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pandas as pd
@@ -118,6 +119,35 @@ def duration(seconds: float | None) -> str:
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
 
 
+def p_value(value: float | None) -> str:
+    """A p-value as text."""
+    return NOTHING if value is None else "< 0.001" if value < 0.001 else f"{value:.2g}"
+
+
+def signed_percent(value: float | None) -> str:
+    """A relative change as text."""
+    return NOTHING if value is None else f"{100 * value:+.0f}%"
+
+
+def point_interval(row: dict[str, Any]) -> str:
+    """The interval of a difference, in points."""
+    return NOTHING if row["ci_low"] is None else f"{points(row['ci_low'])} to {points(row['ci_high'])}"
+
+
+def flat_pair(row: dict[str, Any]) -> dict[str, Any]:
+    """A comparison as a row of a table: the two names and every number that is one."""
+    numbers = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
+    return {"first": row["first"]["entrant"], "second": row["second"]["entrant"], **numbers}
+
+
+def uplift(row: dict[str, Any]) -> str:
+    """A relative uplift with its interval as text; nothing where there is none."""
+    if row["uplift"] is None:
+        return NOTHING
+    most = "no upper end" if row["uplift_high"] is None else signed_percent(row["uplift_high"])
+    return f"{signed_percent(row['uplift'])} ({signed_percent(row['uplift_low'])} to {most})"
+
+
 def short_count(number: float) -> str:
     """A large number in few characters."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -138,6 +168,12 @@ def moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
+def age_s(text: str | None) -> float:
+    """Seconds since a stored time; 0 for none."""
+    then = moment(text)
+    return (datetime.now(UTC) - then).total_seconds() if then else 0.0
+
+
 def table_height(rows: int, most: int = 700) -> int | Literal["content"]:
     """The height of a table: what its rows need, up to `most` pixels."""
     return "content" if 40 + 35 * rows <= most else most
@@ -152,16 +188,31 @@ def chosen_row(state: Any) -> int | None:
 def table_and_csv(rows: Sequence[dict[str, Any]], *, name: str, alt: str, key: str, **options: Any) -> None:
     """The numbers behind a chart, and a button that saves them."""
     frame = pd.DataFrame(rows)
-    st.dataframe(frame, hide_index=True, alt=alt, key=key, **options)
+    st.dataframe(frame, hide_index=True, alt=alt, key=key, placeholder=NOTHING, **options)
+    csv_button(rows, name=name, key=key)
+
+
+def csv_button(rows: Sequence[dict[str, Any]], *, name: str, key: str) -> None:
+    """A button that saves the rows as they came from the database, not as a table shows them."""
+    frame = pd.DataFrame([{column: _csv_cell(value) for column, value in row.items()} for row in rows])
     st.download_button(
         "Download CSV",
         frame.to_csv(index=False).encode(),
         file_name=f"{name}.csv",
         mime="text/csv",
         icon=":material/download:",
+        type="tertiary",
         key=f"{key}_csv",
         on_click="ignore",
     )
+
+
+def _csv_cell(value: Any) -> Any:
+    """A value that a spreadsheet does not take for a formula."""
+    if isinstance(value, list | dict):
+        value = json.dumps(value, ensure_ascii=False)
+    # Agents and users write names: OWASP, CSV injection.
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def flat_failures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,12 +11,19 @@ import streamlit as st
 from dashboard import show
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
+COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
 _Column = st.column_config
 _ID = r"id=(\d+)$"
 
 
 def _percent(rate: float | None) -> float | None:
     return None if rate is None else 100 * rate
+
+
+def _dollars(low: float | None, high: float | None) -> str:
+    if low is None:
+        return ""
+    return f"{show.usd(low)}–{show.usd(high)}" if high is not None else f"{show.usd(low)} or more"
 
 
 def board_frame(rows: Sequence[dict[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
@@ -32,6 +39,7 @@ def board_frame(rows: Sequence[dict[str, Any]], history: dict[int, list[float]] 
             "Episodes": [row["resolved"] + row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
             "Cost per resolved": [row["cost_per_resolved"] for row in rows],
+            "Its interval": [_dollars(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows],
             "Steps": [row["steps_mean"] for row in rows],
             "Tokens": [show.short_count(row["tokens_in"] + row["tokens_out"]) for row in rows],
             "Seconds": [row["wall_mean_s"] for row in rows],
@@ -57,6 +65,7 @@ BOARD_COLUMNS = {
     "Episodes": _Column.NumberColumn(help="Resolved and unresolved ones."),
     "Errors": _Column.NumberColumn(help="The infrastructure failed. In no rate."),
     "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
+    "Its interval": _Column.TextColumn(help="95%, by task (Fieller)."),
     "Steps": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
     "Seconds": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
 }
@@ -98,6 +107,7 @@ def episode_table(rows: Sequence[dict[str, Any]], *, key: str, with_run: bool = 
         height=show.table_height(len(rows)),
         alt="Episodes",
     )
+    show.csv_button(rows, name="episodes", key=key)
     row = show.chosen_row(picked)
     with opener:
         if row is not None and row < len(rows):
@@ -146,6 +156,7 @@ def run_table(rows: Sequence[dict[str, Any]], *, key: str) -> None:
         height=show.table_height(len(rows)),
         alt="Runs",
     )
+    show.csv_button(rows, name="runs", key=key)
     row = show.chosen_row(picked)
     with opener:
         if row is not None and row < len(rows):

@@ -69,7 +69,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     stops = address.multiselect("Stop reason", _STOPS, "ep_stop", resets=_RESETS, format_func=show.words, width=300)
     tool = address.text_input("Tool used", "ep_tool", resets=_RESETS, width=140, placeholder="pdb")
     steps_min = address.number_input("Steps, at least", "ep_steps", whole=True, resets=_RESETS, width=140)
+    steps_max = address.number_input("Steps, at most", "ep_steps_max", whole=True, resets=_RESETS, width=140)
     cost_min = address.number_input("Cost, at least $", "ep_cost", whole=False, resets=_RESETS, width=140)
+    cost_max = address.number_input("Cost, at most $", "ep_cost_max", whole=False, resets=_RESETS, width=140)
+    tag = address.text_input("Tag", "ep_tag", resets=_RESETS, width=140)
 
 filters: dict[str, Any] = {
     "entrant": entrants,
@@ -79,7 +82,10 @@ filters: dict[str, Any] = {
     "tool": tool or None,
     "text": text or None,
     "steps_min": steps_min,
+    "steps_max": steps_max,
     "cost_min": cost_min,
+    "cost_max": cost_max,
+    "tags": tag or (),
     "status": ("running", "done"),
     "newest_first": True,
 }

@@ -4,29 +4,14 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import address, charts, show
+from dashboard import address, charts, scope, show
 from dashboard.data import ask
-from dashboard.tables import BOARD_COLUMNS, board_frame
+from dashboard.tables import BOARD_COLUMNS, COMPARE_PAGE, board_frame
 
-_LAST = {"All": None, "10": 10, "5": 5, "1": 1}
+_MOST = 4
+TABS = ("Ranking", "Cost against rate", "Budget", "Reliability", "Numbers")
 
 st.title("Leaderboard")
-
-
-def scope() -> dict[str, Any]:
-    """The filters, which live in the address."""
-    known = ask("runs", limit=500)
-    benchmarks = list(dict.fromkeys(run["benchmark"] for run in known))
-    boards = sorted({run["leaderboard"] for run in known} - {""})
-    tags = sorted({tag for run in known for tag in run["tags"]})
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        benchmark = address.selectbox("Benchmark", benchmarks, "lb_benchmark", default=benchmarks[0], width=220)
-        board = None
-        if boards:
-            board = address.selectbox("Leaderboard", boards, "lb_board", placeholder="Any", width=220)
-        last = address.segmented("Last runs", list(_LAST), "lb_last", default="All")
-        picked = address.multiselect("Tags", tags, "lb_tags", width=260) if tags else ()
-    return {"benchmark": benchmark, "leaderboard": board, "tags": picked, "last": _LAST[last]}
 
 
 def remember_pick() -> None:
@@ -35,37 +20,29 @@ def remember_pick() -> None:
     address.put(lb_pick=",".join(map(str, picked)))
 
 
-def comparison(picked: list[int], options: dict[str, Any]) -> None:
-    """Two entrants on the same tasks."""
-    found = ask("compare", picked[0], picked[1], **options)
-    with st.container(border=True):
+def comparison(picked: list[int]) -> None:
+    """Lead to the comparison of the ticked entrants; two are compared here already."""
+    if len(picked) == 2:
+        found = ask("compare", *picked, **options)
         st.markdown(f":material/compare_arrows: **{show.escaped(found['sentence'])}**")
-        if not found["tasks"]:
-            return
-        test = "exact McNemar test" if found["test"] == "mcnemar" else "permutation test within tasks"
-        st.caption(f"Paired by task; bootstrap interval over tasks, {test}.")
-        columns = st.columns(2)
-        for column, side, other in ((columns[0], "first", "only_first"), (columns[1], "second", "only_second")):
-            with column:
-                st.markdown(f"Better on {len(found[other])} tasks: **{show.escaped(found[side]['entrant'])}**")
-                st.text(", ".join(found[other]) or show.NOTHING)
+    st.page_link(
+        COMPARE_PAGE,
+        label=f"Compare these {len(picked)} task by task",
+        icon=":material/arrow_forward:",
+        query_params={"cmp_pick": ",".join(map(str, picked)), **scope.query("cmp", options)},
+    )
 
 
-if not ask("runs", limit=1):
-    show.empty("No entrant has played yet. A leaderboard ranks the entrants of all runs of a benchmark.")
-    st.stop()
-
-options = scope()
+options = scope.choose("lb")
 rows: list[dict[str, Any]] = ask("leaderboard", **options)
 if not rows:
     st.info("No episode matches these filters, or none has a verdict yet.", icon=":material/filter_alt_off:")
     st.stop()
 
 ids = [row["entrant_id"] for row in rows]
-wanted = [int(part) for part in st.query_params.get("lb_pick", "").split(",") if part.isdigit()]
-ticked = [ids.index(one) for one in dict.fromkeys(wanted) if one in ids]
-st.session_state.lb_table = {"selection": {"rows": ticked}}
-history = ask("rate_history", **{**options, "last": options["last"] or 10})
+ticked = address.picked("lb_pick", ids)
+st.session_state.lb_table = {"selection": {"rows": [ids.index(one) for one in ticked]}}
+history = ask("rate_history", **({**options, "last": options["last"] or 10} if "last" in options else options))
 st.dataframe(
     board_frame(rows, history),
     hide_index=True,
@@ -77,29 +54,59 @@ st.dataframe(
     height="content",
     alt="Leaderboard: a row per entrant, best rate first",
 )
-if len(ticked) == 2:
-    comparison([ids[index] for index in ticked], options)
-else:
-    st.caption("Tick two entrants to compare them on the tasks that both played.")
+with st.container(border=True):
+    if 2 <= len(ticked) <= _MOST:
+        comparison(ticked)
+    else:
+        st.caption("Tick two to four entrants to compare them on the tasks that all of them played.")
 
-ranking, cost, failures, numbers = address.tabs(["Ranking", "Cost against rate", "Failure points", "Numbers"], "lb_tab")
+ranking, cost, budget, reliability, numbers = address.tabs(TABS, "lb_tab")
 if ranking.open:
     with ranking:
         st.plotly_chart(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
+        st.caption("Entrants whose intervals overlap share ranks. The table above has the same numbers.")
 if cost.open:
     with cost:
         unknown = [row["entrant"] for row in rows if row["cost_usd"] is None]
-        if len(unknown) < len(rows):
+        if any(row["cost_usd"] for row in rows):
             figure = charts.cost_against_rate(rows)
             st.plotly_chart(figure, key="lb_cost", alt="Cost of an episode against the rate of each entrant")
+            names = ("entrant", "rate", "cost_usd", "cost_per_resolved", "cost_per_resolved_low")
+            flat = [{name: row[name] for name in (*names, "cost_per_resolved_high")} for row in rows]
+            show.table_and_csv(flat, name="cost", alt="Cost and rate of each entrant", key="lb_cost_table")
+        else:
+            st.info("No entrant has a known cost above zero.", icon=":material/money_off:")
         if unknown:
             st.caption(f"Without a known price, so not shown: {show.escaped(', '.join(unknown))}")
-if failures.open:
-    with failures:
-        points = ask("failure_points", **options)
-        st.plotly_chart(charts.failure_bars(points), key="lb_failures", alt="Failure points of each entrant, in %")
-        flat = show.flat_failures(points)
-        show.table_and_csv(flat, name="failure_points", alt="Failure points of each entrant", key="lb_failures_table")
+if budget.open:
+    with budget:
+        against = address.segmented("Against", ["steps", "cost"], "lb_by", default="steps")
+        by = "cost_usd" if against == "cost" else "steps"
+        curves = ask("budget_curves", by, **options)
+        if any(row["curve"] for row in curves):
+            figure = charts.budget_curves(curves, by)
+            st.plotly_chart(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
+            flat = [
+                {"entrant": row["entrant"], "counted": row["counted"], by: x, "resolved": y}
+                for row in curves
+                for x, y in row["curve"]
+            ]
+            with st.expander("Numbers"):
+                show.table_and_csv(flat, name=f"budget_{by}", alt="Points of the budget curves", key="lb_budget_table")
+        else:
+            st.info("No entrant has a known cost.", icon=":material/money_off:")
+if reliability.open:
+    with reliability:
+        found = ask("reliability", **options)
+        if max((row["k"] for row in found), default=0) > 1:
+            st.plotly_chart(charts.reliability(found), key="lb_reliability", alt="pass@k and all-k over k")
+        else:
+            st.info("Every task was attempted once. `attempts: 3` in a specification asks for more.")
+        show.table_and_csv(found, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
+        st.caption(
+            "Unbiased estimates over the tasks with at least k attempts: at least one of k resolves the task (pass@k), "
+            "or every one of k does."
+        )
 if numbers.open:
     with numbers:
         show.table_and_csv(rows, name="leaderboard", alt="Every number of the leaderboard", key="lb_numbers")

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 import yaml
 
-from dashboard import address, charts, show
+from dashboard import address, charts, people, show
 from dashboard.data import ask
-from dashboard.tables import BOARD_COLUMNS, board_frame, episode_table
+from dashboard.tables import BOARD_COLUMNS, COMPARE_PAGE, board_frame, episode_table
 
 # Seconds without a sign of life after which a run counts as stalled.
 _SILENT_S = 60
@@ -23,8 +23,12 @@ live = run["status"] in ("running", "pending")
 with st.container(horizontal=True, vertical_alignment="center"):
     st.title(f"Run {show.escaped(run['name'])}", width="content")
     show.badge(run["status"])
+    server = os.environ.get("PREFECT_UI_URL") or os.environ.get("PREFECT_API_URL", "").removesuffix("/api")
+    if server and run["prefect_flow_run_id"]:
+        link = f"{server.rstrip('/')}/runs/flow-run/{run['prefect_flow_run_id']}"
+        st.link_button("Open in Prefect", link, icon=":material/open_in_new:", type="tertiary")
 about = [f"benchmark {run['benchmark']}", f"id {run_id}", f"seed {run['seed']}"]
-about += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard") if run[name]]
+about += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
 about += [f"tag {tag}" for tag in run["tags"]]
 st.caption(" · ".join(map(show.escaped, about)))
 
@@ -62,6 +66,14 @@ def live_figures() -> None:
         figures(now)
 
 
+def repeating(text: str, file: str) -> str:
+    """A command of the shell that writes the specification and runs it."""
+    end = "SPEC"
+    while end in text.splitlines():
+        end += "_"
+    return f"cat > {shlex.quote(file)} <<'{end}'\n{text.rstrip()}\n{end}\nstackrank run {shlex.quote(file)}"
+
+
 if live:
     live_figures()
 else:
@@ -70,10 +82,19 @@ if run["reason"]:
     st.text(run["reason"])
 
 if run["status"] == "running":
-    running = ask("episodes", run_id, status="running", limit=20)
+    running = ask("episodes", run_id, status="running", limit=50)
+    silent = [row for row in running if show.age_s(row["alive_at"]) > _SILENT_S]
+    if silent:
+        numbers = ", ".join(str(row["id"]) for row in silent)
+        st.warning(f"Not heard of for a minute: episode {numbers}.", icon=":material/hourglass_disabled:")
     if running:
         with st.expander(f"Running now: {len(running)}"):
             episode_table(running, key="run_running", with_run=False)
+
+for one in run["regressions"]:
+    text = one.get("sentence") or one.get("what") or ""
+    st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
+people.notes_and_tags(run_id, run["tags"])
 
 TABS = ("Entrants", "Failure points", "Episodes", "Errors", "Specification")
 entrants, failures, episodes, errors, spec = address.tabs(TABS, "run_tab")
@@ -90,7 +111,11 @@ if entrants.open:
                 key="run_board",
                 alt="Entrants of the run, best rate first",
             )
+            show.csv_button(rows, name=f"run_{run_id}", key="run_board")
             st.plotly_chart(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
+            if len(rows) > 1:
+                label, icon = "Compare entrants in this run", ":material/compare_arrows:"
+                st.page_link(COMPARE_PAGE, label=label, icon=icon, query_params={"cmp_run": str(run_id)})
         else:
             st.caption("No episode has a verdict yet.")
 if failures.open:
@@ -138,25 +163,22 @@ if errors.open:
             st.dataframe(
                 [
                     {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
-                    | {"Entrant": row["entrant"], "What failed": row["error"]}
+                    | {"Entrant": row["entrant"], "What failed": row["error"], "Trace": f"episode?id={row['id']}"}
                     for row in failed
                 ],
                 hide_index=True,
+                column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
                 alt="Episodes in which the infrastructure failed",
             )
+            show.csv_button(failed, name=f"errors_{run_id}", key="run_errors")
         else:
             st.caption("The infrastructure has not failed.")
 if spec.open:
     with spec:
         text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
         file = f"run-{run_id}.yaml"
-        st.markdown("Save the specification and run it again:")
-        st.code(f"stackrank run {shlex.quote(file)}", language="bash")
-        st.code(text, language="yaml")
+        st.markdown("This repeats the run:")
+        st.code(repeating(text, file), language="bash")
         st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
         st.markdown("Versions")
         st.json(run["versions"])
-        server = os.environ.get("PREFECT_UI_URL", "").rstrip("/")
-        if server and run["prefect_flow_run_id"]:
-            link = f"{server}/runs/flow-run/{run['prefect_flow_run_id']}"
-            st.link_button("Open in Prefect", link, icon=":material/open_in_new:")

@@ -30,13 +30,14 @@ def runs(
     project: str | None = None,
     tags: str | Iterable[str] = (),
     name: str | None = None,
+    scheduled: bool = False,
     before: int | None = None,
     limit: int = 50,
 ) -> list[Row]:
     """Runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
 
-    `name` is a part of the name; with several `tags` a run has to have all. `before` is the id of the last run of
-    the page before.
+    `name` is a part of the name; `scheduled`: only those that a schedule started; with several `tags` a run has to
+    have all. `before` is the id of the last run of the page before.
     """
     query = select(*_SHOWN, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK)
     conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
@@ -51,6 +52,8 @@ def runs(
     conditions += [column == storable_text(value) for column, value in named if value]
     if name:
         conditions.append(RUN.c.name.icontains(storable_text(name), autoescape=True))
+    if scheduled:
+        conditions.append(RUN.c.schedule != "")
     if before is not None:
         conditions.append(RUN.c.id < before)
     rows = fetch(engine, query.where(*conditions).order_by(RUN.c.id.desc()).limit(limit))

@@ -93,7 +93,7 @@ def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reli
 
     Unbiased: pass@k is the mean over tasks of 1 - C(n-c, k) / C(n, k), with c of n attempts resolved (Chen et al.
     2021, arXiv:2107.03374, equation 1); all-k that of C(c, k) / C(n, k) (Yao et al. 2024, arXiv:2406.12045, pass^k).
-    Intervals as for `rate`, a task being one cluster; near 0 and 1 they are a little wide.
+    Intervals as for `rate`, a task being one cluster.
     Raises `ValueError` for a k below 1.
     """
     if k < 1:
@@ -101,14 +101,15 @@ def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reli
     pairs = [(c, n) for c, n in zip(resolved, counted, strict=True) if n >= k]
     some = [1 - math.comb(n - c, k) / math.comb(n, k) for c, n in pairs]
     every = [math.comb(c, k) / math.comb(n, k) for c, n in pairs]
-    return Reliability(k, len(pairs), _mean_of_shares(some), _mean_of_shares(every))
+    episodes = sum(n for _, n in pairs)
+    return Reliability(k, len(pairs), _mean_of_shares(some, episodes), _mean_of_shares(every, episodes))
 
 
-def _mean_of_shares(shares: list[float]) -> Rate:
+def _mean_of_shares(shares: list[float], episodes: int) -> Rate:
     if not shares:
         return Rate(None, None, None)
     share = sum(shares) / len(shares)
-    return _wilson(share, _effective_size([(one, 1) for one in shares], share, len(shares)))
+    return _wilson(share, _effective_size([(one, 1) for one in shares], share, episodes))
 
 
 def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:

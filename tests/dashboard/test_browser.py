@@ -68,16 +68,16 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
         ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     assert "lb_pick=1%2C2" in page.evaluate("location.search")
-    page.get_by_role("tab", name="Failure points").click()
-    sync_api.expect(page.locator(".js-plotly-plot .bars").first).to_be_attached()
+    page.get_by_role("tab", name="Reliability").click()
+    sync_api.expect(page.get_by_text("pass@k").first).to_be_visible()
     link = page.evaluate("location.href")
-    assert "lb_tab=Failure" in link
+    assert "lb_tab=Reliability" in link
     page.goto("/runs")
     ready(page)
     page.goto(link)
     ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
-    sync_api.expect(page.get_by_role("tab", name="Failure points")).to_have_attribute("aria-selected", "true")
+    sync_api.expect(page.get_by_role("tab", name="Reliability")).to_have_attribute("aria-selected", "true")
 
 
 def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
+from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
 from dashboard.show import escaped
+from db import queries
 from db.engine import connect
 from db.store import Store
-from tests.dashboard.seed import HOSTILE
+from tests.dashboard.seed import HOSTILE, seed
 
-PAGES = ["overview", "leaderboard", "runs", "run", "episodes", "episode"]
+PAGES = [
+    "overview",
+    "leaderboard",
+    "compare",
+    "tool_sets",
+    "failures",
+    "tasks",
+    "task",
+    "runs",
+    "run",
+    "episodes",
+    "episode",
+]
 
 
 def texts(app: AppTest) -> str:
@@ -26,8 +43,8 @@ def texts(app: AppTest) -> str:
 @pytest.mark.parametrize("page", PAGES)
 def test_an_empty_database_says_what_to_run(visit: Any, tmp_path: Path, page: str) -> None:
     app = visit(f"sqlite:///{tmp_path / 'new.db'}", page)
-    if page == "episode":
-        assert "Which episode?" in texts(app)
+    if page in ("episode", "task"):
+        assert f"Which {page}?" in texts(app)
     else:
         assert "stackrank run --benchmark bugs" in texts(app)
 
@@ -133,8 +150,9 @@ def test_escaping() -> None:
 def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "overview")
     assert {metric.label: metric.value for metric in app.metric}["Episodes"] == "60/60"
-    changes, going_on = (table.value for table in app.dataframe)
-    assert set(changes["Change"]) <= {"better", "worse", "no clear change"} and len(changes) == 3
+    board, going_on, reasons = (table.value for table in app.dataframe)
+    assert len(board) == 3 and "3 of 3 entrants show no clear change" in texts(app)
+    assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
     assert going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
 
 
@@ -151,11 +169,102 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
     assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()
 
 
-@pytest.mark.parametrize("tab", ["Ranking", "Cost against rate", "Failure points", "Numbers"])
+@pytest.mark.parametrize("tab", ["Ranking", "Cost against rate", "Budget", "Reliability", "Numbers"])
 def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "leaderboard", lb_tab=tab)
     assert len(app.get("plotly_chart")) == (tab != "Numbers")
-    assert len(app.get("download_button")) == (tab in ("Failure points", "Numbers"))
+    assert len(app.get("download_button")) == (tab != "Ranking")
+
+
+def test_what_the_address_asks_for_in_vain_is_said(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "leaderboard", lb_benchmark="<b>none", lb_last="10", lb_pick="1,77")
+    said = [part.value.replace("\\", "") for part in app.warning]
+    assert said == [
+        "The address asks for lb_benchmark = <b>none, which is not here: it is left out.",
+        "The address asks for lb_pick = 77, which is not here: it is left out.",
+    ]
+    assert not visit(seeded.url, "leaderboard", lb_last="10", lb_pick="1,2").warning
+
+
+def test_comparing_several(visit: Any, seeded: SimpleNamespace) -> None:
+    one, two, three = seeded.made.entrants.values()
+    app = visit(seeded.url, "compare", cmp_pick=f"{one},{two},{three}")
+    pairs = app.dataframe[0].value
+    assert len(pairs) == 3 and pairs["Tasks"].tolist() == [20, 20, 20]
+    asked = queries.compare_all(seeded.store.engine, [one, two, three], benchmark="bugs")
+    assert pairs["Points"].tolist() == [100 * row["difference"] for row in asked]
+    assert asked[0]["sentence"] in texts(app)
+    app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
+    assert not app.exception and asked[2]["sentence"] in texts(app)
+    shown = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0]))
+    (found,) = queries.compare_all(seeded.store.engine, [one, two], run=seeded.made.runs[0])
+    assert shown.dataframe[0].value["Task"].tolist() == found["only_second"]
+    forest = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="By category")
+    assert len(forest.get("plotly_chart")) == 1 and len(forest.dataframe[0].value) == 5
+    differs = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="What differs").dataframe[0].value
+    assert differs["Setting"].tolist() == ["tools", "tool_list"]
+
+
+@pytest.mark.parametrize("pick", ["", "1", "1,1", "x,99", "1,2,3,1,2,3"])
+def test_nonsense_in_the_address_of_a_comparison(visit: Any, seeded: SimpleNamespace, pick: str) -> None:
+    assert "tasks" in texts(visit(seeded.url, "compare", cmp_pick=pick))
+
+
+def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
+    pairs, use = (table.value for table in app.dataframe)
+    asked = queries.tool_sets(seeded.store.engine, benchmark="bugs")
+    assert pairs["Points"].tolist() == [100 * asked[0]["difference"]] and asked[0]["sentence"] in texts(app)
+    assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}
+
+
+@pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])
+def test_tabs_of_failure_points(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
+    app = visit(seeded.url, "failures", fp_tab=tab, fp_point="wrong_fix")
+    assert len(app.get("plotly_chart")) == (tab != "Not the entrant's fault") and len(app.dataframe) == 1
+    if tab == "Where it went wrong":
+        assert len(app.get("page_link")) == 6  # five examples and all of them
+
+
+def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "tasks", tk_category="logic")
+    rates = app.dataframe[0].value
+    assert len(rates) == 5 and "5 of 20 tasks" in texts(app)
+    task_id = rates["Id"][0].rpartition("=")[2]
+    one = visit(seeded.url, "task", id=task_id)
+    assert len(one.dataframe[0].value) == 3 and "leaves out the first item" in texts(one)
+    assert "There is no task" in visit(seeded.url, "task", id="4711").warning[0].value
+
+
+def test_notes_and_tags(visit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_OWNER", "ada")
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    made = seed(connect(url), runs=1, live=False, tasks=2)
+    app = visit(url, "run", id=str(made.runs[0]))
+    app.text_area[0].set_value(HOSTILE)
+    next(button for button in app.button if button.label == "Add note").click().run()
+    assert not app.exception
+    (note,) = queries.notes(connect(url))
+    assert (note["author"], note["body"], note["episode_id"]) == ("ada", HOSTILE, None)
+    assert HOSTILE in [part.value for part in app.text]
+    next(button for button in app.button if button.label == "Remove").click().run()
+    assert not app.exception and queries.notes(connect(url)) == []
+
+
+def test_a_run_shows_what_got_worse_and_how_to_repeat_it(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    engine = connect(url)
+    made = seed(engine, runs=1, live=False, tasks=2)
+    with engine.begin() as connection:
+        regressions = json.dumps([{"entrant": "e", "what": "rate", "sentence": "It <b>fell</b> by 9 points."}])
+        connection.execute(text("UPDATE run SET regressions = :r, schedule = 'nightly'"), {"r": regressions})
+    for page in ("run", "overview"):
+        app = visit(url, page, id=str(made.runs[0]), run_tab="Specification")
+        assert "It <b>fell</b> by 9 points." in texts(app)
+    app = visit(url, "run", id=str(made.runs[0]), run_tab="Specification")
+    command = next(block.value for block in app.code if "stackrank run" in block.value)
+    done = subprocess.run(["bash", "-c", command.replace("stackrank run", "cat")], cwd=tmp_path, capture_output=True)
+    assert yaml.safe_load(done.stdout) == queries.run(engine, made.runs[0])["spec"]
 
 
 @pytest.mark.parametrize("tab", ["Entrants", "Failure points", "Episodes", "Errors", "Specification"])
@@ -163,7 +272,7 @@ def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "run", id=str(seeded.made.runs[0]), run_tab=tab)
     assert "Run nightly" in texts(app)
     if tab == "Specification":
-        assert "benchmark: bugs" in texts(app) and "stackrank run run-1.yaml" in texts(app)
+        assert "benchmark: bugs" in texts(app) and "\nstackrank run run-1.yaml" in texts(app)
 
 
 def test_a_run_without_a_sign_of_life(visit: Any, tmp_path: Path) -> None:

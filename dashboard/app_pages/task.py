@@ -1,0 +1,105 @@
+"""One task: every entrant and attempt."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import address, show
+from dashboard.data import ask
+from dashboard.tables import EPISODE_PAGE
+
+task_id = address.number("id")
+if task_id is None:
+    st.title("Task")
+    st.info("Which task? Select one in the list of tasks.", icon=":material/search:")
+    st.page_link("app_pages/tasks.py", label="Tasks", icon=":material/task:")
+    st.stop()
+
+task = ask("task_board", task_id)
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.title(show.escaped(task["name"]), width="content")
+    valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
+    color, word = valid[task["valid"]]
+    st.badge(word, color=color)  # type: ignore[arg-type]
+about = [f"benchmark {task['benchmark']}", *filter(None, (task["category"], task["difficulty"]))]
+if task["validated_rounds"]:
+    about.append(f"validated {task['validated_rounds']} times in a row")
+st.caption(" · ".join(map(show.escaped, about)))
+if task["suspect"]:
+    st.warning(show.escaped(task["suspect"]), icon=":material/report:")
+    st.code(f"stackrank validate {task['benchmark']} --tasks {task['name']}", language="bash")
+
+with st.container(horizontal=True):
+    st.metric("Resolved", show.percent(task["rate"]), border=True, help="Of all counted episodes of all entrants.")
+    st.metric("Episodes", task["resolved"] + task["unresolved"], border=True)
+    st.metric("Entrants", len(task["entrants"]), border=True)
+    st.metric("Flaky for", task["flaky"], border=True, help="Entrants that resolved it at some attempts only.")
+    st.metric("Errors", task["errors"], border=True, help="The infrastructure failed. In no rate.")
+
+if task["episodes"]:
+    st.subheader("Who resolves it")
+    marks = {"resolved": "✓", "unresolved": "✗", "error": "!"}
+    sides = task["entrants"]
+    lines = {
+        "Entrant": [side["entrant"] for side in sides],
+        "Attempts": ["".join(marks[one["verdict"]] for one in side["attempts"][-40:]) for side in sides],
+        "Rate": [None if side["rate"] is None else 100 * side["rate"] for side in sides],
+        "Resolved": [side["resolved"] for side in sides],
+        "Unresolved": [side["unresolved"] for side in sides],
+        "Errors": [side["errors"] for side in sides],
+        "Flaky": ["flaky" if side["flaky"] else "" for side in sides],
+    }
+    rate = st.column_config.ProgressColumn(format="%.0f%%", min_value=0, max_value=100)
+    oldest = st.column_config.TextColumn(help="Oldest first, the last 40: ✓ resolved, ✗ unresolved, ! error.")
+    st.dataframe(
+        pd.DataFrame(lines),
+        hide_index=True,
+        column_config={"Rate": rate, "Attempts": oldest},
+        placeholder=show.NOTHING,
+        alt="Entrants on this task, best first",
+    )
+    flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]
+    show.csv_button(flat, name=f"task_{task_id}", key="task_entrants")
+
+    st.subheader("Episodes")
+    opener = st.container()
+    episodes = task["episodes"]
+    frame = {
+        "Verdict": [show.VERDICTS[row["verdict"]] for row in episodes],
+        "Entrant": [row["entrant"] for row in episodes],
+        "Run": [row["run"] for row in episodes],
+        "Attempt": [row["attempt"] for row in episodes],
+        "Failure point": [show.words(row["failure_point"]) for row in episodes],
+        "Steps": [row["steps"] for row in episodes],
+        "Cost": [row["cost_usd"] for row in episodes],
+        "Episode": [f"episode?id={row['id']}" for row in episodes],
+    }
+    event = st.dataframe(
+        pd.DataFrame(frame),
+        hide_index=True,
+        key="task_episodes",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "Cost": st.column_config.NumberColumn(format="$%.4f"),
+            "Episode": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the trace in a new tab."),
+        },
+        placeholder=show.NOTHING,
+        height=show.table_height(len(episodes), 420),
+        alt="Episodes on this task, newest first",
+    )
+    index = show.chosen_row(event)
+    with opener:
+        if index is not None and index < len(episodes):
+            one = episodes[index]
+            label = f"Open episode {one['id']}: {show.escaped(one['entrant'])}"
+            link = {"id": str(one["id"])}
+            st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=link)
+        else:
+            st.caption("Tick a row to open its trace here; its number opens it in a new tab.")
+    show.csv_button(episodes, name=f"task_{task_id}_episodes", key="task_episodes")
+else:
+    show.empty("Nobody has played this task to an end.", f"stackrank run --benchmark {task['benchmark']}")
+
+if task["statement"]:
+    st.subheader("What the agent is told")
+    st.code(task["statement"], language=None, wrap_lines=True)

@@ -1,0 +1,20 @@
+"""Figures. No figure uses colour alone: marks, patterns or signs say the same."""
+
+from dashboard.charts.boards import budget_curves, cost_against_rate, ranking, reliability
+from dashboard.charts.failures import failure_bars, funnel
+from dashboard.charts.pairs import forest, tool_calls
+from dashboard.charts.style import color_of, plain_label, symbol_of
+
+__all__ = [
+    "budget_curves",
+    "color_of",
+    "cost_against_rate",
+    "failure_bars",
+    "forest",
+    "funnel",
+    "plain_label",
+    "ranking",
+    "reliability",
+    "symbol_of",
+    "tool_calls",
+]

@@ -1,0 +1,60 @@
+"""Colours and marks: Okabe-Ito, at most seven hues, and one colour and mark per entrant for good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+# Okabe and Ito 2008, without the yellow and the black, which one of the two themes swallows.
+HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
+# The same hues, light enough for a dark page.
+_ON_DARK = {
+    "#0072B2": "#3D9BD1",
+    "#009E73": "#19B88B",
+    "#D55E00": "#E8742A",
+    "#56B4E9": "#8CCBF2",
+    "#8C8C8C": "#A6A6A6",
+}
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+
+
+def color_of(entrant_id: int) -> str:
+    """The colour that an entrant has on every page."""
+    return on_page(HUES[(entrant_id - 1) % len(HUES)])
+
+
+def on_page(color: str) -> str:
+    """The shade of a colour that the theme of the page needs."""
+    return _ON_DARK.get(color, color) if st.context.theme.type == "dark" else color
+
+
+def symbol_of(entrant_id: int) -> str:
+    """The mark that goes with the colour."""
+    # Of two entrants with one colour each has another mark.
+    return _SYMBOLS[(entrant_id - 1 + (entrant_id - 1) // len(HUES)) % len(_SYMBOLS)]
+
+
+def plain_label(text: str) -> str:
+    """`text` for Plotly, which reads a little HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def finished(figure: go.Figure, rows: int, **layout: Any) -> go.Figure:
+    """The figure at the height that its rows need."""
+    figure.update_layout(
+        height=max(180, 90 + 44 * rows), margin={"l": 8, "r": 24, "t": 16, "b": 8}, showlegend=False, **layout
+    )
+    return figure
+
+
+def marker_of(entrant_id: int, size: int = 12) -> dict[str, Any]:
+    """How an entrant is drawn."""
+    return {"size": size, "color": color_of(entrant_id), "symbol": symbol_of(entrant_id)}
+
+
+def with_legend(figure: go.Figure) -> go.Figure:
+    """The figure with its legend above it, where it is in nobody's way."""
+    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal", "title": None}
+    return figure.update_layout(showlegend=True, legend=legend)
