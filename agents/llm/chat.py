@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from agents.llm.endpoint import Call, Endpoint, Message, Reply
 
 
 class ChatCompletions(Endpoint):
     """The Chat Completions API."""
+
+    path, conversation_name = "/chat/completions", "messages"
 
     @property
     def limit_name(self) -> str:
@@ -27,17 +29,13 @@ class ChatCompletions(Endpoint):
             "reasoning_effort": settings.reasoning_effort,
             "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
             "tools": [{"type": "function", "function": each} for each in tools] or None,
-            "extra_body": settings.extra_body or None,
         }
-        return {"model": self.model, **{name: value for name, value in optional.items() if value is not None}}
+        given = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, **given, **settings.extra_body}
 
     def wire(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """As they are."""
         return list(messages)
-
-    def _send(self, parameters: dict[str, Any], messages: list[dict[str, Any]], timeout_s: float) -> str:
-        create = self._client.chat.completions.with_raw_response.create
-        return create(messages=cast(Any, messages), timeout=timeout_s, **parameters).text
 
     def read(self, answer: dict[str, Any]) -> Reply:
         """What an answer says."""

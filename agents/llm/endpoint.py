@@ -58,6 +58,10 @@ class ContextTooLong(Exception):
 class Endpoint(ABC):
     """A model that can be asked. Another interface is another subclass."""
 
+    path: str
+    conversation_name: str
+    """What the conversation is called in a request."""
+
     def __init__(self, model: str, settings: Settings) -> None:
         """Asks nothing yet. Raises SetupError without a key."""
         self.model = model
@@ -82,10 +86,6 @@ class Endpoint(ABC):
     @abstractmethod
     def read(self, answer: dict[str, Any]) -> Reply:
         """What an answer says. Raises Garbled, LookupError, TypeError or AttributeError for one that is none."""
-
-    @abstractmethod
-    def _send(self, parameters: dict[str, Any], messages: list[dict[str, Any]], timeout_s: float) -> str:
-        """The body of the answer."""
 
     def ask(
         self,
@@ -115,6 +115,13 @@ class Endpoint(ABC):
             raise self._failure(error, tries, time.monotonic() - started) from None
         self._answered = True
         return answer, (time.monotonic() - started) * 1000
+
+    def _send(self, parameters: dict[str, Any], messages: list[dict[str, Any]], timeout_s: float) -> str:
+        """The body of the answer. Raises OpenAIError."""
+        # Not the methods for the single interfaces: they go through every message again, which takes several times as
+        # long as all the rest.
+        body = {**parameters, self.conversation_name: messages}
+        return self._client.post(self.path, cast_to=str, body=body, options={"timeout": timeout_s})
 
     def check(self) -> None:
         """Whether the endpoint is there, takes the key and knows the model. Raises SetupError, EndpointError.

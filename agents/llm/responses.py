@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from agents.llm.endpoint import Call, Endpoint, Message, Reply
 from agents.llm.retries import Garbled
@@ -24,6 +24,7 @@ def is_reasoning(model: str) -> bool:
 class Responses(Endpoint):
     """The Responses API."""
 
+    path, conversation_name = "/responses", "input"
     limit_name = "max_output_tokens"
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
@@ -39,10 +40,9 @@ class Responses(Endpoint):
             "include": ["reasoning.encrypted_content"] if reasons else None,
             "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
             "tools": [{"type": "function", "strict": False, **each} for each in tools] or None,
-            "extra_body": settings.extra_body or None,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        return {"model": self.model, "store": False, **given}
+        return {"model": self.model, "store": False, **given, **settings.extra_body}
 
     def wire(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """As input items."""
@@ -56,10 +56,6 @@ class Responses(Endpoint):
             else:
                 items.append({"role": message["role"], "content": message["content"]})
         return items
-
-    def _send(self, parameters: dict[str, Any], messages: list[dict[str, Any]], timeout_s: float) -> str:
-        create = self._client.responses.with_raw_response.create
-        return create(input=cast(Any, messages), timeout=timeout_s, **parameters).text
 
     def read(self, answer: dict[str, Any]) -> Reply:
         """What an answer says."""
