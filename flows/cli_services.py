@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli_options import Json, Number
+from flows.cli_options import File, Json, Number
 from flows.cli_schedule import POOL
 
 app = typer.Typer()
@@ -42,6 +42,18 @@ def worker(
     from flows.commands import services
 
     services.worker(pool, limit, port, host)
+
+
+@app.command()
+def demo_endpoint(
+    script: Annotated[File, typer.Argument(help="What to answer, in YAML; a few steps where it is absent.")] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0: any that is free.")] = 8399,
+    fail: Annotated[float, typer.Option(min=0, max=1, help="Share of requests that get 429 or 500.")] = 0.0,
+) -> None:
+    """Serve a scripted model on this machine, for trying things out without a key, until interrupted."""
+    from flows.commands import demo_endpoint as demo
+
+    demo.serve(script, port, fail)
 
 
 @app.command()
