@@ -1,1 +1,167 @@
-"""Two episodes of one task, side by side."""
+"""Two episodes of one task, side by side, from the first action that differs."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import address, show
+from dashboard.data import ask
+from dashboard.diverge import Pair, action_of, align, parting
+from dashboard.tables import EPISODE_PAGE
+from dashboard.trace.detail import step_body
+from dashboard.trace.header import facts
+from dashboard.trace.steps import brief, tool_of
+
+AROUND = 200
+"""Lines of the alignment on one page."""
+CONTEXT = 4
+"""Lines before the first difference that are shown with it."""
+SIDES = ("a", "b")
+
+
+def choose(other: dict[str, Any], side: str) -> None:
+    """Let the reader choose the second episode among those of the first one's task."""
+    rows = ask("episodes", task_id=other["task_id"], newest_first=True, limit=200)
+    choices = {row["id"]: row for row in rows if row["id"] != other["id"] and row["steps"]}
+    if not choices:
+        st.info("No other episode of this task has been played yet.", icon=":material/search_off:")
+        st.stop()
+
+    def label(row_id: int) -> str:
+        row = choices[row_id]
+        verdict = show.VERDICTS.get(row["verdict"], "")
+        return show.visible(f"{row_id}: {verdict}, {row['entrant']}, run {row['run']}, {row['steps']} steps")
+
+    key = f"diverge_{side}"
+
+    def chosen() -> None:
+        address.put(**{side: st.session_state[key]})
+
+    st.selectbox("Beside which episode?", list(choices), index=None, key=key, format_func=label, on_change=chosen)
+
+
+def about(episode: dict[str, Any], side: str) -> None:
+    """Who one side is."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(f"{side.upper()}: {show.escaped(episode['entrant'])}", width="content", anchor=False)
+        show.badge(episode["verdict"] or episode["status"])
+        if episode["failure_point"]:
+            st.badge(show.escaped(show.words(episode["failure_point"])), color="red")
+    st.markdown(facts(episode))
+    st.page_link(
+        EPISODE_PAGE,
+        label=f"Episode {episode['id']}, run {show.escaped(episode['run'])}, attempt {episode['attempt']}",
+        icon=":material/bug_report:",
+        query_params={"id": str(episode["id"])},
+    )
+
+
+def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selected: int) -> None:
+    """The alignment; a row of it can be chosen."""
+    shown = pairs[first : first + AROUND]
+
+    def texts(pair: Pair) -> list[str]:
+        found = []
+        for at, of in zip((pair.a, pair.b), rows, strict=True):
+            row = None if at is None else of[at]
+            found.append("" if row is None else f"{row['index']} {tool_of(row)}: {brief(row['arguments'])[:120]}")
+        return [show.visible(text).replace("\n", " ") for text in found]
+
+    columns = [texts(pair) for pair in shown]
+    frame = pd.DataFrame(
+        {
+            "Line": range(first, first + len(shown)),
+            "": ["=" if pair.same else "≠" for pair in shown],
+            "A": [left for left, _ in columns],
+            "B": [right for _, right in columns],
+        }
+    )
+    key = f"diverge_rows_{first}"
+
+    def chosen() -> None:
+        picked = st.session_state[key].selection.rows
+        if picked:
+            address.put(at=first + picked[0])
+
+    place = selected - first
+    st.session_state[key] = {"selection": {"rows": [place] if 0 <= place < len(shown) else []}}
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key=key,
+        on_select=chosen,
+        selection_mode="single-row",
+        column_config={
+            "Line": st.column_config.NumberColumn(width=40, pinned=True),
+            "": st.column_config.TextColumn(width=30, pinned=True, help="≠: the actions differ"),
+        },
+        height=show.table_height(len(shown), 330),
+        alt="The actions of both episodes, aligned",
+    )
+    with st.container(horizontal=True):
+        if first:
+            st.button("Earlier", on_click=address.put, kwargs={"from": max(0, first - AROUND)})
+        if first + AROUND < len(pairs):
+            st.button("Later", on_click=address.put, kwargs={"from": first + AROUND})
+
+
+wanted = [st.query_params.get(side, "").strip() for side in SIDES]
+given = [ask("episode", one) if one else None for one in wanted]
+if not any(given):
+    st.title("Diverge")
+    st.info("Two episodes of one task are shown side by side: open one and choose another.", icon=":material/search:")
+    st.page_link("app_pages/episodes.py", label="Episodes", icon=":material/list_alt:")
+    st.stop()
+one = given[0] or given[1]
+assert one is not None
+st.title(show.escaped(one["task"]))
+if not all(given):
+    choose(one, SIDES[given.index(None)])
+    st.stop()
+both = [episode for episode in given if episode is not None]
+if both[0]["task"] != both[1]["task"]:
+    st.warning(
+        f"Episode {both[1]['id']} is about another task, {show.escaped(both[1]['task'])}: only episodes of one task "
+        "can be laid side by side.",
+        icon=":material/warning:",
+    )
+    choose(both[0], "b")
+    st.stop()
+if both[0]["task_id"] != both[1]["task_id"]:
+    st.caption("The task was changed between the two episodes: they are of different versions of it.")
+for column, episode, side in zip(st.columns(2), both, SIDES, strict=True):
+    with column:
+        about(episode, side)
+
+rows = [ask("actions", episode["id"]) for episode in both]
+pairs = align(*([action_of(row) for row in side] for side in rows))
+if not pairs:
+    st.info("Neither episode has a step yet.", icon=":material/hourglass_empty:")
+    st.stop()
+parted = parting(pairs, *map(len, rows))
+split = None if parted is None else next(at for at, pair in enumerate(pairs) if not pair.same)
+asked = address.number("at")
+selected = min(len(pairs) - 1, (split or 0) if asked is None else asked)
+if split is None:
+    st.success(f"Both did the same in all {len(pairs)} steps.", icon=":material/check:")
+else:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f":material/fork_right: They part at line {split} of {len(pairs) - 1}; "
+            f"{sum(pair.same for pair in pairs)} actions are the same.",
+            width="content",
+        )
+        if selected != split:
+            st.button("Go there", on_click=address.put, kwargs={"at": None}, icon=":material/my_location:")
+start = address.number("from")
+if start is None:
+    start = max(0, (split or 0) - CONTEXT)
+table(pairs, rows, min(start, len(pairs) - 1), selected)
+chosen = parted if parted is not None and selected == split else pairs[selected]
+for column, episode, at, of in zip(st.columns(2), both, (chosen.a, chosen.b), rows, strict=True):
+    with column:
+        if at is None:
+            st.caption("This side has no step here.")
+        else:
+            step_body(episode, of[at]["index"])

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import address, data, show
 from dashboard.data import ask
+from dashboard.tables import EPISODE_PAGE
 from dashboard.trace import places, work
 from dashboard.trace.steps import tool_of
 from dashboard.trace.texts import body
@@ -53,6 +54,21 @@ def step_detail(episode: dict[str, Any], selected: int, last: int) -> None:
     if tabs["Model"].open:
         with tabs["Model"]:
             _exchanges(episode, step, key)
+
+
+def step_body(episode: dict[str, Any], index: int) -> None:
+    """One step without tabs: its thought, action and observation, and a link to the rest."""
+    step = ask("step", episode["id"], index)
+    if step is None:
+        return
+    _head(episode, step)
+    st.page_link(
+        EPISODE_PAGE,
+        label=f"Open step {index} in its trace",
+        icon=":material/bug_report:",
+        query_params={"id": str(episode["id"]), "step": str(index)},
+    )
+    _step(episode, step, f"diverge_{episode['id']}_{index}")
 
 
 def _head(episode: dict[str, Any], step: dict[str, Any]) -> None:

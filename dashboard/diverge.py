@@ -1,0 +1,66 @@
+"""Two episodes of one task, aligned by what was done: difflib over their actions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+Action = tuple[str, str]
+"""Tool and arguments, as far as two actions are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One line of the alignment: a step of each side, or of one."""
+
+    a: int | None
+    b: int | None
+    same: bool
+
+
+def action_of(row: dict[str, Any]) -> Action:
+    """What a row of `db.queries.actions` did, whatever the order of its arguments and the ends of its lines."""
+    try:
+        parsed = json.loads(row["arguments"])
+    except ValueError:
+        return row["tool"], row["arguments"]
+    if isinstance(parsed, dict):
+        parsed = {
+            name: value.strip() if isinstance(value, str) else value
+            for name, value in parsed.items()
+            if value is not None
+        }
+    return row["tool"], json.dumps(parsed, sort_keys=True)
+
+
+def align(a: Sequence[Action], b: Sequence[Action]) -> list[Pair]:
+    """Equal actions beside each other; between them, what only one side did, or what they did instead.
+
+    What both did at the beginning stays together, so the first pair that differs is where they part.
+    """
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    pairs = [Pair(at, at, True) for at in range(start)]
+    matcher = SequenceMatcher(None, a[start:], b[start:], autojunk=False)
+    for tag, a_first, a_last, b_first, b_last in matcher.get_opcodes():
+        for at in range(max(a_last - a_first, b_last - b_first)):
+            left = start + a_first + at if a_first + at < a_last else None
+            right = start + b_first + at if b_first + at < b_last else None
+            pairs.append(Pair(left, right, tag == "equal"))
+    return pairs
+
+
+def parting(pairs: Sequence[Pair], a_steps: int, b_steps: int) -> Pair | None:
+    """What either side did where they part for the first time; None where they did the same to the end.
+
+    The place in the alignment is that of the first pair that is not the same; there one side may have nothing, since
+    it does the same a little later. Here it has the action that it did next.
+    """
+    split = next((at for at, pair in enumerate(pairs) if not pair.same), None)
+    if split is None:
+        return None
+    return Pair(split if split < a_steps else None, split if split < b_steps else None, False)

@@ -1,0 +1,213 @@
+"""A synthetic database as a team has it after years: by default 100,000 episodes and 3,000,000 steps.
+
+    python -m tests.bench.big_database FILE [--episodes N] [--steps N]
+
+Rows are written in bulk, past the store: what matters is their number and size, and that totals, milestones and
+failure points agree with each other. The first episode has 1,001 steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, insert, text
+
+from db.engine import connect
+from db.models import now
+from db.store import Store
+from db.transactions import EPISODE, RUN
+
+TASKS, ENTRANTS, ATTEMPTS = 500, 10, 1
+LONG_TRACE = 1_001
+"""Steps of the first episode."""
+FAILURES = (
+    "never_reproduced",
+    "never_localized",
+    "localized_not_edited",
+    "wrong_location",
+    "wrong_fix",
+    "out_of_budget",
+)
+_MODELS = ("qwen3-coder", "llama-3.3-70b", "deepseek-v3", "gpt-oss-120b", "mistral-large")
+_SOURCE = "class Book:\n    def total(self, items):\n" + "".join(f"        x = {n}\n" for n in range(60))
+# One step of each kind; every row of the table is one of these with its numbers.
+_STEPS = """
+INSERT INTO step (episode_id, "index", tool, arguments, thought, observation, ok, state, env_ms, model_ms, tokens_in,
+                  tokens_out, cost_usd, distance, distance_lines)
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :most)
+SELECT e.id, n.i,
+       CASE WHEN n.i = 0 THEN '' WHEN n.i = e.steps THEN 'eval' WHEN n.i = e.steps - 1 THEN 'rewrite'
+            WHEN n.i % 3 = 1 THEN 'view' ELSE 'pdb' END,
+       CASE WHEN n.i = 0 OR n.i = e.steps THEN '{}'
+            WHEN n.i = e.steps - 1
+            THEN '{"path": "core.py", "start": 14, "end": 14, "new_code": "        y = ' || n.i || '"}'
+            WHEN n.i % 3 = 1 THEN '{"path": "core.py"}' ELSE '{"command": "p items[' || n.i || ']"}' END,
+       'The sum leaves out an item; look at number ' || n.i || '.',
+       'Observation ' || n.i || ' of episode ' || e.id || ': ' || :filling,
+       n.i % 13 <> 5,
+       CASE WHEN n.i = 0 OR n.i = e.steps
+            THEN '{"tests": {"passed": 3, "failed": 2, "ids": {"t.py::a": "failed"}}, "solved": false, "exit": 1}'
+            WHEN n.i = e.steps - 1 THEN '{"edited": "core.py", "lines": [14, 14]}'
+            WHEN n.i % 3 = 1 THEN '{"path": "core.py", "lines": [1, 40]}'
+            ELSE '{"file": "core.py", "line": ' || (3 + n.i % 40) || ', "function": "Book.total", "depth": ' ||
+                 (2 + n.i % 5) || ', "locals": {"items": "[1, 2]"}, "breakpoints": [{"file": "core.py", "line": 14}]}'
+       END,
+       35.0, 1500.0, 900 + 300 * n.i, 120, 0.002,
+       CASE n.i % 4 WHEN 0 THEN '' WHEN 1 THEN 'file' WHEN 2 THEN 'function' ELSE 'line' END,
+       CASE WHEN n.i % 4 = 0 THEN NULL ELSE n.i % 30 END
+FROM episode e JOIN n ON n.i <= e.steps
+WHERE e.id BETWEEN :first AND :last
+"""
+
+
+def fill(engine: Engine, *, episodes: int, steps: int) -> None:
+    """Fill an empty database: whole runs of 500 tasks x 10 entrants, and about `steps` steps in all."""
+    store = Store(engine)
+    benchmark = store.save_benchmark(
+        name="bugs", digest="big", license="MIT", source="synthetic", tasks=[_task(n) for n in range(TASKS)]
+    )
+    entrants = [
+        store.save_entrant(
+            digest=f"e{n}",
+            name=f"{_MODELS[n // 2]} / {('debug', 'rewrite')[n % 2]}",
+            agent="tool_calls",
+            model=_MODELS[n // 2],
+            tools=("debug", "rewrite")[n % 2],
+            tool_list=["view", "rewrite", "eval", "pdb"],
+        )
+        for n in range(ENTRANTS)
+    ]
+    cells = [(task, entrant) for task in benchmark.task_ids.values() for entrant in entrants]
+    runs = [
+        store.create_run(
+            name=f"nightly-{n:03}",
+            benchmark_id=benchmark.id,
+            spec={"benchmark": "bugs", "seed": n},
+            leaderboard="nightly",
+            tags=["nightly"],
+            owner="ada",
+        )
+        for n in range(-(-episodes // len(cells)))
+    ]
+    left, mean, dice = episodes, steps / episodes - 1, random.Random(11)
+    begun = now() - timedelta(days=len(runs))
+    for number, run in enumerate(runs):
+        at = begun + timedelta(days=number)
+        part = cells[:left]
+        rows = [_episode(dice, run, task, entrant, mean, at) for task, entrant in part]
+        left -= len(part)
+        if number == 0:
+            rows[0] |= {
+                "steps": LONG_TRACE - 1,
+                "failure_step": 500,
+                "verdict": "unresolved",
+                "failure_point": "wrong_fix",
+            }
+        about = {
+            "status": "finished",
+            "episodes_total": len(rows),
+            "started_at": at,
+            "ended_at": at + timedelta(hours=2),
+        }
+        with engine.begin() as connection:
+            connection.execute(insert(EPISODE), rows)
+            connection.execute(RUN.update().where(RUN.c.id == run).values(about))
+    with engine.connect() as connection:
+        last = connection.scalar(text("SELECT max(id) FROM episode"))
+        most = connection.scalar(text("SELECT max(steps) FROM episode WHERE id > 1"))
+    filling = "42        for item in items[1:]:\n" * 5
+    for first in range(1, last + 1, 5_000):
+        bounds = {"first": first, "last": min(first + 4_999, last), "filling": filling}
+        with engine.begin() as connection:
+            connection.execute(text(_STEPS), {**bounds, "most": LONG_TRACE - 1 if first == 1 else most})
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ANALYZE")
+
+
+def _task(number: int) -> dict[str, Any]:
+    return {
+        "name": f"task-{number:03}",
+        "title": f"Task {number}",
+        "statement": "The sum leaves out the first item. Find out why and mend it.",
+        "category": ("logic", "state", "boundary", "types")[number % 4],
+        "difficulty": ("easy", "medium", "hard")[number % 3],
+        "digest": f"d{number}",
+        "files": {"core.py": _SOURCE},
+        "faults": [{"file": "core.py", "functions": ["Book.total"], "lines": [14]}],
+        "fix": "--- a/core.py\n+++ b/core.py\n@@ -14 +14 @@\n-        x = 11\n+        x = 12\n",
+    }
+
+
+def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float, at: Any) -> dict[str, Any]:
+    steps = max(4, round(dice.gauss(mean, mean / 4)))
+    draw = dice.random()
+    verdict = "error" if draw < 0.02 else "resolved" if draw < 0.2 + 0.06 * (entrant % 10) else "unresolved"
+    failed = verdict == "unresolved"
+    found = dice.random() < 0.8
+    return {
+        "run_id": run,
+        "task_id": task,
+        "entrant_id": entrant,
+        "attempt": 1,
+        "try_number": 1,
+        "counted": True,
+        "status": "done",
+        "verdict": verdict,
+        "stop_reason": {"error": "error", "resolved": "solved"}.get(verdict, "step_limit"),
+        "failure_point": dice.choice(FAILURES) if failed else "",
+        "failure_step": steps - 1 if failed else None,
+        "tampered": False,
+        "steps": steps,
+        "tokens_in": 900 * steps,
+        "tokens_out": 120 * steps,
+        "tokens_cached": 0,
+        "tokens_reasoning": 0,
+        "cost_usd": 0.002 * steps,
+        "usage": {},
+        "env_ms": 35.0 * steps,
+        "model_ms": 1500.0 * steps,
+        "score_ms": 400.0,
+        "wall_s": 1.6 * steps,
+        "tests_passed": 3 if failed else 5,
+        "tests_failed": 2 if failed else 0,
+        "error": "The sandbox did not answer within 60 s." if verdict == "error" else "",
+        "diff": "--- a/core.py\n+++ b/core.py\n@@ -14 +14 @@\n-        x = 11\n+        x = 12\n",
+        "score": {"tests": {"t.py::a": "failed" if failed else "passed"}, "notes": []},
+        "at_reproduced": 0,
+        "at_localized": 1 if found else None,
+        "at_breakpoint": 2 if found else None,
+        "at_inspected": 2 if found else None,
+        "at_edited": steps - 1 if found else None,
+        "at_improved": None if failed else steps,
+        "at_solved": None if failed else steps,
+        "sandbox": "docker",
+        "tags": [],
+        "claimed_by": "",
+        "interruptions": 0,
+        "replayed": "",
+        "created_at": at,
+        "started_at": at,
+        "ended_at": at + timedelta(seconds=1.6 * steps),
+    }
+
+
+def main() -> None:
+    """Make the file and say how long it took."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--episodes", type=int, default=100_000)
+    parser.add_argument("--steps", type=int, default=3_000_000)
+    given = parser.parse_args()
+    started = time.monotonic()
+    fill(connect(f"sqlite:///{given.file}"), episodes=given.episodes, steps=given.steps)
+    print(json.dumps({"seconds": round(time.monotonic() - started), "bytes": given.file.stat().st_size}))
+
+
+if __name__ == "__main__":
+    main()
