@@ -60,6 +60,14 @@ def list_all(as_json: Json = False) -> None:
 
 
 @app.command()
+def show(name: Name, as_json: Json = False) -> None:
+    """Show a schedule, and a Prefect automation that acts when its leaderboard gets worse."""
+    from flows.commands import schedule
+
+    schedule.show(name, as_json)
+
+
+@app.command()
 def pause(name: Name) -> None:
     """Make no more runs until `resume`."""
     from flows.commands import schedule

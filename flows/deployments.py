@@ -24,7 +24,7 @@ from db import queries
 from db.engine import connect
 from db.store import Store
 from flows.evaluate import evaluate
-from flows.plan import make_plan, run_label, save_run
+from flows.plan import label_of, make_plan, run_label, save_run
 from flows.spec import EntrantSpec, RunSpec
 
 OnOverlap = Literal["skip", "queue"]
@@ -53,7 +53,7 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})
         run_id = save_run(Store(engine), make_plan(spec, engine), schedule=schedule, flow_run_id=flow_run_id)
-    state: State[Any] = evaluate(run_id=run_id, label=queries.run(engine, run_id)["name"], return_state=True)
+    state: State[Any] = evaluate(run_id=run_id, label=label_of(queries.run(engine, run_id)), return_state=True)
     return state
 
 

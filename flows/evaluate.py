@@ -14,7 +14,7 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture, wait
-from prefect.runtime import task_run
+from prefect.runtime import flow_run, task_run
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
@@ -24,8 +24,9 @@ from db.engine import connect
 from db.models import RunStatus
 from db.store import Store
 from env.sandbox.registry import reap
-from flows import preflight
+from flows import log, preflight
 from flows.episode import InfrastructureError, Stage, play_episode
+from flows.reporting import progress_shown, report
 from flows.stage import leave, stage_of
 
 HEARTBEAT_S = 2.0
@@ -51,7 +52,10 @@ def episode(run_id: int, episode_id: int, label: str) -> dict[str, Any]:
     if (task_run.get_run_count() or 1) > 1:
         stage.tries[episode_id] = stage.store.retry_episode(stage.tries.get(episode_id, episode_id))
     current = stage.tries.get(episode_id, episode_id)
-    return play_episode(stage, current, stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
+    with log.doing("episode", run=run_id, episode=current, what=label) as outcome:
+        played = play_episode(stage, current, stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
+        outcome.update(played)
+    return played
 
 
 @flow(name="evaluate", flow_run_name="{label}", persist_result=False)
@@ -63,7 +67,8 @@ def evaluate(run_id: int, label: str) -> State[Any]:
         stage = stage_of(run_id)
         preflight.check(stage.plan.entrants)
         store.start_run(run_id)
-        with _heartbeat(stage, run_id):
+        log.info("run started", run=run_id, flow_run=flow_run.id)
+        with _heartbeat(stage, run_id), progress_shown(store.engine, run_id):
             _play_all(stage, run_id)
     except BaseException as error:
         status = RunStatus.CANCELLED if isinstance(error, KeyboardInterrupt) else RunStatus.FAILED
@@ -81,6 +86,8 @@ def evaluate(run_id: int, label: str) -> State[Any]:
         store.end_run(run_id, RunStatus.FAILED, reason)
         return Failed(message=reason)
     store.end_run(run_id, RunStatus.FINISHED, reason)
+    log.info("run finished", run=run_id, result=reason)
+    report(store.engine, run_id, stage.plan.spec)
     return Completed(message=reason)
 
 

@@ -213,6 +213,12 @@ def run_label(board: str, start: datetime, entrants: Sequence[str]) -> str:
     return f"{board} {start:%Y-%m-%d %H:%M} · {shown}"
 
 
+def label_of(run: Mapping[str, Any]) -> str:
+    """`run_label` of a run's row, as `db.queries.run` gives it."""
+    start = datetime.fromisoformat(run["created_at"]).astimezone()
+    return run_label(run["leaderboard"] or run["name"], start, [each["name"] for each in run["entrants"]])
+
+
 def save_entrant(store: Store, entrant: Entrant) -> int:
     """The entrant's row; calling it again is free."""
     return store.save_entrant(

@@ -32,6 +32,7 @@ from pydantic import ValidationError
 from db.errors import NotFound
 from flows.background import ServerError
 from flows.deployments import EVALUATION, STRATEGIES, OnOverlap
+from flows.reporting import EVENT, LEADERBOARD
 from flows.spec import RunSpec, SpecError
 
 Row = dict[str, Any]
@@ -113,6 +114,22 @@ def row(name: str) -> Row:
         return _row(client, _find(client, name))
 
 
+def automation(row: Row) -> Row:
+    """A Prefect automation that pauses the schedule when a run of its leaderboard is worse than the one before."""
+    return {
+        "name": f"pause {row['name']} when it gets worse",
+        "trigger": {
+            "type": "event",
+            "posture": "Reactive",
+            "expect": [EVENT],
+            "match": {"prefect.resource.id": f"{LEADERBOARD}{row['leaderboard']}"},
+            "threshold": 1,
+            "within": 0,
+        },
+        "actions": [{"type": "pause-deployment", "source": "selected", "deployment_id": row["id"]}],
+    }
+
+
 def set_paused(name: str, paused: bool) -> None:
     """Stop making runs of a schedule, or go on; what is going on goes on. Raises NotFound."""
     with _client() as client:
@@ -156,6 +173,7 @@ def _row(client: SyncPrefectClient, found: DeploymentResponse) -> Row:
     )
     following = upcoming[0].expected_start_time if upcoming else None
     return {
+        "id": str(found.id),
         "name": found.name,
         "benchmark": spec.get("benchmark", ""),
         "leaderboard": spec.get("leaderboard") or found.name,

@@ -55,6 +55,19 @@ class EntrantSpec(BaseModel):
         return self.name or f"{self.agent}{'/' + self.model if self.model else ''} ({self.tools})"
 
 
+class RegressionSpec(BaseModel):
+    """When a run of a leaderboard counts as worse than the one before; see `db.queries.regressions`."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    """A rate fell if the paired test says so with a p-value below this, after Holm's correction over entrants."""
+    errors: float = Field(default=0.1, ge=0, le=1)
+    """How much the share of episodes that end in an error may grow."""
+    cost: float = Field(default=1.5, ge=1)
+    """How many times the cost of an episode before it may cost now."""
+
+
 class RunSpec(BaseModel):
     """A run: tasks x entrants x attempts."""
 
@@ -97,6 +110,11 @@ class RunSpec(BaseModel):
     seed: int = 0
     leaderboard: str = ""
     """The leaderboard this run belongs to; runs of one leaderboard are compared over time."""
+    regression: RegressionSpec = Field(default_factory=RegressionSpec)
+    """When it counts as worse than the run before."""
+    webhook: str = ""
+    """Called when it is worse, with JSON as Slack takes it; default `STACKRANK_WEBHOOK`. `$NAME` is the value of an
+    environment variable, so that a secret address is not stored with the run."""
     tags: list[str] = Field(default_factory=list)
     owner: str = Field(default_factory=lambda: os.environ.get("STACKRANK_OWNER") or _user())
     project: str = Field(default_factory=lambda: os.environ.get("STACKRANK_PROJECT", ""))
@@ -127,6 +145,9 @@ class RunSpec(BaseModel):
         if double:
             raise ValueError(f"two entrants are called {double[0]!r}: give them names")
         return self
+
+
+_PARTS: dict[str, type[BaseModel]] = {"entrants": EntrantSpec, "regression": RegressionSpec}
 
 
 def _user() -> str:
@@ -168,7 +189,7 @@ def make_spec(data: dict[str, Any], source: str) -> RunSpec:
         for each in error.errors()[:4]:
             field = ".".join(str(part) for part in each["loc"]) or "run"
             if each["type"] == "extra_forbidden":
-                known = EntrantSpec if "entrants" in each["loc"] else RunSpec
+                known = _PARTS.get(str(each["loc"][0]), RunSpec) if len(each["loc"]) > 1 else RunSpec
                 near = get_close_matches(str(each["loc"][-1]), known.model_fields, n=1)
                 meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known.model_fields)}"
                 problems.append(f"{field} is not a field; {meant}")

@@ -9,6 +9,7 @@ from db import queries
 from db.engine import connect
 from db.store import Store
 from env.benchmarks.base import digest
+from flows import log
 from flows.episode import Stage
 from flows.plan import make_plan, save_benchmark, save_entrant
 from flows.spec import SpecError, make_spec
@@ -19,6 +20,7 @@ _building = threading.Lock()
 
 def stage_of(run_id: int) -> Stage:
     """The stage of a run in this process. Raises SpecError, SandboxError, DatabaseError."""
+    log.configure()
     with _building:
         if run_id not in _stages:
             _stages[run_id] = _build(run_id)

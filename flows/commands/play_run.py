@@ -16,7 +16,7 @@ from db.errors import masked
 from db.store import Store
 from flows import preflight, progress
 from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, print_json, print_table, say
-from flows.plan import make_plan, save_run
+from flows.plan import label_of, make_plan, save_run
 from flows.server import client_env, ensure_server
 from flows.spec import read_spec
 from flows.stage import stage_of
@@ -68,7 +68,7 @@ def play(engine: Engine, run_id: int, total: int, url: str, debug: bool) -> int:
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:
         with progress.shown(engine, run_id, total):
-            evaluate(run_id=run_id, label=queries.run(engine, run_id)["name"], return_state=True)
+            evaluate(run_id=run_id, label=label_of(queries.run(engine, run_id)), return_state=True)
     finally:
         signal.signal(signal.SIGINT, before)
     if interrupted:

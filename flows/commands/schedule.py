@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from flows.output import moment, print_json, print_table, say
 from flows.server import client_env, ensure_server
 from flows.spec import SpecError, read_spec
@@ -72,6 +74,23 @@ def list_all(as_json: bool) -> None:
         return
     empty = 'There is no schedule yet: `stackrank schedule SPEC.yaml --cron "0 3 * * *"` makes one.'
     print_table([{**each, "when": _when(each), "next": moment(each["next"])} for each in found], _COLUMNS, empty)
+
+
+def show(name: str, as_json: bool) -> None:
+    """One schedule, and the automation that could watch it."""
+    connect_to_prefect()
+    from flows import schedules
+
+    row = schedules.row(name)
+    document = {**row, "automation": schedules.automation(row)}
+    if as_json:
+        print_json(document)
+        return
+    print_table([{**row, "when": _when(row), "next": moment(row["next"])}], _COLUMNS, "")
+    print(f"\n{yaml.safe_dump({'spec': row['spec']}, sort_keys=False, allow_unicode=True)}")
+    print(f"# To act when {row['leaderboard']} gets worse: `prefect automation create --from-file FILE` with the lines")
+    print("# below; other actions (send-notification, run-deployment, call-webhook) are described in Prefect's manual.")
+    print(yaml.safe_dump(document["automation"], sort_keys=False, allow_unicode=True), end="")
 
 
 def pause(name: str, paused: bool) -> None:

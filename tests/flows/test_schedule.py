@@ -180,7 +180,26 @@ def test_a_bad_schedule_is_one_sentence(
     assert all(word in result.sentence() for word in words)
 
 
-@pytest.mark.parametrize("command", ["pause", "resume", "trigger", "remove"])
+def test_show_attaches_an_automation(stackrank: CommandLine, spec: Path, pool: str, tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+
+    stackrank("schedule", str(spec), "--name", "watched", "--pool", pool)
+    try:
+        shown = stackrank("schedule", "show", "watched").out
+        file = tmp_path / "automation.yaml"
+        file.write_text(shown[shown.index("# To act") :])
+        command = [sys.executable, "-m", "prefect", "automation", "create", "--from-file", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        with get_client(sync_client=True) as client:
+            (made,) = client._client.post("/automations/filter", json={}).json()
+            assert made["trigger"]["match"] == {"prefect.resource.id": "stackrank.leaderboard.watched"}
+            client._client.delete(f"/automations/{made['id']}")
+    finally:
+        stackrank("schedule", "remove", "watched")
+
+
+@pytest.mark.parametrize("command", ["show", "pause", "resume", "trigger", "remove"])
 def test_a_schedule_that_is_not_there(stackrank: CommandLine, command: str) -> None:
     result = stackrank("schedule", command, "nobody")
     assert result.status == 2
