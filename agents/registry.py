@@ -16,6 +16,7 @@ BUILT_IN = {
     "seeker": "agents.llm.seeker:Seeker",
     "random": "agents.random_agent:RandomAgent",
     "replay": "agents.replay:Replay",
+    "human": "agents.human:Human",
 }
 
 

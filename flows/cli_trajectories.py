@@ -1,4 +1,4 @@
-"""Commands about trajectories: making them again, taking them elsewhere."""
+"""Commands about trajectories: making them by hand, making them again, taking them elsewhere."""
 
 from __future__ import annotations
 
@@ -6,9 +6,25 @@ from typing import Annotated
 
 import typer
 
-from flows.cli_options import File, Json, Strings, Text
+from flows.cli_options import File, FixesOption, Json, PathOption, Strings, Text
 
 app = typer.Typer()
+
+
+@app.command()
+def play(
+    task: Annotated[str, typer.Argument(help="Name of a task.")],
+    benchmark: Annotated[str, typer.Option(help="Name of a benchmark.")] = "bugs",
+    path: PathOption = None,
+    fixes: FixesOption = None,
+    tools: Annotated[str, typer.Option(help="Tool set, or tools with commas.")] = "full",
+    sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
+) -> None:
+    """Debug a task yourself, recorded like any agent."""
+    from env.benchmarks.base import Source
+    from flows.commands.play import play as play_task
+
+    raise typer.Exit(play_task(task, benchmark, Source(path, fixes), tools, sandbox))
 
 
 @app.command()

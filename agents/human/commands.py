@@ -1,0 +1,142 @@
+"""From a typed line to an action."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from env.actions import Action
+from env.tools import ToolSet, find_tool
+
+USAGE = {
+    "view": "view PATH [FIRST [LAST]]",
+    "listdir": "listdir [PATH [DEPTH]]",
+    "grep": "grep [-i] PATTERN [PATH [GLOB]]     (quote a pattern with spaces)",
+    "rewrite": "rewrite PATH [FIRST [LAST]]     then the new lines, and a line with a single dot",
+    "pdb": "pdb COMMAND     for instance: pdb b cart.py:12    pdb c    pdb p total",
+    "bash": "bash COMMAND",
+    "eval": "eval",
+    "submit": "submit",
+}
+OTHERS = {
+    "help [TOOL]": "this, or all about a tool",
+    "# TEXT": "a thought, recorded with the next action",
+    "quit": "give up (or Ctrl-D); the verdict is taken on the files as they are",
+}
+PDB = tuple("break tbreak clear continue next step return until where up down list longlist args p pp display".split())
+_FILE = re.compile(r"(?<![\w./-])[\w-][\w./-]*\.\w{1,5}\b")
+
+
+class Unclear(Exception):
+    """The line is no action; the message says what would be."""
+
+
+def usage(name: str) -> str:
+    """How a tool is typed. Ones of plug-ins take their arguments by name."""
+    if name in USAGE:
+        return USAGE[name]
+    return " ".join([name, *(f"{each}=VALUE" for each in find_tool(name).arguments.model_fields)])
+
+
+def help_text(tools: ToolSet, name: str = "") -> str:
+    """What can be typed, or how one tool is used. Raises Unclear for a tool that is not there."""
+    if not name:
+        shown = [usage(each) for each in tools.tools]
+        return "\n".join([*shown, *(f"{line:<12}{what}" for line, what in OTHERS.items())])
+    if name not in tools.tools:
+        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}")
+    tool = find_tool(name)
+    fields = [f"  {each}: {field.description}" for each, field in tool.arguments.model_fields.items()]
+    return "\n".join([usage(name), tool.description, *fields])
+
+
+def read_action(line: str, tools: ToolSet, more: Callable[[], str]) -> Action:
+    """The action that a line means; `more` asks for the lines of code that belong to it. Raises Unclear."""
+    name, _, rest = line.strip().partition(" ")
+    rest = rest.strip()
+    if name not in tools.tools:
+        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` says how they are typed")
+    if name in ("pdb", "bash"):
+        if not rest:
+            raise Unclear(f"usage: {usage(name)}")
+        return Action(name, {"command": rest})
+    try:
+        words = shlex.split(rest)
+        arguments = _READ[name](words) if name in _READ else _by_name(name, words)
+    except ValueError:
+        raise Unclear(f"usage: {usage(name)}") from None
+    if name == "rewrite":
+        arguments["new_code"] = more()
+    return Action(name, arguments)
+
+
+def _lines(words: Sequence[str], *, path: str, numbers: Sequence[str]) -> dict[str, Any]:
+    """A path and whole numbers, of which the last may be missing."""
+    if len(words) > 1 + len(numbers):
+        raise ValueError
+    given: dict[str, Any] = {path: words[0]} if words else {}
+    return given | {name: int(word) for name, word in zip(numbers, words[1:], strict=False)}
+
+
+def _range(words: Sequence[str]) -> dict[str, Any]:
+    if not words:
+        raise ValueError
+    return _lines(words, path="path", numbers=("start", "end"))
+
+
+def _grep(words: Sequence[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {"ignore_case": True} if "-i" in words else {}
+    texts = [word for word in words if word != "-i"]
+    if not 1 <= len(texts) <= 3:
+        raise ValueError
+    return given | dict(zip(("pattern", "path", "glob"), texts, strict=False))
+
+
+def _nothing(words: Sequence[str]) -> dict[str, Any]:
+    if words:
+        raise ValueError
+    return {}
+
+
+def _by_name(name: str, words: Sequence[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for word in words:
+        key, found, value = word.partition("=")
+        if not found or key not in find_tool(name).arguments.model_fields:
+            raise ValueError
+        try:
+            given[key] = json.loads(value)
+        except ValueError:
+            given[key] = value
+    return given
+
+
+_READ: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
+    "view": _range,
+    "rewrite": _range,
+    "listdir": lambda words: _lines(words, path="path", numbers=("depth",)),
+    "grep": _grep,
+    "eval": _nothing,
+    "submit": _nothing,
+}
+
+
+def files_in(text: str) -> list[str]:
+    """The names of files that a text mentions."""
+    return list(dict.fromkeys(match.removeprefix("workspace/") for match in _FILE.findall(text)))
+
+
+def suggestions(before: Sequence[str], tools: ToolSet, files: Iterable[str]) -> list[str]:
+    """What the word after the words `before` could be."""
+    if not before:
+        return [*tools.tools, *(each.split()[0] for each in OTHERS if each[0] != "#")]
+    if before[0] == "help":
+        return list(tools.tools) if len(before) == 1 else []
+    if before[0] == "pdb" and len(before) == 1:
+        return list(PDB)
+    if before[0] == "grep" and len(before) == 1:
+        return []
+    return sorted(files)

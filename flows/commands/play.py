@@ -1,0 +1,66 @@
+"""`stackrank play`: a person at the keyboard, recorded like any agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from db import queries
+from db.engine import connect
+from db.models import RunStatus
+from db.store import Store
+from env.benchmarks.base import Source
+from flows.episode import InfrastructureError, play_episode
+from flows.output import say
+from flows.plan import make_plan, save_run
+from flows.spec import default_owner, make_spec
+from flows.stage import leave, stage_of
+
+
+def play(task: str, benchmark: str, source: Source, tools: str, sandbox: str | None) -> int:
+    """Play one task in this terminal. Returns the exit status.
+
+    It is a run of one episode, without Prefect: nothing has to be scheduled or tried again while somebody watches.
+    """
+    player = default_owner()
+    entrant = {"agent": "human", "tools": tools, "config": {"player": player}}
+    data: dict[str, Any] = {
+        "name": f"play-{task}",
+        "benchmark": benchmark,
+        "path": str(source.path) if source.path else None,
+        "fixes": str(source.fixes) if source.fixes else None,
+        "tasks": [task],
+        "entrants": [{**entrant, "name": f"human/{player} ({tools})" if player else ""}],
+        "workers": 1,
+        "sandbox": sandbox,
+        "steps": 10_000,
+        "wall_s": None,
+        "tags": ["play"],
+    }
+    store = Store(connect())
+    run_id = save_run(store, make_plan(make_spec(data, "the call")))
+    try:
+        stage = stage_of(run_id)
+        store.start_run(run_id)
+        (row,) = store.unfinished_episodes(run_id)
+        play_episode(stage, row["id"], stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
+    except InfrastructureError as error:
+        store.end_run(run_id, RunStatus.FAILED, str(error))
+        say(f"error: {error}")
+        return 1
+    except BaseException as error:
+        store.end_run(run_id, RunStatus.CANCELLED, " ".join(str(error).split())[:500] or type(error).__name__)
+        raise
+    finally:
+        leave(run_id)
+    store.end_run(run_id, RunStatus.FINISHED)
+    _show(queries.episode(store.engine, row["id"]))
+    return 0
+
+
+def _show(episode: dict[str, Any]) -> None:
+    print(f"\n{episode['verdict']} after {episode['steps']} steps ({episode['stop_reason']})")
+    for test in episode["score"]["unfixed"]:
+        print(f"does not pass: {test}")
+    for test in episode["score"]["regressions"]:
+        print(f"broken: {test}")
+    print(f"The episode, step by step: stackrank trace {episode['id']}")
