@@ -88,6 +88,14 @@ def run(
 
 
 @app.command()
+def spec(as_json: Json = False) -> None:
+    """Print the fields of a run specification; with --json its JSON schema."""
+    from flows.commands.spec import spec as describe
+
+    describe(as_json)
+
+
+@app.command()
 def runs(
     owner: Annotated[Text, typer.Option(help="Only runs of this owner.")] = None,
     project: Annotated[Text, typer.Option(help="Only runs of this project.")] = None,

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import getpass
 import os
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from env.benchmarks.base import Source, is_hub_name
+from flows.spec_problems import problem
 
 
 class SpecError(Exception):
     """The specification is wrong; the message names field, value and remedy."""
+
+
+def _with_prompts(config: dict[str, Any]) -> dict[str, Any]:
+    # The texts themselves: they are part of the entrant's identity, and other machines do not have the files.
+    prompts = config.get("prompts")
+    if not isinstance(prompts, dict) or not any(str(name).endswith("_file") for name in prompts):
+        return config
+    from agents.base import SetupError
+    from agents.llm.prompting import inlined
+
+    try:
+        return {**config, "prompts": inlined(prompts)}
+    except SetupError as error:
+        raise ValueError(str(error)) from None
+
+
+Config = Annotated[dict[str, Any], AfterValidator(_with_prompts)]
 
 
 class EntrantSpec(BaseModel):
@@ -24,30 +41,15 @@ class EntrantSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     agent: str
-    """Name of an agent: `oracle`, `repair`, `llm`, or one of a plug-in."""
+    """Name of an agent, for instance `llm` or `repair`, or one of a plug-in."""
     model: str = ""
     """Name of the model, for agents that use one."""
     tools: str = "debug"
     """Name of a tool set, or tools separated by commas."""
     name: str = ""
     """What it is called on pages; made from the other fields where empty."""
-    config: dict[str, Any] = Field(default_factory=dict)
+    config: Config = Field(default_factory=dict)
     """The agent's own settings, for instance temperature."""
-
-    @field_validator("config")
-    @classmethod
-    def _with_prompts(cls, value: dict[str, Any]) -> dict[str, Any]:
-        # The texts themselves: they are part of the entrant's identity, and other machines do not have the files.
-        prompts = value.get("prompts")
-        if not isinstance(prompts, dict) or not any(str(name).endswith("_file") for name in prompts):
-            return value
-        from agents.base import SetupError
-        from agents.llm.prompting import inlined
-
-        try:
-            return {**value, "prompts": inlined(prompts)}
-        except SetupError as error:
-            raise ValueError(str(error)) from None
 
     @property
     def label(self) -> str:
@@ -68,6 +70,30 @@ class RegressionSpec(BaseModel):
     """How many times the cost of an episode before it may cost now."""
 
 
+class Matrix(BaseModel):
+    """The short form of many entrants: every agent with every model and every tool set."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    agents: list[str] = Field(default_factory=list)
+    """Names of agents; `llm` where there are models, else `repair`."""
+    models: list[str] = Field(default_factory=list)
+    """Names of models."""
+    tools: list[str] = Field(default_factory=lambda: ["debug"])
+    """Names of tool sets, or lists of tools separated by commas."""
+    config: Config = Field(default_factory=dict)
+    """The agents' own settings, the same for all."""
+
+    def entrants(self) -> list[EntrantSpec]:
+        """All of them: agent by agent, model by model."""
+        return [
+            EntrantSpec(agent=agent, model=model, tools=tools, config=self.config)
+            for agent in self.agents or (["llm"] if self.models else ["repair"])
+            for model in self.models or [""]
+            for tools in self.tools or ["debug"]
+        ]
+
+
 class RunSpec(BaseModel):
     """A run: tasks x entrants x attempts."""
 
@@ -76,6 +102,7 @@ class RunSpec(BaseModel):
     name: str = ""
     """What the run is called; `BENCHMARK-DATE` where empty."""
     benchmark: str = "bugs"
+    """Name of a benchmark: `stackrank benchmarks` lists them."""
     path: str | None = None
     """Where the benchmark's data is, for benchmarks that need it."""
     fixes: str | None = None
@@ -90,7 +117,10 @@ class RunSpec(BaseModel):
     """At most so many tasks, taken evenly from the whole list."""
     include_invalid: bool = False
     """Whether tasks that `stackrank validate` found invalid are played too."""
-    entrants: list[EntrantSpec] = Field(default_factory=list, min_length=1)
+    entrants: list[EntrantSpec] = Field(default_factory=list)
+    """What is compared; at least one, here or by `matrix`."""
+    matrix: Matrix | None = None
+    """Further entrants, as a product. What is stored are the entrants that it stands for."""
     attempts: int = Field(1, ge=1, le=100)
     """Episodes for each task and entrant."""
     workers: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=256)
@@ -104,10 +134,11 @@ class RunSpec(BaseModel):
     cost_usd: float | None = Field(None, gt=0)
     """Dollars an episode may cost. Absent: no limit."""
     wall_s: float | None = Field(1800, gt=0)
-    """Seconds an episode may take."""
+    """Seconds an episode may take. `null`: no limit."""
     retries: int = Field(2, ge=0, le=10)
     """How often an episode is tried again after a failure of the infrastructure."""
     seed: int = 0
+    """For agents that choose; the same seed gives the same choices."""
     leaderboard: str = ""
     """The leaderboard this run belongs to; runs of one leaderboard are compared over time."""
     regression: RegressionSpec = Field(default_factory=RegressionSpec)
@@ -116,8 +147,11 @@ class RunSpec(BaseModel):
     """Called when it is worse, with JSON as Slack takes it; default `STACKRANK_WEBHOOK`. `$NAME` is the value of an
     environment variable, so that a secret address is not stored with the run."""
     tags: list[str] = Field(default_factory=list)
-    owner: str = Field(default_factory=lambda: os.environ.get("STACKRANK_OWNER") or _user())
+    """Words to find the run by."""
+    owner: str = Field(default_factory=lambda: default_owner())
+    """Who made it; `STACKRANK_OWNER`, or the name of the user, where absent."""
     project: str = Field(default_factory=lambda: os.environ.get("STACKRANK_PROJECT", ""))
+    """What it was made for; `STACKRANK_PROJECT` where absent."""
 
     @property
     def source(self) -> Source:
@@ -139,7 +173,15 @@ class RunSpec(BaseModel):
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _distinct(self) -> RunSpec:
+    def _all_entrants(self) -> RunSpec:
+        if self.matrix is not None:
+            self.entrants = [*self.entrants, *self.matrix.entrants()]
+            self.matrix = None
+        if not self.entrants:
+            raise ValueError(
+                "the run has no entrant: name one with --agent (for instance llm or repair), or under `entrants:` or "
+                "`matrix:` in the file"
+            )
         labels = [entrant.label for entrant in self.entrants]
         double = sorted({label for label in labels if labels.count(label) > 1})
         if double:
@@ -147,12 +189,14 @@ class RunSpec(BaseModel):
         return self
 
 
-_PARTS: dict[str, type[BaseModel]] = {"entrants": EntrantSpec, "regression": RegressionSpec}
+PARTS: dict[int | str, type[BaseModel]] = {"entrants": EntrantSpec, "matrix": Matrix, "regression": RegressionSpec}
+"""Field of a run -> what it is made of."""
 
 
-def _user() -> str:
+def default_owner() -> str:
+    """Who makes a run where nobody is named."""
     try:
-        return getpass.getuser()
+        return os.environ.get("STACKRANK_OWNER") or getpass.getuser()
     except (KeyError, OSError):
         return ""
 
@@ -160,24 +204,21 @@ def _user() -> str:
 def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
     """The specification from a YAML file, with what the flags say on top. Raises SpecError.
 
-    `overrides`: fields of RunSpec, and `agent`, `model`, `tools` (lists), which together replace the entrants.
+    `overrides`: fields of RunSpec, and `agent`, `model`, `tools` (lists), which together replace the entrants; what
+    they leave open comes from the file's matrix.
     """
     data = _read_yaml(file) if file is not None else {}
     given = {name: value for name, value in overrides.items() if value is not None and value != []}
-    agents, models, tools = (given.pop(name, []) for name in ("agent", "model", "tools"))
-    if agents or models or tools:
-        data["entrants"] = [
-            {"agent": agent, "model": model, "tools": each}
-            for agent in agents or (["llm"] if models else ["repair"])
-            for model in models or [""]
-            for each in tools or ["debug"]
-        ]
-    data.update(given)
-    if not data.get("entrants"):
-        raise SpecError(
-            "the run has no entrant: name one with --agent (oracle, repair, llm) or under `entrants:` in the file"
-        )
-    return make_spec(data, str(file) if file else "the call")
+    axes = {"agents": given.pop("agent", None), "models": given.pop("model", None), "tools": given.pop("tools", None)}
+    chosen = {name: values for name, values in axes.items() if values}
+    if chosen:
+        matrix = data.get("matrix")
+        data["matrix"] = {**(matrix if isinstance(matrix, dict) else {}), **chosen}
+        data["entrants"] = []
+    spec = make_spec({**data, **given}, str(file) if file else "the call")
+    if any(entrant.agent == "human" for entrant in spec.entrants):
+        raise SpecError("the agent human cannot play among others: `stackrank play TASK` lets a person play")
+    return spec
 
 
 def make_spec(data: dict[str, Any], source: str) -> RunSpec:
@@ -185,18 +226,13 @@ def make_spec(data: dict[str, Any], source: str) -> RunSpec:
     try:
         return RunSpec.model_validate(data)
     except ValidationError as error:
-        problems = []
-        for each in error.errors()[:4]:
-            field = ".".join(str(part) for part in each["loc"]) or "run"
-            if each["type"] == "extra_forbidden":
-                known = _PARTS.get(str(each["loc"][0]), RunSpec) if len(each["loc"]) > 1 else RunSpec
-                near = get_close_matches(str(each["loc"][-1]), known.model_fields, n=1)
-                meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known.model_fields)}"
-                problems.append(f"{field} is not a field; {meant}")
-            else:
-                shown = f" (got {each['input']!r})" if not isinstance(each["input"], dict) else ""
-                problems.append(f"{field}: {each['msg'].removeprefix('Value error, ')}{shown}")
+        problems = [problem(each, _fields(each["loc"])) for each in error.errors()[:4]]
         raise SpecError(f"{source}: {'; '.join(problems)}") from None
+
+
+def _fields(place: tuple[int | str, ...]) -> list[str]:
+    """The names of the fields that are known at a place."""
+    return list((PARTS.get(place[0], RunSpec) if len(place) > 1 else RunSpec).model_fields)
 
 
 def _read_yaml(file: Path) -> dict[str, Any]:

@@ -48,9 +48,10 @@ class Human:
                 return Decision(past.action)
         print(f"\n{observation.text}" if observation.ok else f"\nThat cannot be done: {observation.text}")
         thoughts: list[str] = []
-        prompt = f"\n[{self._steps} steps] > "
+        prompt = f"[step {self._steps + 1}] > "
         while True:
             try:
+                print()
                 line = self._console.ask(prompt).strip()
                 if line in QUIT:
                     raise EOFError

@@ -26,8 +26,11 @@ OTHERS = {
     "# TEXT": "a thought, recorded with the next action",
     "quit": "give up (or Ctrl-D); the verdict is taken on the files as they are",
 }
-PDB = tuple("break tbreak clear continue next step return until where up down list longlist args p pp display".split())
-_FILE = re.compile(r"(?<![\w./-])[\w-][\w./-]*\.\w{1,5}\b")
+PDB = (
+    "break", "tbreak", "clear", "continue", "next", "step", "return", "until", "where", "up", "down", "list",
+    "longlist", "args", "p", "pp", "display",
+)  # fmt: skip
+_FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
 
 
 class Unclear(Exception):

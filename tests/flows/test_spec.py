@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from flows.spec import RunSpec, SpecError, make_spec, read_spec
+from flows.plan import make_entrant
+from flows.spec import PARTS, RunSpec, SpecError, make_spec, read_spec
+from tests.flows.calls import CommandLine
 
+ROOT = Path(__file__).parents[2]
 MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
 
 
@@ -17,10 +20,24 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
     [
         ({**MINIMAL, "benchmrk": "bugs"}, ["benchmrk", "not a field", "benchmark"]),
         ({"entrants": [{"agent": "oracle", "modle": "x"}]}, ["entrants.0.modle", "model"]),
-        ({**MINIMAL, "attempts": 0}, ["attempts", "greater than or equal to 1", "0"]),
-        ({**MINIMAL, "workers": "many"}, ["workers", "integer", "many"]),
-        ({**MINIMAL, "sandbox": "vm"}, ["sandbox", "docker", "vm"]),
-        ({**MINIMAL, "cost_usd": -1}, ["cost_usd", "-1"]),
+        ({**MINIMAL, "attempts": 0}, ["attempts has to be at least 1, not 0"]),
+        ({**MINIMAL, "workers": "many"}, ["workers has to be a whole number, not 'many'"]),
+        ({**MINIMAL, "sandbox": "vm"}, ["sandbox has to be docker, bubblewrap or local, not 'vm'"]),
+        ({**MINIMAL, "cost_usd": -1}, ["cost_usd has to be more than 0, not -1"]),
+        ({**MINIMAL, "attempts": 1000}, ["attempts has to be at most 100, not 1000"]),
+        ({**MINIMAL, "attempts": 1.5}, ["attempts has to be a whole number, not 1.5"]),
+        ({**MINIMAL, "name": ["a"]}, ["name has to be a text, not ['a']"]),
+        ({**MINIMAL, "name": None}, ["name has to be a text, not nothing"]),
+        ({**MINIMAL, "wall_s": "soon"}, ["wall_s has to be a number, not 'soon'"]),
+        ({**MINIMAL, "tags": {"a": 1}}, ["tags has to be a list, not {'a': 1}"]),
+        ({"entrants": ["llm"]}, ["entrants.0 has to be fields with values, not 'llm'"]),
+        ({"entrants": "llm"}, ["entrants has to be a list, not 'llm'"]),
+        ({"entrants": [{"tools": "debug"}]}, ["entrants.0.agent is missing"]),
+        ({"entrants": [{"agent": "llm", "config": 1}]}, ["entrants.0.config has to be fields with values, not 1"]),
+        ({"matrix": {"model": ["a"]}}, ["matrix.model is not a field; did you mean models?"]),
+        ({"matrix": {"models": "a"}}, ["matrix.models has to be a list, not 'a'"]),
+        ({"matrix": ["a"]}, ["matrix has to be fields with values"]),
+        ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "names"]),
         ({"entrants": []}, ["entrants"]),
         ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "names"]),
     ],
@@ -69,6 +86,52 @@ def test_models_and_tools_are_crossed() -> None:
     assert [each.label for each in spec.entrants] == [
         "llm/a (rewrite)", "llm/a (debug)", "llm/b (rewrite)", "llm/b (debug)",
     ]  # fmt: skip
+
+
+PAPER = """
+matrix: {agents: [llm], models: [a, b], tools: [rewrite, debug, debug5], config: {temperature: 0}}
+entrants: [{agent: oracle, tools: rewrite}]
+"""
+
+
+def test_a_matrix_is_a_short_form_of_entrants(tmp_path: Path) -> None:
+    file = tmp_path / "paper.yaml"
+    file.write_text(PAPER)
+    spec = read_spec(file, {"attempts": 2})
+    models = [f"llm/{model} ({tools})" for model in "ab" for tools in ("rewrite", "debug", "debug5")]
+    assert [each.label for each in spec.entrants] == ["oracle (rewrite)", *models]
+    assert spec.matrix is None and spec.entrants[-1].config == {"temperature": 0}
+    assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
+
+
+def test_flags_replace_entrants_and_axes_of_the_matrix(tmp_path: Path) -> None:
+    file = tmp_path / "paper.yaml"
+    file.write_text(PAPER)
+    spec = read_spec(file, {"model": ["c"]})
+    assert [each.label for each in spec.entrants] == ["llm/c (rewrite)", "llm/c (debug)", "llm/c (debug5)"]
+    spec = read_spec(file, {"tools": ["bash"]})
+    assert [each.label for each in spec.entrants] == ["llm/a (bash)", "llm/b (bash)"]
+
+
+def test_every_field_is_described(stackrank: CommandLine) -> None:
+    for kind in (RunSpec, *PARTS.values()):
+        assert all(field.description for field in kind.model_fields.values())
+    written = (ROOT / "docs" / "specification.md").read_text(encoding="utf-8")
+    assert stackrank("spec").out == written, "run `stackrank spec > docs/specification.md`"
+
+
+def test_the_schema_for_editors(stackrank: CommandLine) -> None:
+    schema = stackrank("spec", "--json").json()
+    assert schema["properties"].keys() == RunSpec.model_fields.keys()
+    assert schema["properties"]["limit"]["description"].startswith("At most so many tasks")
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "deploy" / "examples").glob("*.yaml")), ids=lambda file: file.name)
+def test_the_examples_are_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    spec = read_spec(file, {})
+    for entrant in spec.entrants:
+        make_entrant(entrant)
 
 
 def test_a_specification_survives_json() -> None:

@@ -1,0 +1,54 @@
+"""What is wrong with a field, in words that name the field, what it should be, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+# Pydantic's kinds of errors (https://docs.pydantic.dev/latest/errors/validation_errors/).
+_SHOULD_BE: Mapping[str, str] = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "dict_type": "fields with values",
+    "model_type": "fields with values",
+}
+_LIMITS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "greater_than_equal": lambda context: f"at least {context['ge']}",
+    "greater_than": lambda context: f"more than {context['gt']:g}",
+    "less_than_equal": lambda context: f"at most {context['le']}",
+    "less_than": lambda context: f"less than {context['lt']:g}",
+    "literal_error": lambda context: str(context["expected"]).replace("'", ""),
+}
+_SHOWN = 80
+"""Characters of a wrong value that are repeated."""
+
+
+def problem(error: ErrorDetails, known: Sequence[str]) -> str:
+    """One error in words. `known`: the fields there are where it happened."""
+    kind, context = error["type"], error.get("ctx", {})
+    field = ".".join(str(part) for part in error["loc"])
+    if kind == "extra_forbidden":
+        near = get_close_matches(str(error["loc"][-1]), known, n=1)
+        return f"{field} is not a field; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}")
+    if kind == "missing":
+        return f"{field} is missing"
+    if kind in _LIMITS or kind in _SHOULD_BE:
+        should = _LIMITS[kind](context) if kind in _LIMITS else _SHOULD_BE[kind]
+        return f"{field} has to be {should}, not {_shown(error['input'])}"
+    said = error["msg"].removeprefix("Value error, ")
+    return f"{field}: {said} (it is {_shown(error['input'])})" if field else said
+
+
+def _shown(value: Any) -> str:
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,0 +1,79 @@
+"""`stackrank play`: lines from a pipe, and keys on a real terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.env.conftest import usable
+from tests.flows.calls import CommandLine
+
+ROOT = Path(__file__).parents[2]
+PLAY = ("play", "vat-table", "--sandbox", "bubblewrap")
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usable("bubblewrap")
+    monkeypatch.setenv("STACKRANK_OWNER", "ada")
+
+
+def test_from_a_pipe(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = "# Where?\nlistdir\npdb p 6 * 7\nrewrite new.py\nx = 1\n.\nview new.py\neval\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    result = stackrank(*PLAY, "--tools", "debug")
+    assert result.status == 0
+    assert "unresolved after 5 steps (agent_gave_up)" in result.out
+    assert "does not pass: tests/" in result.out and "stackrank trace 1" in result.out
+    (run,) = stackrank("runs", "--json").json()
+    assert (run["name"], run["status"], run["tags"]) == ("play-vat-table", "finished", ["play"])
+    episode = stackrank("trace", "1", "--json").json()
+    assert (episode["entrant"], episode["stop_reason"]) == ("human/ada (debug)", "agent_gave_up")
+    assert [step["tool"] for step in episode["steps"]] == ["", "listdir", "pdb", "rewrite", "view", "eval"]
+    assert episode["steps"][1]["thought"] == "Where?"
+    assert "42" in episode["steps"][2]["observation"]
+    assert "+x = 1" in episode["diff"]
+    assert stackrank("replay", "1").status == 0
+
+
+def test_on_a_terminal(database: str, tmp_path: Path) -> None:
+    """Completion, history, Ctrl-C and Ctrl-D, in a home of its own."""
+    # What a sandbox runs stays where this machine has it: only the history moves.
+    command = [sys.executable, "-m", "flows.cli", *PLAY]
+    environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "PYTHONPATH": str(ROOT)}
+    terminal = pexpect.spawn(command[0], command[1:], cwd=str(ROOT), env=environment, encoding="utf-8", timeout=120)
+    terminal.setwinsize(50, 160)
+    log = io.StringIO()
+    terminal.logfile_read = log
+    terminal.expect(r"\[step 1\] >")
+    terminal.send("listd\t")
+    terminal.expect("ir")  # what completion adds
+    terminal.send("\r")
+    terminal.expect(r"\[step 2\] >")
+    terminal.send("view vat/inv\t")
+    terminal.expect(r"oice\.py")
+    terminal.send(" 1 3\r")
+    terminal.expect("lines 1 to 3 of")
+    terminal.expect(r"\[step 3\] >")
+    terminal.send("no such thing\x03")
+    terminal.expect("gives up")
+    terminal.send("\x1b[A\r")  # the line before, once more
+    terminal.expect("lines 1 to 3 of")
+    terminal.expect(r"\[step 4\] >")
+    terminal.send("rewrite new.py\r")
+    terminal.expect(r" \|")
+    terminal.send("x = 1\r.\r")
+    terminal.expect("Created new.py")
+    terminal.expect(r"\[step 5\] >")
+    terminal.send("\x04")
+    terminal.expect("unresolved after 4 steps")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0
+    assert "Traceback" not in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", log.getvalue())
