@@ -36,12 +36,24 @@ def worker(
     pool: Annotated[str, typer.Option(help="Work pool to take runs from; made if there is none.")] = POOL,
     limit: Annotated[Number, typer.Option(min=1, help="Runs at the same time.")] = None,
     port: Annotated[Number, typer.Option(help="Answer /health on this port.")] = None,
-    host: Annotated[str, typer.Option(help="Address of that port.")] = "127.0.0.1",
+    metrics_port: Annotated[Number, typer.Option(help="Serve Prometheus metrics on this port.")] = None,
+    host: Annotated[str, typer.Option(help="Address of these ports.")] = "127.0.0.1",
 ) -> None:
     """Play scheduled runs until interrupted."""
     from flows.commands import services
 
-    services.worker(pool, limit, port, host)
+    services.worker(pool, limit, port, metrics_port, host)
+
+
+@app.command()
+def metrics(
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 9464,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Serve Prometheus metrics of the database until interrupted."""
+    from flows.commands import services
+
+    services.metrics(port, host)
 
 
 @app.command()

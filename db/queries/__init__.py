@@ -28,6 +28,7 @@ from db.queries.steps import (
 )
 from db.queries.task_board import task_board, task_rates
 from db.queries.tool_sets import tool_sets, tool_use
+from db.queries.totals import totals
 
 __all__ = [
     "actions",
@@ -70,5 +71,6 @@ __all__ = [
     "tasks",
     "tool_sets",
     "tool_use",
+    "totals",
     "validations",
 ]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ipaddress
 import os
 import platform
+import runpy
+import signal
 import socket
 import sys
+import threading
 from pathlib import Path
 
 from db.engine import connect, default_url
@@ -56,9 +59,13 @@ WORKER = Service(
 )
 
 
-def worker(pool: str, limit: int | None, port: int | None, host: str) -> None:
+def worker(pool: str, limit: int | None, port: int | None, metrics_port: int | None, host: str) -> None:
     """Play what is scheduled on a work pool, in this process, until it is interrupted. Raises ServerError."""
-    connect().dispose()
+    engine = connect()
+    if metrics_port is not None:
+        from flows.metrics import serve
+
+        serve(engine, metrics_port, host)
     os.environ.update({**_env(0), **client_env(ensure_server(say=say))})
     # Imports Prefect, which reads these variables then.
     from flows.deployments import make_pool
@@ -66,16 +73,29 @@ def worker(pool: str, limit: int | None, port: int | None, host: str) -> None:
     # A pool that is there keeps its kind: a worker of Docker or Kubernetes serves it where that package is installed.
     make_pool(pool)
     name = f"{platform.node()}-{port or os.getpid()}"
-    command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--name", name]
-    command += ["--install-policy", "never"]
+    command = ["prefect", "worker", "start", "--pool", pool, "--name", name, "--install-policy", "never"]
     if limit:
         command += ["--limit", str(limit)]
     if port:
         command.append("--with-healthcheck")
         os.environ |= {"PREFECT_WORKER_WEBSERVER_HOST": host, "PREFECT_WORKER_WEBSERVER_PORT": str(port)}
     say(f"worker {name} takes runs from the pool {pool} and writes to {masked(default_url())} (Ctrl-C ends it)")
-    # In place of this process, so that signals reach it.
-    os.execv(sys.executable, command)
+    # In this process, so that signals reach it and the metrics go on.
+    sys.argv = command
+    runpy.run_module("prefect", run_name="__main__", alter_sys=True)
+
+
+def metrics(port: int, host: str) -> None:
+    """Serve Prometheus metrics until it is interrupted. Raises ServerError."""
+    from flows.metrics import serve
+
+    server = serve(connect(), port, host)
+    say(f"metrics of {masked(default_url())} at http://{host}:{server.server_port}/metrics (Ctrl-C ends it)")
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()
+    server.shutdown()
 
 
 def dashboard(port: int, host: str) -> None:
