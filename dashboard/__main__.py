@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 from dashboard.launch import command
 
@@ -11,5 +12,9 @@ parser = argparse.ArgumentParser(prog="dashboard")
 parser.add_argument("--port", type=int, default=8501)
 parser.add_argument("--host", default="127.0.0.1")
 arguments = parser.parse_args()
-argv, environment = command(port=arguments.port, host=arguments.host)
+try:
+    argv, environment = command(port=arguments.port, host=arguments.host)
+except ValueError as error:
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(2)
 os.execve(argv[0], argv, environment)

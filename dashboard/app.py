@@ -4,12 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import address
+from dashboard import address, login
 from dashboard.show import escaped, guarded
 
 # An icon of our own, set before the pages' are: those Streamlit fetches from the internet.
 st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
+login.require()
 pages = [
     st.Page(
         "app_pages/overview.py",
@@ -72,6 +73,7 @@ hints = st.container()
 try:
     with guarded():
         page.run()
+    login.footer()
 finally:
     for name, value in address.ignored().items():
         text = f"The address asks for {name} = {value[:80]}, which is not here: it is left out."

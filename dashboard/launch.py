@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import sys
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 HEALTH = "/_stcore/health"
 """The path that answers `ok` as soon as the dashboard serves pages."""
+
+SECRETS, OPEN = "STACKRANK_SECRETS", "STACKRANK_DASHBOARD_OPEN"
+_USUAL = ".streamlit/secrets.toml"
+
+
+def login_configured() -> bool:
+    """Whether the secrets file has a section [auth]. Raises `ValueError` for a file that cannot be read."""
+    named = os.environ.get(SECRETS)
+    # Streamlit by itself looks into two folders.
+    places = [Path(named).expanduser()] if named else [Path.home() / _USUAL, Path.cwd() / _USUAL]
+    for file in places:
+        if not named and not file.exists():
+            continue
+        try:
+            if "auth" in tomllib.loads(file.read_text(encoding="utf-8")):
+                return True
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            told = f"The secrets file {file} cannot be read ({error}): mend it or change {SECRETS}."
+            raise ValueError(told) from None
+    return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens on `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def command(
@@ -16,10 +46,18 @@ def command(
 ) -> tuple[list[str], dict[str, str]]:
     """The command and its environment that serve the dashboard on `host`:`port`, from any folder.
 
-    There is no login: a `host` other than loopback shows the database to everyone who can reach it. `database_url`
-    None leaves the choice to `STACKRANK_DATABASE_URL`. It travels in the environment: a command line is readable by
-    every user of the machine, and the URL may hold a password.
+    `STACKRANK_SECRETS` names Streamlit's secrets file (secrets.toml); its section [auth] turns the login on. Without a
+    login a `host` other than loopback would show the database to everyone who can reach it: raises `ValueError`, unless
+    `STACKRANK_DASHBOARD_OPEN` says that something else in front of it keeps strangers out.
+
+    `database_url` None leaves the choice to `STACKRANK_DATABASE_URL`. It travels in the environment: a command line is
+    readable by every user of the machine, and the URL may hold a password.
     """
+    if not is_loopback(host) and not login_configured() and not os.environ.get(OPEN):
+        raise ValueError(
+            f"Without a login the dashboard listens on this machine only, not on {host}: name a secrets file with an "
+            f"[auth] section in {SECRETS}, or set {OPEN}=1 where something in front of it keeps strangers out."
+        )
     options = {
         "server.headless": "true",
         "server.address": host,
@@ -32,6 +70,8 @@ def command(
         "client.showErrorDetails": "none",
         "theme.base": str(HERE / "theme.toml"),
     }
+    if secrets := os.environ.get(SECRETS):
+        options["secrets.files"] = str(Path(secrets).expanduser().absolute())
     argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "app.py")]
     argv += [f"--{name}={value}" for name, value in options.items()]
     environment = dict(os.environ)

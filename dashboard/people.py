@@ -31,7 +31,7 @@ def notes_and_tags(
         _tags(run_id, tags, episode_id)
         for note in written:
             _show(note, episode_id)
-        place = "the run" if episode_id is None else "the episode" if step_index is None else f"step {step_index}"
+        place = "the run" if episode_id is None else "the step that is shown"
         key = f"note_{run_id}_{episode_id}"
         with st.form(key, clear_on_submit=True, border=False):
             body = st.text_area(f"A note about {place}", max_chars=MOST_CHARS, height=80, key=f"{key}_body")

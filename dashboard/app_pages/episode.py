@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import address, show
+from dashboard import address, people, show
 from dashboard.data import ask
 from dashboard.trace.detail import step_detail
 from dashboard.trace.header import header, outcome
@@ -43,4 +43,5 @@ def steps() -> None:
 
 
 steps()
+people.notes_and_tags(episode["run_id"], episode["tags"], episode_id=episode["id"], step_index=address.number("step"))
 outcome(episode)

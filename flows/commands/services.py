@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import platform
 import runpy
@@ -109,17 +108,8 @@ def dashboard(port: int, host: str) -> None:
             raise ServerError(
                 f"The dashboard cannot listen on {host}:{port} ({error.strerror}): choose another --port."
             ) from None
-    if not _is_loopback(host):
-        say(f"warning: there is no login, and everyone who reaches {host} sees everything")
     say(f"the dashboard shows {masked(default_url())} at http://{host}:{port} (Ctrl-C ends it)")
     os.execve(sys.executable, _command(port, host), _env(port))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def up(port: int, as_json: bool) -> None:

@@ -2,10 +2,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,10 +11,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard.launch import HEALTH, command
 from db.engine import connect
 from db.store import Store
 from tests.dashboard.seed import Seeded, seed
+from tests.dashboard.serving import serve
 
 
 def _filled(folder: Path) -> Iterator[SimpleNamespace]:
@@ -41,39 +37,11 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     yield from _filled(tmp_path_factory.mktemp("watched"))
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="session")
 def served(watched: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The dashboard over the filled database, started as the command line does, from some other folder."""
-    port = free_port()
-    argv, environment = command(port=port, database_url=watched.url)
-    log = tmp_path_factory.mktemp("served") / "log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            argv, env=environment, cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-        )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(240):
-            assert process.poll() is None, log.read_text()
-            try:
-                with urllib.request.urlopen(address + HEALTH, timeout=5) as answer:
-                    if answer.read() == b"ok":
-                        break
-            except OSError:
-                time.sleep(0.25)
-        else:
-            pytest.fail(f"the dashboard did not start: {log.read_text()}")
+    with serve(watched.url, tmp_path_factory.mktemp("served")) as address:
         yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-    assert "Traceback" not in log.read_text(), log.read_text()
 
 
 @pytest.fixture(scope="session")

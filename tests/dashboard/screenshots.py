@@ -8,20 +8,14 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import tempfile
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from dashboard.launch import HEALTH, command
 from db.engine import connect
-from tests.dashboard.conftest import free_port
 from tests.dashboard.seed import seed
+from tests.dashboard.serving import serve
 
 PAGES = {
     "overview": "/",
@@ -43,26 +37,6 @@ PAGES = {
     "episodes": "/episodes",
     "episode": "/episode?id=4&step=3",
 }
-
-
-@contextmanager
-def dashboard(url: str) -> Iterator[str]:
-    """The dashboard over the database at `url`, served while the block runs: its address."""
-    port = free_port()
-    argv, environment = command(port=port, database_url=url)
-    process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(240):
-            try:
-                with urllib.request.urlopen(address + HEALTH, timeout=5):
-                    break
-            except OSError:
-                time.sleep(0.25)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 def shoot(address: str, folder: Path, names: list[str], schemes: list[str]) -> None:
@@ -104,7 +78,7 @@ def main() -> None:
             engine = connect(url)
             seed(engine, tasks=40, attempts=3)
             engine.dispose()
-        with dashboard(url) as address:
+        with serve(url, Path(made)) as address:
             shoot(address, arguments.folder, arguments.only, arguments.schemes)
 
 

@@ -19,7 +19,8 @@ def test_it_is_private_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment["STACKRANK_DATABASE_URL"] == "sqlite:///before.db"
 
 
-def test_the_database_is_not_on_the_command_line() -> None:
+def test_the_database_is_not_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_DASHBOARD_OPEN", "1")
     argv, environment = command(host="0.0.0.0", database_url="postgresql://ada:pw-0@host/db")
     assert not any("pw-0" in part for part in argv) and "--server.address=0.0.0.0" in argv
     assert environment["STACKRANK_DATABASE_URL"].endswith("pw-0@host/db")

@@ -1,0 +1,151 @@
+"""Signing in, against a provider of OpenID Connect on this machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from oidc_provider_mock import User, run_server_in_thread
+
+from dashboard.launch import command
+from dashboard.login import allowed
+from tests.dashboard.browsing import heading, ready, sync_api
+from tests.dashboard.serving import free_port, serve
+
+RULES = "ada@example.org, @team.example"
+
+
+@pytest.mark.parametrize(
+    ("email", "verified", "rules", "expected"),
+    [
+        ("ada@example.org", True, RULES, True),
+        ("Ada@Example.ORG", None, RULES, True),
+        ("bob@team.example", True, RULES, True),
+        ("bob@example.org", True, RULES, False),
+        ("bob@sub.team.example", True, RULES, False),
+        ("bob@evil-team.example", True, RULES, False),
+        ("bob@team.example@evil.example", True, RULES, False),
+        ("ada@example.org", False, RULES, False),
+        ("ada@example.org", "false", RULES, False),
+        ("", True, RULES, False),
+        ("@team.example", True, "", False),
+        ("ada@example.org", True, "", False),
+        ("who@ever.example", False, "*", True),
+        ("", None, "*", True),
+    ],
+)
+def test_who_is_let_in(email: str, verified: object, rules: str, expected: bool) -> None:
+    assert allowed(email, verified, rules) is expected
+
+
+def secrets(folder: Path, port: int, provider: int) -> Path:
+    file = folder / "secrets.toml"
+    file.write_text(
+        f'''[auth]
+redirect_uri = "http://localhost:{port}/oauth2callback"
+cookie_secret = "{"x" * 40}"
+client_id = "stackrank"
+client_secret = "not a secret"
+server_metadata_url = "http://localhost:{provider}/.well-known/openid-configuration"
+'''
+    )
+    return file
+
+
+@pytest.fixture(scope="module")
+def guarded(seeded: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a dashboard that asks who is there."""
+    folder, port = tmp_path_factory.mktemp("guarded"), free_port()
+    people = [
+        User(sub="ada", claims={"email": "ada@example.org", "email_verified": True}),
+        User(sub="eve", claims={"email": "eve@elsewhere.example"}),
+    ]
+    with run_server_in_thread(user_claims=people) as provider, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STACKRANK_SECRETS", str(secrets(folder, port, provider.server_port)))
+        patch.setenv("STACKRANK_ALLOWED_USERS", RULES)
+        with serve(seeded.url, folder, port=port):
+            yield f"http://localhost:{port}"
+
+
+@pytest.fixture
+def visitor(browser: Any, guarded: str) -> Iterator[sync_api.Page]:
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, base_url=guarded)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    yield page
+    context.close()
+
+
+def sign_in(page: sync_api.Page, who: str) -> None:
+    page.get_by_role("button", name="Sign in").click()
+    page.locator(f"button[name=sub][value={who}]").click()
+
+
+def test_a_stranger_sees_nothing(visitor: sync_api.Page) -> None:
+    for path in ("/", "/episode?id=1", "/leaderboard"):
+        visitor.goto(path)
+        ready(visitor)
+        sync_api.expect(visitor.get_by_role("button", name="Sign in")).to_be_visible()
+        assert "qwen3" not in visitor.content() and "nightly" not in visitor.content()
+
+
+def test_who_is_on_the_list_is_let_in_and_writes_under_that_name(visitor: sync_api.Page) -> None:
+    visitor.goto("/")
+    sign_in(visitor, "ada")
+    heading(visitor, "Latest run")
+    sync_api.expect(visitor.get_by_text("Signed in as ada@example.org")).to_be_visible()
+    visitor.goto("/run?id=1")
+    ready(visitor)
+    visitor.get_by_text("Notes and tags").click()
+    visitor.get_by_label("A note about the run").fill("Seen by me.")
+    visitor.get_by_role("button", name="Add note").click()
+    sync_api.expect(visitor.get_by_text("ada@example.org, 2")).to_be_visible()
+    visitor.get_by_role("button", name="Sign out").click()
+    visitor.wait_for_url("**/end_session**")  # the provider asks whether to sign out there as well
+    visitor.goto("/")
+    sync_api.expect(visitor.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+def test_who_is_not_on_the_list_stays_out(visitor: sync_api.Page) -> None:
+    visitor.goto("/")
+    sign_in(visitor, "eve")
+    heading(visitor, "Not on the list")
+    visitor.goto("/leaderboard")
+    heading(visitor, "Not on the list")
+    assert "qwen3" not in visitor.content()
+
+
+def test_without_a_login_it_is_for_this_machine_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("STACKRANK_SECRETS", raising=False)
+    monkeypatch.delenv("STACKRANK_SECRETS", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for host in ("0.0.0.0", "192.0.2.1", "::", "example.org"):
+        with pytest.raises(ValueError, match="STACKRANK_SECRETS"):
+            command(host=host)
+    for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        command(host=host)
+    monkeypatch.setenv("STACKRANK_DASHBOARD_OPEN", "1")
+    command(host="0.0.0.0")
+    monkeypatch.delenv("STACKRANK_DASHBOARD_OPEN")
+    monkeypatch.setenv("STACKRANK_SECRETS", str(secrets(tmp_path, 1, 2)))
+    assert f"--secrets.files={tmp_path / 'secrets.toml'}" in command(host="0.0.0.0")[0]
+
+
+@pytest.mark.parametrize("text", [None, "[auth", "[other]\n"])
+def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "secrets.toml"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("STACKRANK_SECRETS", str(file))
+    root = str(Path(__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", root)
+    argv = [sys.executable, "-m", "dashboard", "--host", "0.0.0.0"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stderr.startswith("error: ") and "STACKRANK_SECRETS" in done.stderr
+    assert "Traceback" not in done.stderr
