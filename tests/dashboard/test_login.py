@@ -122,7 +122,6 @@ def test_who_is_not_on_the_list_stays_out(visitor: sync_api.Page) -> None:
 
 def test_without_a_login_it_is_for_this_machine_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("STACKRANK_SECRETS", raising=False)
-    monkeypatch.delenv("STACKRANK_SECRETS", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for host in ("0.0.0.0", "192.0.2.1", "::", "example.org"):
