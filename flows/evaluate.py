@@ -25,6 +25,7 @@ from db.models import RunStatus
 from db.store import Store
 from env.sandbox.registry import reap
 from flows import log, preflight
+from flows.endpoint_limits import slots
 from flows.episode import InfrastructureError, Stage, play_episode
 from flows.reporting import progress_shown, report
 from flows.stage import leave, stage_of
@@ -52,8 +53,12 @@ def episode(run_id: int, episode_id: int, label: str) -> dict[str, Any]:
     if (task_run.get_run_count() or 1) > 1:
         stage.tries[episode_id] = stage.store.retry_episode(stage.tries.get(episode_id, episode_id))
     current = stage.tries.get(episode_id, episode_id)
-    with log.doing("episode", run=run_id, episode=current, what=label) as outcome:
-        played = play_episode(stage, current, stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
+    entrant = stage.entrants[row["entrant_id"]]
+    with (
+        slots(entrant, stage.cancelled.is_set),
+        log.doing("episode", run=run_id, episode=current, what=label) as outcome,
+    ):
+        played = play_episode(stage, current, stage.tasks[row["task_id"]], entrant)
         outcome.update(played)
     return played
 

@@ -29,6 +29,7 @@ class LlmAgent:
         if not model:
             raise SetupError("the agent llm needs a model: name one with --model")
         settings = read_settings(config or {}, Settings)
+        self.endpoints = (settings,)
         self._prompts = Prompts(_PROMPTS, settings.prompts)
         self._dialogue = Dialogue(model, settings)
 

@@ -51,7 +51,7 @@ class Rate:
         if self.per_minute is None or amount <= 0:
             return
         if _shared is not None:
-            self._buy(_shared, self.per_minute, amount)
+            self._buy(_shared, self.per_minute, amount, deadline)
             return
         wait = self._reserve(self.per_minute / 60, amount)
         if deadline is not None and time.monotonic() + wait > deadline:
@@ -72,10 +72,12 @@ class Rate:
             self._stock -= amount
             return max(-self._stock / per_second, 0.0)
 
-    def _buy(self, shared: Shared, per_minute: float, amount: int) -> None:
+    def _buy(self, shared: Shared, per_minute: float, amount: int, deadline: float | None) -> None:
         # A second's worth at a time, because asking the store takes a while.
         with self._lock:
             while self._stock < amount:
+                if deadline is not None and time.monotonic() > deadline:
+                    raise OutOfTime
                 bought = max(int(per_minute / 60), 1)
                 shared(self._name, per_minute, bought)
                 self._stock += bought

@@ -105,7 +105,9 @@ class Seeker:
         self._prompts = Prompts(_PROMPTS, settings.prompts)
         shared = {name: value for name, value in config.items() if name in Settings.model_fields}
         own = {name: value for name, value in shared.items() if name not in ("price", "prompts")}
-        self._seeker = Dialogue(settings.seeker_model, read_settings({**own, **settings.seeker}, Settings), "seeker")
+        seekers = read_settings({**own, **settings.seeker}, Settings)
+        self.endpoints = (seekers, settings)
+        self._seeker = Dialogue(settings.seeker_model, seekers, "seeker")
         self._coder = Dialogue(model, settings, "coder")
         self._seeking = True
         self._brief = ""

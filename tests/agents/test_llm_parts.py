@@ -1,15 +1,23 @@
-"""Parts of the llm agent that need no endpoint: prices, history."""
+"""Parts of the llm agent: prices, history."""
 
 from __future__ import annotations
 
+import json
+import tomllib
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents.base import SetupError
-from agents.llm import history
+from agents.base import Briefing, SetupError, Usage
+from agents.llm import LlmAgent, history, prices
 from agents.llm.prices import find_price
+from env.actions import Observation
+from env.tools import tool_set
+from tests.support.openai_server import call
 
 
 def conversation(turns: int, size: int = 2000) -> list[dict[str, Any]]:
@@ -75,3 +83,39 @@ def test_a_wrong_price_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, te
     monkeypatch.setenv("STACKRANK_PRICES", str(table))
     with pytest.raises(SetupError, match=r"wrong\.toml"):
         find_price("m")
+
+
+def test_requests_share_their_beginning_but_for_rare_cuts(serve: Any) -> None:
+    """What endpoints cache is the beginning of a conversation: much is cut at a time, so that it seldom changes."""
+    server = serve([call("view", path="a.py")])
+    agent = LlmAgent(model="scripted", config={"context_tokens": 20_000})
+    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 200), Observation("1 failed"))
+    cuts = 0
+    for number in range(120):
+        decision = agent.act(Observation(f"{number} " + "x" * 3000))
+        cuts += "history_cut_to_tokens" in decision.exchanges[0].request
+    changed = sum(
+        other["messages"][: len(one["messages"])] != one["messages"] for one, other in pairwise(server.requests)
+    )
+    assert changed == cuts and 3 <= cuts <= 20
+    assert all(request["messages"][:2] == server.requests[0]["messages"][:2] for request in server.requests)
+    assert all({**request, "messages": 0} == {**server.requests[0], "messages": 0} for request in server.requests)
+    assert max(len(json.dumps(request["messages"])) for request in server.requests) < 20_000 * 4
+
+
+def test_every_price_is_dated_and_plausible() -> None:
+    table = tomllib.loads((Path(prices.__file__).with_name("prices.toml")).read_text())
+    for name, row in table.items():
+        assert set(row) == {"date", "input", "cached_input", "output"}, name
+        assert isinstance(row["date"], date) and row["date"] >= date(2024, 1, 1), name
+        assert 0 < row["cached_input"] < row["input"] < row["output"] <= 200, name
+
+
+def test_a_million_answers_cost_what_one_does_times_a_million() -> None:
+    price = find_price("m", {"input": 0.15, "cached_input": 0.075, "output": 0.6})
+    assert price is not None
+    one = Usage(cost_usd=price.of(7, 3, 11))
+    total = Usage()
+    for _ in range(1000):
+        total += one
+    assert total.cost_usd == float((4 * Decimal("0.15") + 3 * Decimal("0.075") + 11 * Decimal("0.6")) / 1000)
