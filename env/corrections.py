@@ -11,9 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from env.report import PASSED, outcome_of
-from env.sandbox.client import Changes
 from env.sandbox.python_env import stackrank_home
-from env.scoring import NewSandbox, score
+from env.scoring import Score
 from env.task import Task
 
 
@@ -44,13 +43,9 @@ def save_correction(task: Task, dropped: tuple[str, ...]) -> None:
     part.replace(file)
 
 
-def find_corrections(task: Task, fix: Changes, new_sandbox: NewSandbox) -> tuple[str, ...]:
-    """The ids in the task's lists that do not behave here as they should. Raises SandboxError."""
-    task = replace(task, dropped=())
-    given, cured = score(task, Changes(), new_sandbox).tests, score(task, fix, new_sandbox).tests
-    if not cured:
-        return ()
-    never = [test for test in task.fail_to_pass if outcome_of(test, given) in PASSED]
-    still = [test for test in task.fail_to_pass if outcome_of(test, cured) not in PASSED]
-    lost = [test for test in task.pass_to_pass if outcome_of(test, cured) not in (*PASSED, "skipped")]
+def find_corrections(task: Task, given: Score, cured: Score) -> tuple[str, ...]:
+    """The ids in the task's lists that do not behave here as they should, from the scores of both states."""
+    never = [test for test in task.fail_to_pass if outcome_of(test, given.tests) in PASSED]
+    still = [test for test in task.fail_to_pass if outcome_of(test, cured.tests) not in PASSED]
+    lost = [test for test in task.pass_to_pass if outcome_of(test, cured.tests) not in (*PASSED, "skipped")]
     return tuple(dict.fromkeys([*never, *still, *lost]))

@@ -168,7 +168,8 @@ def _signs(task: Task, work: dict[str, bytes], result: CommandResult, report: Te
         elif report.failed and result.exit == 0:
             signs.append("the test process ended with status 0 although tests failed")
     for path, before in task.files.items():
-        if _REACHES_FOR_PYTEST.search(work.get(path, b"")) and not _REACHES_FOR_PYTEST.search(before):
+        after = work.get(path, b"")
+        if after is not before and _REACHES_FOR_PYTEST.search(after) and not _REACHES_FOR_PYTEST.search(before):
             signs.append(f"{path} began to import what runs the tests")
     return signs
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from env.corrections import find_corrections
 from env.patches import PatchError, apply_patch
 from env.sandbox.base import Refused, spec_for
 from env.sandbox.client import Changes, Sandbox
@@ -35,6 +36,8 @@ class Validation:
     fail_to_pass: tuple[str, ...] = ()
     """Tests of the scoring run that failed as given and pass with the fix, in every round."""
     pass_to_pass: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Tests of the task's lists that do not behave here as the data says (see `env.corrections`)."""
 
     @property
     def valid(self) -> bool:
@@ -63,13 +66,20 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5) -> Validation
     try:
         spec = spec_for(task, warm=False)
         with new_sandbox(spec) as first, new_sandbox(spec) as second:
-            return _rounds(task, fix, first, second, rounds)
+            if not task.lists_from_elsewhere:
+                return _rounds(task, fix, first, second, rounds)
+            dropped = find_corrections(task, score_in(first, task, Changes()), score_in(second, task, fix))
+            task = replace(task, dropped=dropped)
+            if not task.must_pass:
+                reason = f"with the fix, {task.fail_to_pass[0]} does not start to pass, nor does any other of its list"
+                return Validation(task.id, Standing.INVALID, reason)
+            return replace(_rounds(task, fix, first, second, rounds, used=True), dropped=dropped)
     except Refused as error:
         return Validation(task.id, Standing.INVALID, str(error))
 
 
-def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int) -> Validation:
-    """`first`: for the task as given, `second`: for the fixed one."""
+def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, used: bool = False) -> Validation:
+    """`first`: for the task as given, `second`: for the fixed one; `used`: they have been worked in."""
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     alone = task.shows_bug
     for number in range(1, rounds + 1):
@@ -79,7 +89,7 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
 
         visible: set[str] = set()
         if alone:
-            first.put(task.files, fresh=number > 1)
+            first.put(task.files, fresh=used or number > 1)
             state = run_visible_tests(first, task).state
             if state["solved"]:
                 return invalid("the visible tests pass as given")
@@ -87,7 +97,7 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
         given = score_in(first, task, Changes(), fresh=True)
         if given.resolved:
             return invalid("the hidden tests pass as given")
-        cured = score_in(second, task, fix, fresh=number > 1)
+        cured = score_in(second, task, fix, fresh=used or number > 1)
         if not cured.resolved:
             return invalid(f"with the fix, {_why(cured)}")
         lists = _lists(given, cured)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agents.base import EndpointError
 from agents.base import SetupError as AgentSetupError
 from db.errors import DatabaseError
-from env.sandbox.base import SandboxError
+from env.sandbox.base import BuildError, SandboxError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Policy:
 
 # Whatever is not here is a fault of ours: the episode is an error too, is not tried again, and says so.
 POLICIES: dict[type[Exception], Policy] = {
+    BuildError: Policy("the environment", retried=False),  # before its base class
     SandboxError: Policy("the sandbox", retried=True),
     EndpointError: Policy("the model's endpoint", retried=True),
     DatabaseError: Policy("the database", retried=True),

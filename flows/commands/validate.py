@@ -21,6 +21,7 @@ from env.benchmarks import bug_suite
 from env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from env.benchmarks.bug_suite import BugSuite
 from env.benchmarks.registry import load_benchmark, select
+from env.corrections import save_correction
 from env.sandbox.base import GuestBug
 from env.sandbox.pool import Pool
 from env.sandbox.registry import backend, default_backend
@@ -30,6 +31,7 @@ from env.validate import Standing, Validation, validate
 from flows.errors import policy, sentence
 from flows.output import print_json, print_table, say
 from flows.plan import save_benchmark
+from flows.prepare import prepare
 
 _TRIES = 2
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
@@ -66,9 +68,19 @@ def validate_benchmark(
     if known:
         say(f"{len(known)} of {len(chosen)} tasks were proved before (--again proves them once more)")
     count = workers or os.cpu_count() or 2
+    unbuilt = prepare(place, left, count, say)
     with Pool(place, size=count) as pool, _shown(len(chosen), len(known)) as show:
-        for result in _each(left, pool.take, rounds, count):
+        for task_id, reason in unbuilt.items():
+            results[task_id] = Validation(task_id, Standing.ERROR, reason)
+            show(results[task_id])
+        by_name = {task.id: task for task in left if task.id not in unbuilt}
+        for result in _each(list(by_name.values()), pool.take, rounds, count):
             results[result.task] = result
+            if by_name[result.task].lists_from_elsewhere and result.valid:
+                save_correction(by_name[result.task], result.dropped)
+                if result.dropped:
+                    some = ", ".join(result.dropped[:3])
+                    say(f"{result.task}: {len(result.dropped)} tests of its lists do not count here: {some}")
             if result.standing is not Standing.ERROR:
                 outcome = (_STORED[result.standing], result.reason)
                 store.save_validation(saved.id, {result.task: outcome}, rounds=rounds if result.valid else 0)
@@ -167,6 +179,7 @@ def _document(
                 "standing": str(result.standing),
                 "valid": _STORED.get(result.standing),
                 "reason": result.reason,
+                "dropped": list(result.dropped),
                 "fail_to_pass": list(result.fail_to_pass),
                 "pass_to_pass": list(result.pass_to_pass),
             }
