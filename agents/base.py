@@ -126,6 +126,10 @@ class SetupError(Exception):
     """The agent cannot play at all as configured (no key, unknown model): one sentence with the remedy."""
 
 
+class AccessError(SetupError):
+    """The model's endpoint refuses the key or does not know the model: no other episode can be played either."""
+
+
 class Agent(Protocol):
     """Plays one episode. A new one is made for each."""
 

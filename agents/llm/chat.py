@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,9 +46,12 @@ class ChatCompletions(Endpoint):
         for number, each in enumerate(message.get("tool_calls") or ()):
             function = each.get("function") or {"name": each.get("type")}
             call_id = each.get("id") or f"call_{number}"
-            calls.append(Call(call_id, function.get("name") or "", function.get("arguments") or ""))
+            arguments = function.get("arguments") or ""
+            if not isinstance(arguments, str):  # some servers send them as they are
+                arguments = json.dumps(arguments)
+            calls.append(Call(call_id, function.get("name") or "", arguments))
         return Reply(
-            text=message.get("content") or message.get("refusal") or "",
+            text=_text(message.get("content")) or message.get("refusal") or "",
             calls=tuple(calls),
             cut_off=choice.get("finish_reason") == "length",
             tokens_in=usage.get("prompt_tokens") or 0,
@@ -55,3 +59,10 @@ class ChatCompletions(Endpoint):
             tokens_out=usage.get("completion_tokens") or 0,
             tokens_reasoning=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
         )
+
+
+def _text(content: Any) -> str:
+    """Text, of which some servers make a list of parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if isinstance(part.get("text"), str))
+    return content or ""

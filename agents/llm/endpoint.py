@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.base import EndpointError, OutOfTime, SetupError
+from agents.base import AccessError, EndpointError, OutOfTime, SetupError
 from agents.llm import limits, retries
 from agents.llm.client import make_client
 from agents.llm.settings import Settings
@@ -195,9 +195,9 @@ class Endpoint(ABC):
         where = f"the endpoint {self._settings.shown_url}, asked for the model {self.model},"
         said = self._clean(error)
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-            return SetupError(f"{where} refused the key: check {self._settings.key_source} ({said})")
+            return AccessError(f"{where} refused the key: check {self._settings.key_source} ({said})")
         if isinstance(error, openai.NotFoundError):
-            return SetupError(
+            return AccessError(
                 f"{where} does not know it: check the model's name and {self._settings.url_source} ({said})"
             )
         if isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):

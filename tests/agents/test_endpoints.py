@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,7 @@ from agents.llm import LlmAgent, limits
 from agents.llm.conversation import make_endpoint
 from agents.llm.responses import Responses, is_reasoning
 from agents.llm.settings import Settings
-from env.actions import Observation
+from env.actions import Action, Observation
 from env.tools import tool_set
 from tests.agents.conftest import FakeEnv, play_fake, play_real
 from tests.env.conftest import cart, make_task
@@ -209,6 +210,19 @@ def test_which_interface(bare: pytest.MonkeyPatch, model: str, reasons: bool) ->
     assert isinstance(make_endpoint(model, Settings()), Responses) is reasons
     assert not isinstance(make_endpoint(model, Settings(api="chat")), Responses)
     assert not isinstance(make_endpoint(model, Settings(base_url="http://127.0.0.1:9/v1")), Responses)
+
+
+def test_what_some_servers_write_otherwise(serve: Any) -> None:
+    """Arguments as an object, content as parts, no usage, no ids."""
+    message = {
+        "content": [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "So."}],
+        "tool_calls": [{"function": {"name": "view", "arguments": {"path": "a.py"}}}],
+    }
+    body = json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode()
+    serve([Fault.garbled(body)])
+    decision = started(price={"input": 1, "output": 1}).act(Observation(""))
+    assert decision.action == Action("view", {"path": "a.py"}) and decision.thought == "So."
+    assert decision.usage.tokens_in == 0
 
 
 # ---- before a run
