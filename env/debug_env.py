@@ -98,7 +98,9 @@ class DebugEnv:
             return Observation(f"There is no tool {action.tool!r}. Tools: {', '.join(self.tools.tools)}.", False)
         locked = self.tools.locked(action.tool, bench.counts.get("rewrite", 0))
         if locked:
-            return Observation(f"{action.tool} becomes available after {locked} more rewrites.", False)
+            return Observation(
+                f"{action.tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}.", False
+            )
         tool = find_tool(action.tool)
         try:
             arguments = tool.arguments.model_validate(action.arguments)
