@@ -226,6 +226,22 @@ class Episode(SQLModel, table=True):
             "cost_usd",
             "wall_s",
         ),
+        # Covers questions over many runs, grouped by entrant and task: it is in that order, so nothing is sorted.
+        Index(
+            "ix_episode_cells",
+            "entrant_id",
+            "task_id",
+            "run_id",
+            "counted",
+            "verdict",
+            "failure_point",
+            "steps",
+            "tokens_in",
+            "tokens_out",
+            "cost_usd",
+            "wall_s",
+            *(f"at_{name}" for name in MILESTONES),
+        ),
         # Previous and next episode of the same task and entrant.
         Index("ix_episode_task_entrant", "task_id", "entrant_id"),
     )

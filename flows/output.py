@@ -14,6 +14,15 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+_CONTROL = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n"} | {0x7F: "\u2421"}
+_CONTROL |= dict.fromkeys(range(128, 160), "�")
+
+
+def printable(text: str) -> str:
+    """`text` that does nothing to a terminal: an escape sequence that an agent wrote is shown, not carried out."""
+    return text.replace("\r\n", "\n").translate(_CONTROL)
+
+
 def print_json(document: Any) -> None:
     """One JSON document on standard output and nothing else."""
     print(json.dumps(document, indent=2, ensure_ascii=False, default=str))

@@ -29,7 +29,7 @@ def funnel(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)).label("resolved")
     query = (
         select(_E.entrant_id, _E.task_id, func.count().label("counted"), *reached, resolved)
-        .where(scope.condition, _E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
+        .where(scope.grouped(engine), _E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
         .group_by(_E.entrant_id, _E.task_id)
     )
     keys = task_keys(engine, scope)

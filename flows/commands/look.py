@@ -6,8 +6,10 @@ from typing import Any
 
 from db import queries
 from db.engine import connect
-from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, moment, print_json, print_table
+from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, moment, print_json, print_table, printable
 
+MOST_LINES = 40
+"""Lines of one argument of an action that are printed."""
 NOTHING_YET = "There is no run yet: `stackrank run --benchmark bugs --agent repair` makes one."
 
 
@@ -51,13 +53,9 @@ def trace(episode: str, as_json: bool, first: int, limit: int | None) -> None:
     print(f"Episode {row['id']}: {row['task']} by {row['entrant']}, attempt {row['attempt']}")
     print(", ".join(filter(None, (row["verdict"] or row["status"], row["stop_reason"], row["failure_point"]))))
     for step in steps:
-        arguments = ", ".join(f"{key}={value!r}" for key, value in step["arguments"].items())
-        print(f"\n--- step {step['index']}: {step['tool'] or 'reset'}({arguments})  [{step['env_ms']:.0f} ms]")
-        if step["thought"]:
-            print(f"thought: {step['thought']}")
-        print(step["observation"])
+        _print_step(step)
     if row["error"]:
-        print(f"\nerror: {row['error']}")
+        print(printable(f"\nerror: {row['error']}"))
     for heading, tests in (("does not pass", row["score"].get("unfixed")), ("broken", row["score"].get("regressions"))):
         for test in tests or ():
             print(f"\n{heading}: {test}", end="")
@@ -65,7 +63,27 @@ def trace(episode: str, as_json: bool, first: int, limit: int | None) -> None:
         print(f"\nscorer: {note}", end="")
     print()
     if row["diff"]:
-        print(f"\n--- the work\n{row['diff']}")
+        print(printable(f"\n--- the work\n{row['diff']}"))
+
+
+def _print_step(step: dict[str, Any]) -> None:
+    """A step: short arguments in the call, texts of several lines below it."""
+    arguments = {name: value for name, value in step["arguments"].items() if value is not None}
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
+    blocks = {name: text for name, text in texts.items() if "\n" in text or len(text) > 100}
+    called = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if name not in blocks)
+    reached = f"  {', '.join(step['milestones'])}" if step["milestones"] else ""
+    head = f"--- step {step['index']}: {step['tool'] or 'reset'}({called})  [{step['env_ms']:.0f} ms]{reached}"
+    print(printable(f"\n{head}"))
+    for name, value in blocks.items():
+        lines = value.rstrip("\n").split("\n")
+        print(printable(f"{name}:"))
+        print(printable("\n".join(f"  | {line}" for line in lines[:MOST_LINES])))
+        if len(lines) > MOST_LINES:
+            print(f"  [{len(lines) - MOST_LINES} more lines: --json has them]")
+    if step["thought"]:
+        print(printable(f"thought: {step['thought']}"))
+    print(printable(step["observation"]))
 
 
 def leaderboard(run: str | None, benchmark: str | None, board: str | None, tags: list[str], as_json: bool) -> None:

@@ -21,7 +21,8 @@ from sqlalchemy import Engine, insert, text
 from db.engine import connect
 from db.models import now
 from db.store import Store
-from db.transactions import EPISODE, RUN
+from db.tool_use import totals
+from db.transactions import EPISODE, RUN, TOOL_USE
 
 TASKS, ENTRANTS, ATTEMPTS = 500, 10, 1
 LONG_TRACE = 1_001
@@ -126,8 +127,9 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         bounds = {"first": first, "last": min(first + 4_999, last), "filling": filling}
         with engine.begin() as connection:
             connection.execute(text(_STEPS), {**bounds, "most": LONG_TRACE - 1 if first == 1 else most})
-    with engine.begin() as connection:
-        connection.exec_driver_sql("ANALYZE")
+            used = totals(EPISODE.c.id.between(bounds["first"], bounds["last"]))
+            columns = [column.name for column in used.selected_columns]
+            connection.execute(insert(TOOL_USE).from_select(columns, used))
 
 
 def _task(number: int) -> dict[str, Any]:

@@ -22,6 +22,9 @@ def upgrade() -> None:
     # Not as a batch, which would copy the table and lose its check constraints; SQLite can do this since 3.35.
     op.drop_column("episode", "milestones")
     op.create_index(op.f("ix_run_schedule"), "run", ["schedule"], unique=False)
+    cells = ["entrant_id", "task_id", "run_id", "counted", "verdict", "failure_point", "steps", "tokens_in"]
+    cells += ["tokens_out", "cost_usd", "wall_s", *(f"at_{name}" for name in MILESTONES)]
+    op.create_index("ix_episode_cells", "episode", cells, unique=False)
     op.create_table(
         "note",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -128,6 +131,7 @@ def downgrade() -> None:
     op.drop_table("tooluse")
     op.drop_table("note")
     op.drop_index(op.f("ix_run_schedule"), "run")
+    op.drop_index("ix_episode_cells", "episode")
     op.add_column("episode", sa.Column("milestones", sa.JSON(), nullable=False, server_default="{}"))
     for table, columns in added().items():
         for column in columns:

@@ -1,0 +1,213 @@
+"""How fast the dashboard is over a large database, beside the same pages over an empty one.
+
+    python -m tests.bench.bench_dashboard [--database FILE] [--episodes N] [--steps N] [--rounds N]
+
+Without --database a synthetic one is made first (`tests.bench.big_database`), in about two minutes. One table: what was
+measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from playwright.sync_api import Browser, Page, sync_playwright
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import Engine
+
+from dashboard.launch import HEALTH, command
+from db import queries
+from db.engine import connect
+from tests.bench.big_database import fill
+
+CHROMIUM = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+PAGES = {
+    "overview": "/",
+    "leaderboard": "/leaderboard",
+    "compare": "/compare",
+    "tool sets": "/tool_sets",
+    "failure points": "/failures",
+    "runs": "/runs",
+    "run": "/run?id=1",
+    "episodes": "/episodes",
+    "episodes, filtered": "/episodes?ep_verdict=unresolved&ep_tool=pdb",
+    "tasks": "/tasks",
+    "task": "/task?id=1",
+    "diverge": "/diverge?a=1&b=11",
+    "trace of 30 steps": "/episode?id=11",
+}
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+QUIET = f"""() => document.querySelector('{IDLE}') && !document.querySelector('[data-testid="stSkeleton"]')
+    && !document.querySelector('[data-stale="true"]') && document.querySelector('[data-testid="stMain"] h1')"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row of the table; seconds, milliseconds or megabytes, as the name says."""
+
+    name: str
+    value: float
+    limit: float
+
+    @property
+    def kept(self) -> bool:
+        """Whether the target is met."""
+        return self.value <= self.limit
+
+
+def timed(work: Callable[[], Any], rounds: int) -> float:
+    """The median seconds of some rounds, after one that is not counted."""
+    work()
+    taken = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken)
+
+
+def questions(engine: Engine, rounds: int) -> list[Result]:
+    """The questions behind pages, in milliseconds."""
+    asked: dict[str, tuple[float, Callable[[], Any]]] = {
+        "leaderboard of a run": (100, lambda: queries.leaderboard(engine, run=1)),
+        "leaderboard of 10 runs": (100, lambda: queries.leaderboard(engine, last=10)),
+        "leaderboard of all runs": (100, lambda: queries.leaderboard(engine)),
+        "failure points of all runs": (200, lambda: queries.failure_points(engine)),
+        "funnel of all runs": (200, lambda: queries.funnel(engine)),
+        "a page of episodes": (100, lambda: queries.episodes(engine, newest_first=True, limit=100)),
+        "1,001 steps at a glance": (100, lambda: queries.step_outline(engine, 1, limit=None)),
+        "one step": (10, lambda: queries.step(engine, 1, 900)),
+        "edits up to step 1,000": (100, lambda: queries.edits(engine, 1, 1_000)),
+    }
+    return [Result(f"question: {name}, ms", 1000 * timed(work, rounds), limit) for name, (limit, work) in asked.items()]
+
+
+@contextlib.contextmanager
+def served(url: str) -> Iterator[tuple[str, psutil.Process]]:
+    """The dashboard over a database: its address and its process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    argv, environment = command(port=port, database_url=url)
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            argv, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            for _ in range(400):
+                with contextlib.suppress(OSError), urllib.request.urlopen(address + HEALTH, timeout=5):
+                    break
+                time.sleep(0.25)
+            yield address, psutil.Process(process.pid)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def visit(browser: Browser, address: str) -> tuple[float, Page]:
+    """A fresh visitor opens a page: seconds until it stands still, and the page. Raises where it shows an exception."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(120_000)
+    started = time.perf_counter()
+    page.goto(address)
+    page.wait_for_function(QUIET, polling=25)
+    taken = time.perf_counter() - started
+    if page.locator('[data-testid="stException"]').count():
+        raise RuntimeError(f"{address} shows an exception")
+    return taken, page
+
+
+def loads(browser: Browser, address: str, rounds: int) -> float:
+    """The median seconds of opening a page."""
+    taken = []
+    for _ in range(rounds):
+        seconds, page = visit(browser, address)
+        taken.append(seconds)
+        page.context.close()
+    return statistics.median(taken)
+
+
+def trace(browser: Browser, address: str, rounds: int) -> list[Result]:
+    """The trace of 1,001 steps: opening it, and going from step to step, in seconds."""
+    opened, changed = [], []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        _, page = visit(browser, f"{address}/episode?id=1&step=500")
+        page.locator('.row[aria-selected="true"]').wait_for()
+        opened.append(time.perf_counter() - started)
+        for step in range(501, 511):
+            started = time.perf_counter()
+            page.keyboard.press("j")
+            page.wait_for_function(
+                f"[...document.querySelectorAll('h3')].some(one => one.innerText.startsWith('Step {step}:'))",
+                polling=10,
+            )
+            changed.append(time.perf_counter() - started)
+        page.context.close()
+    return [
+        Result("trace of 1,001 steps: opened, s", statistics.median(opened), 3.0),
+        Result("trace of 1,001 steps: next step, s", statistics.median(changed), 0.5),
+    ]
+
+
+def pages(browser: Browser, empty: str, full: str, rounds: int) -> list[Result]:
+    """Every page over the full database, against the empty one's first page."""
+    with served(empty) as (address, _):
+        visit(browser, address)[1].context.close()
+        floor = loads(browser, address, rounds)
+    results = [Result("page: overview of an empty database, s", floor, float("inf"))]
+    with served(full) as (address, process):
+        for name, path in PAGES.items():
+            visit(browser, address + path)[1].context.close()
+            results.append(Result(f"page: {name}, s", loads(browser, address + path, rounds), 2 * floor + 1))
+        results += trace(browser, address, rounds)
+        used = process.memory_info().rss + sum(child.memory_info().rss for child in process.children(recursive=True))
+        results.append(Result("memory of the server, MB", used / 2**20, 500))
+    return results
+
+
+def main() -> int:
+    """Measure and print; 1 where a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--database", type=Path)
+    parser.add_argument("--episodes", type=int, default=100_000)
+    parser.add_argument("--steps", type=int, default=3_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="stackrank-bench-") as folder:
+        file = given.database or Path(folder) / "big.db"
+        engine = connect(f"sqlite:///{file}")
+        if given.database is None:
+            fill(engine, episodes=given.episodes, steps=given.steps)
+        results = questions(engine, given.rounds)
+        with sync_playwright() as play:
+            found = next(path for path in CHROMIUM if Path(path).exists())
+            browser = play.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+            results += pages(browser, f"sqlite:///{folder}/empty.db", f"sqlite:///{file}", given.rounds)
+            browser.close()
+    table = Table("measured", "median", "target", title=f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    for each in results:
+        style = "" if each.kept else "bold red"
+        target = "" if each.limit == float("inf") else f"{each.limit:.2f}"
+        table.add_row(each.name, f"{each.value:.2f}", target, style=style)
+    Console(width=110).print(table)
+    return int(not all(each.kept for each in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
