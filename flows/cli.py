@@ -149,12 +149,14 @@ def leaderboard(
     benchmark: Annotated[Text, typer.Option(help="Only runs of this benchmark.")] = None,
     name: Annotated[Text, typer.Option(help="Only runs of this leaderboard.")] = None,
     tag: Annotated[Strings, typer.Option(help="Only runs with this tag.")] = None,
+    reliability: Annotated[bool, typer.Option("--reliability", help="pass@k and all-k instead of ranks.")] = False,
     as_json: Json = False,
 ) -> None:
     """Rank entrants, with 95% intervals."""
     from flows.commands import look
 
-    look.leaderboard(run, benchmark, name, tag or [], as_json)
+    options = {"run": run, "benchmark": benchmark, "leaderboard": name, "tags": tag or []}
+    (look.reliability if reliability else look.leaderboard)(options, as_json)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from flows.cli_options import File, FixesOption, Json, PathOption, Strings, Text
 
 app = typer.Typer()
+_REPORT = Path("report.html")
 
 
 @app.command()
@@ -55,3 +57,15 @@ def export(
     from flows.commands.export import export as write
 
     write(run, format, out, {"verdict": verdict, "entrant": entrant})
+
+
+@app.command()
+def report(
+    run: Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")] = "latest",
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = _REPORT,
+    as_json: Json = False,
+) -> None:
+    """Write a run's report as one HTML file that opens without a server."""
+    from flows.commands.report import report as write
+
+    write(run, out, as_json)

@@ -6,7 +6,7 @@ from typing import Any
 
 from db import queries
 from db.engine import connect
-from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, moment, print_json, print_table, printable
+from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, moment, percent, print_json, print_table, printable
 
 MOST_LINES = 40
 """Lines of one argument of an action that are printed."""
@@ -86,9 +86,27 @@ def _print_step(step: dict[str, Any]) -> None:
     print(printable(step["observation"]))
 
 
-def leaderboard(run: str | None, benchmark: str | None, board: str | None, tags: list[str], as_json: bool) -> None:
+def reliability(options: dict[str, Any], as_json: bool) -> None:
+    """How often one of k attempts resolves a task, and how often every one does."""
+    rows = queries.reliability(connect(), **options)
+    if as_json:
+        print_json(rows)
+        return
+    shown = [
+        {**row, "pass": _with_interval(row, "pass_at_k", "pass"), "all": _with_interval(row, "all_k", "all")}
+        for row in rows
+    ]
+    columns = {"entrant": "entrant", "k": "k", "pass": "pass@k", "all": "all k", "tasks": "tasks"}
+    print_table(shown, columns, NOTHING_YET)
+
+
+def _with_interval(row: dict[str, Any], value: str, ends: str) -> str:
+    return f"{percent(row[value])} [{percent(row[f'{ends}_low'])}, {percent(row[f'{ends}_high'])}]"
+
+
+def leaderboard(options: dict[str, Any], as_json: bool) -> None:
     """Rank entrants."""
-    rows = queries.leaderboard(connect(), run=run, benchmark=benchmark, leaderboard=board, tags=tags)
+    rows = queries.leaderboard(connect(), **options)
     if as_json:
         print_json(rows)
         return
