@@ -109,6 +109,8 @@ def _mean_of_shares(shares: list[float], episodes: int) -> Rate:
     if not shares:
         return Rate(None, None, None)
     share = sum(shares) / len(shares)
+    if episodes == len(shares):
+        return _wilson(share, episodes)
     return _wilson(share, _effective_size([(one, 1) for one in shares], share, episodes))
 
 

@@ -188,6 +188,8 @@ def test_pass_at_k_against_counting() -> None:
         assert found.pass_at_k.rate == pytest.approx(fmean(fmean(any(draw) for draw in one) for one in tried))
         assert found.all_k.rate == pytest.approx(fmean(fmean(all(draw) for draw in one) for one in tried))
         assert found.all_k.low <= found.all_k.rate <= found.pass_at_k.rate <= found.pass_at_k.high
+    single = rate([1, 0, 0, 1], [1] * 4)
+    assert reliability([1, 0, 0, 1], [1] * 4, 1).pass_at_k == reliability([1, 0, 0, 1], [1] * 4, 1).all_k == single
     assert reliability([1], [2], 3).pass_at_k == Rate(None, None, None)
     with pytest.raises(ValueError, match="starts at 1"):
         reliability([1], [1], 0)
