@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import address, charts, scope, show
 from dashboard.data import ask
-from dashboard.tables import EPISODE_PAGE, TASK_PAGE
+from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, TASK_PAGE
 
 _MOST = 4
 
@@ -137,13 +137,17 @@ if tasks.open:
                 task = shown[index]
                 task_link = {"id": str(task["task_id"])}
                 st.page_link(TASK_PAGE, label="Task", icon=":material/task:", query_params=task_link)
+                newest = []
                 for side in (first, second):
                     which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": options.get("run")}
-                    newest = ask("episodes", **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
-                    for episode in newest:
-                        label = f"Trace of {show.escaped(side['entrant'])}"
-                        to = {"id": str(episode["id"])}
-                        st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=to)
+                    newest += ask("episodes", **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
+                if len(newest) == 2:
+                    both = dict(zip("ab", (str(one["id"]) for one in newest), strict=True))
+                    label, icon = "The two traces side by side", ":material/fork_right:"
+                    st.page_link(DIVERGE_PAGE, label=label, icon=icon, query_params=both)
+                for one in newest:
+                    label, to = f"Trace of {show.escaped(one['entrant'])}", {"id": str(one["id"])}
+                    st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=to)
         show.csv_button(found["by_task"], name="compare_tasks", key="cmp_tasks")
 if categories.open:
     with categories:

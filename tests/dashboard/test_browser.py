@@ -14,6 +14,12 @@ from tests.dashboard.browsing import heading, ready, sync_api
     [
         ("/", "Overview"),
         ("/leaderboard", "Leaderboard"),
+        ("/compare", "Compare"),
+        ("/compare?cmp_tab=By+category", "Compare"),
+        ("/tool_sets", "Tool sets"),
+        ("/failures", "Failure points"),
+        ("/tasks", "Tasks"),
+        ("/task?id=1", "account-transfer"),
         ("/runs", "Runs"),
         ("/run?id=1", "Run nightly"),
         ("/episodes", "Episodes"),
@@ -78,6 +84,54 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
     ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     sync_api.expect(page.get_by_role("tab", name="Reliability")).to_have_attribute("aria-selected", "true")
+
+
+def test_from_the_leaderboard_to_two_traces_side_by_side_and_back(page: sync_api.Page) -> None:
+    page.goto("/leaderboard?lb_pick=2%2C1&lb_last=10")
+    ready(page)
+    page.get_by_role("link", name="Compare these 2").click()
+    heading(page, "Compare")
+    assert page.evaluate("location.search") == "?cmp_pick=2%2C1&cmp_benchmark=bugs&cmp_last=10"
+    sync_api.expect(page.get_by_text("relatively")).to_be_visible()
+    ready(page)
+    page.locator('[data-testid="stDataFrame"]').first.click(position={"x": 15, "y": 35 + 15})
+    page.get_by_role("link", name="The two traces side by side").click()
+    page.wait_for_url("**/diverge?a=*&b=*")
+    ready(page)
+    page.go_back()
+    heading(page, "Compare")
+    assert page.evaluate("location.search") == "?cmp_pick=2%2C1&cmp_benchmark=bugs&cmp_last=10"
+    page.get_by_role("tab", name="By category").click()
+    sync_api.expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    page.go_back()
+    sync_api.expect(page.get_by_role("tab", name="Tasks")).to_have_attribute("aria-selected", "true")
+    page.go_back()
+    heading(page, "Leaderboard")
+    assert page.evaluate("location.search") == "?lb_pick=2%2C1&lb_last=10"
+
+
+def test_a_link_to_a_comparison_opens_just_that(page: sync_api.Page) -> None:
+    page.goto("/compare?cmp_pick=3%2C1%2C2&cmp_pair=1&cmp_tab=By+category&cmp_benchmark=elsewhere")
+    ready(page)
+    sync_api.expect(page.get_by_text("qwen3-coder / debug against llama-3.3-70b / debug").first).to_be_attached()
+    sync_api.expect(page.get_by_role("tab", name="By category")).to_have_attribute("aria-selected", "true")
+    for name, value in (("cmp_pair", "1"), ("cmp_benchmark", "elsewhere")):
+        sync_api.expect(page.get_by_text(f"The address asks for {name} = {value}")).to_be_visible()
+
+
+def test_a_note_is_written_and_stays(page: sync_api.Page) -> None:
+    page.goto("/episode?id=9&step=2")
+    ready(page)
+    page.get_by_text("Notes and tags").click()
+    page.get_by_label("A note about the step that is shown").fill("<b>Look</b> here.")
+    page.get_by_role("button", name="Add note").click()
+    sync_api.expect(page.get_by_text("<b>Look</b> here.", exact=True)).to_be_visible()
+    page.goto("/run?id=1")
+    ready(page)
+    sync_api.expect(page.get_by_text("<b>Look</b> here.", exact=True)).to_be_visible()
+    page.get_by_role("link", name="episode 9 step 2").click()
+    heading(page, "Step 2")
+    assert page.evaluate("location.search") == "?id=9&step=2"
 
 
 def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
