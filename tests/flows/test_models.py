@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from agents.base import SetupError
 from db import queries
 from db.engine import connect
+from env.benchmarks.registry import load_benchmark
+from env.patches import apply_patch
 from flows import preflight
 from flows.plan import make_entrant
 from flows.spec import SpecError, make_spec
@@ -169,3 +172,64 @@ def test_the_key_is_nowhere(
     assert b"You sent ***" in stored
     for text in (*shown, caplog.text, stored.decode(errors="replace")):
         assert KEY not in text and KEY[:8] not in text
+
+
+# ---- what an episode cost
+
+
+def test_three_forms_of_one_episode(database: str, endpoint: Any) -> None:
+    """Tool calling, text and seeker find a bug with pdb, mend it and hand in; what it cost is exact, by model."""
+    in_one_file = [each for each in load_benchmark("bugs").tasks() if each.fix.count("+++ ") == 1]
+    task = min(in_one_file, key=lambda each: len(each.fail_to_pass) + len(each.pass_to_pass))
+    fixed = apply_patch(task.files, task.fix)
+    ((path, content),) = ((name, data) for name, data in fixed.items() if task.files.get(name) != data)
+    looks, mends = {"command": "c\nw"}, {"path": path, "new_code": content.decode()}
+    form = {
+        "tools": [call("pdb", **looks), call("rewrite", **mends), call("submit")],
+        "text": [
+            says("```action\npdb\nc\nw\n```"),
+            says(f"````action\nrewrite {path}\n{mends['new_code']}````"),
+            says("````action\nsubmit\n````"),
+        ],
+        "small": [call("pdb", **looks), call("brief", files=path, text="It is wrong.")],
+        "large": [call("rewrite", **mends), call("submit")],
+    }
+    asked = dict.fromkeys(form, 0)
+
+    def answer(request: dict[str, Any]) -> Any:
+        name = request["model"]
+        asked[name] += 1
+        return form[name][asked[name] - 1].with_(tokens_in=1000 + asked[name], tokens_cached=300, tokens_out=7)
+
+    endpoint(answer, models=tuple(form))
+    price = {"input": 0.7, "cached_input": 0.1, "output": 1.1}
+    small = {"input": 0.3, "output": 0.9}
+    entrants = [
+        {"agent": "llm", "model": "tools", "config": {"price": price}},
+        {"agent": "llm", "model": "text", "config": {"price": price, "syntax": "text"}},
+        {
+            "agent": "seeker",
+            "model": "large",
+            "config": {"seeker_model": "small", "price": price, "seeker": {"price": small}},
+        },
+    ]
+    run = play_run(entrants=entrants, tasks=[task.id], steps=9)
+    rows = {row["entrant"]: row for row in queries.episodes(connect(), run)}
+    assert [row["verdict"] for row in rows.values()] == ["resolved"] * 3, [row["error"] for row in rows.values()]
+
+    def cost(table: dict[str, float], questions: int) -> Decimal:
+        of = {name: Decimal(str(value)) for name, value in table.items()}
+        fresh = sum(700 + number for number in range(1, questions + 1))
+        cached = of.get("cached_input", of["input"]) * 300 * questions
+        return (fresh * of["input"] + cached + 7 * questions * of["output"]) / 1_000_000
+
+    for name in ("llm/tools (debug)", "llm/text (debug)"):
+        row = rows[name]
+        assert (row["tokens_in"], row["tokens_out"], row["tokens_cached"]) == (3006, 21, 900)
+        assert row["cost_usd"] == float(cost(price, 3))
+    row = queries.episode(connect(), rows["seeker/large (debug)"]["id"])
+    assert row["tokens_in"] == 4006 and row["cost_usd"] == float(cost(price, 2) + cost(small, 2))
+    assert {name: each["cost_usd"] for name, each in row["usage"].items()} == {
+        "small": float(cost(small, 2)),
+        "large": float(cost(price, 2)),
+    }
