@@ -25,7 +25,7 @@ lint: ## ruff, mypy and shellcheck
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy env agents flows db dashboard
-	$(VENV)/shellcheck -x -P deploy/setup deploy/setup/*.sh deploy/sandbox/*.sh .ci/run
+	$(VENV)/shellcheck -x -P deploy/setup deploy/setup/*.sh deploy/sandbox/*.sh deploy/images/*.sh deploy/compose/*.sh .ci/run
 
 bench: ## measure speed (tests/bench)
 	@deploy/setup/setup.sh test

@@ -22,7 +22,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
-from prefect.client.schemas.objects import ConcurrencyLimitStrategy, StateType
+from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun, StateType
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.client.schemas.sorting import FlowRunSort
@@ -148,7 +148,12 @@ def trigger(name: str, key: str | None) -> Row:
 def remove(name: str) -> None:
     """Remove a schedule; its runs stay. Raises NotFound."""
     with _client() as client:
-        client.delete_deployment(_find(client, name).id)
+        found = _find(client, name)
+        # Workers would find what is scheduled, and complain for ever about a deployment that is gone.
+        client.pause_deployment(found.id)
+        for waiting in _waiting(client, found, _PAGE):
+            client.delete_flow_run(waiting.id)
+        client.delete_deployment(found.id)
 
 
 def _find(client: SyncPrefectClient, name: str) -> DeploymentResponse:
@@ -158,19 +163,24 @@ def _find(client: SyncPrefectClient, name: str) -> DeploymentResponse:
         raise NotFound(f"There is no schedule {name!r}: `stackrank schedule list` lists them.") from None
 
 
-def _row(client: SyncPrefectClient, found: DeploymentResponse) -> Row:
-    when = found.schedules[0].schedule if found.schedules else None
-    spec = found.parameters.get("spec", {})
-    overlap = found.concurrency_options.collision_strategy if found.concurrency_options else None
-    names = {strategy: name for name, strategy in STRATEGIES.items()}
-    upcoming = client.read_flow_runs(
+def _waiting(client: SyncPrefectClient, found: DeploymentResponse, limit: int) -> list[FlowRun]:
+    """The flow runs of a schedule that have not started, the next first."""
+    return client.read_flow_runs(
         deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[found.id])),
         flow_run_filter=FlowRunFilter(
             state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
         ),
         sort=FlowRunSort.EXPECTED_START_TIME_ASC,
-        limit=1,
+        limit=limit,
     )
+
+
+def _row(client: SyncPrefectClient, found: DeploymentResponse) -> Row:
+    when = found.schedules[0].schedule if found.schedules else None
+    spec = found.parameters.get("spec", {})
+    overlap = found.concurrency_options.collision_strategy if found.concurrency_options else None
+    names = {strategy: name for name, strategy in STRATEGIES.items()}
+    upcoming = _waiting(client, found, 1)
     following = upcoming[0].expected_start_time if upcoming else None
     return {
         "id": str(found.id),

@@ -148,6 +148,7 @@ def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, s
     made = stackrank(*call, "--pool", pool, "--json").json()
     try:
         assert (made["cron"], made["timezone"], made["on_overlap"]) == ("0 3 * * *", "Europe/Berlin", "skip")
+        stackrank("schedule", "trigger", "limits")
         with get_client(sync_client=True) as client:
             found = client.read_deployment_by_name("scheduled-run/limits")
             assert len(found.schedules) == 1, "the second call replaced the first"
@@ -160,6 +161,9 @@ def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, s
                 client.create_flow_run_from_deployment(found.id, parameters=wrong)
     finally:
         stackrank("schedule", "remove", "limits")
+    with get_client(sync_client=True) as client:
+        left = [each for each in client.read_flow_runs(limit=200) if each.deployment_id == found.id]
+    assert not left, "nobody would play them"
 
 
 @pytest.mark.parametrize(

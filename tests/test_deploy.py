@@ -1,0 +1,174 @@
+"""What is deployed: manifests by their schemas, the compose file by compose itself, the proxy by the proxy.
+
+Building and starting the images is `deploy/images/build.sh` and takes minutes: see deploy/README.md for what was run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+DEPLOY = Path(__file__).parents[1] / "deploy"
+COMPOSE = DEPLOY / "compose"
+
+
+def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+            yield path.name, document
+
+
+def of_kind(*kinds: str) -> list[dict[str, Any]]:
+    return [document for _, document in manifests() if document["kind"] in kinds]
+
+
+def pod_of(workload: dict[str, Any]) -> dict[str, Any]:
+    return dict(workload["spec"]["template"]["spec"])
+
+
+def test_kubernetes_takes_the_manifests() -> None:
+    import kubernetes_validate
+
+    checked = 0
+    for _, document in manifests():
+        if document["kind"] != "Kustomization":  # not a resource of a cluster
+            for version in ("1.30", kubernetes_validate.latest_version()):
+                kubernetes_validate.validate(document, version, strict=True)
+            checked += 1
+    assert checked >= 15
+
+
+def test_a_manifest_with_a_mistake_is_refused() -> None:
+    import kubernetes_validate
+
+    workload = of_kind("Deployment")[0]
+    workload["spec"]["replicas"] = "two"
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(workload, "1.30", strict=True)
+
+
+def test_what_the_manifests_name_is_there() -> None:
+    files = {path.name for path in (DEPLOY / "kubernetes").glob("*.yaml")}
+    (kustomization,) = of_kind("Kustomization")
+    assert set(kustomization["resources"]) == files - {"kustomization.yaml", "secrets.example.yaml"}
+    (secret,) = of_kind("Secret")
+    services = {service["metadata"]["name"]: service for service in of_kind("Service")}
+    labels = [workload["spec"]["selector"]["matchLabels"] for workload in of_kind("Deployment", "StatefulSet")]
+    for service in services.values():
+        assert service["spec"]["selector"] in labels
+    for ingress in of_kind("Ingress"):
+        for rule in ingress["spec"]["rules"]:
+            for path in rule["http"]["paths"]:
+                backend = path["backend"]["service"]
+                assert backend["port"]["name"] in {p["name"] for p in services[backend["name"]]["spec"]["ports"]}
+    for workload in of_kind("Deployment", "StatefulSet"):
+        pod = pod_of(workload)
+        volumes = {volume["name"] for volume in pod.get("volumes", [])}
+        volumes |= {claim["metadata"]["name"] for claim in workload["spec"].get("volumeClaimTemplates", [])}
+        for container in pod["containers"]:
+            assert {mount["name"] for mount in container.get("volumeMounts", [])} <= volumes
+            for variable in container.get("env", []):
+                if variable["name"].endswith("_FILE"):
+                    assert Path(variable["value"]).name in secret["stringData"]
+            assert container["resources"]["limits"]["memory"]
+
+
+def test_only_the_sandbox_engine_is_privileged() -> None:
+    for workload in of_kind("Deployment", "StatefulSet"):
+        pod = pod_of(workload)
+        for container in pod["containers"]:
+            security = {**pod.get("securityContext", {}), **container["securityContext"]}
+            if security.get("privileged"):
+                assert (workload["metadata"]["name"], container["name"]) == ("worker", "engine")
+            else:
+                assert security["runAsNonRoot"] and not security["allowPrivilegeEscalation"]
+                assert security["capabilities"] == {"drop": ["ALL"]}
+        assert pod["automountServiceAccountToken"] is False
+
+
+def compose_file() -> dict[str, Any]:
+    return dict(yaml.safe_load((COMPOSE / "compose.yaml").read_text(encoding="utf-8")))
+
+
+def test_compose_takes_its_file(tmp_path: Path) -> None:
+    if shutil.which("docker") is None:
+        pytest.skip("docker is not installed")
+    if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0:
+        call = ["docker", "compose"]
+    elif shutil.which("docker-compose"):
+        call = ["docker-compose"]
+    else:
+        pytest.skip("neither the compose plugin nor docker-compose is installed")
+    folder = tmp_path / "compose"
+    shutil.copytree(COMPOSE, folder, ignore=shutil.ignore_patterns("secrets"))
+    subprocess.run([folder / "secrets.sh"], check=True, capture_output=True)
+    if call == ["docker-compose"]:  # The first version knows no name; its schema is otherwise the same.
+        file = folder / "compose.yaml"
+        file.write_text(file.read_text().replace("name: stackrank\n", ""))
+    done = subprocess.run(
+        [*call, "-f", "compose.yaml", "config"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(yaml.safe_load(done.stdout)["services"]) == {"postgres", "prefect", "worker", "dashboard", "proxy"}
+
+
+def test_compose_keeps_secrets_and_ports_to_itself() -> None:
+    document = compose_file()
+    for name, service in document["services"].items():
+        assert ("ports" in service) == (name == "proxy"), "one port"
+        assert set(service.get("secrets", [])) <= set(document["secrets"])
+        for variable, value in service.get("environment", {}).items():
+            assert "PASSWORD" not in variable or variable.endswith("_FILE")
+            if str(value).startswith("/run/secrets/"):
+                assert Path(value).name in service["secrets"], f"{name}: {variable}"
+        for volume in service.get("volumes", []):
+            source = volume.partition(":")[0]
+            if source.startswith("./"):
+                assert (COMPOSE / source).exists(), source
+            elif not source.startswith("/"):
+                assert source in document["volumes"]
+        assert name == "proxy" or "healthcheck" in service
+    assert document["services"]["proxy"]["ports"][0].startswith("${STACKRANK_BIND:-127.0.0.1}")
+
+
+def test_secrets_are_made_once(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    subprocess.run([COMPOSE / "secrets.sh", folder], check=True, capture_output=True)
+    assert {path.name for path in folder.iterdir()} == set(compose_file()["secrets"])
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    assert len(before["postgres_password"]) == 48
+    assert before["postgres_password"] in before["stackrank_database_url"]
+    subprocess.run([COMPOSE / "secrets.sh", folder], check=True, capture_output=True)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == before
+
+
+def test_the_entrypoint_reads_secrets_from_files(tmp_path: Path) -> None:
+    entrypoint = DEPLOY / "images" / "entrypoint.sh"
+    secret = tmp_path / "secret"
+    secret.write_text("postgresql://u:p%40 w$x'\"@h/d\n")
+    environment = {"PATH": os.environ["PATH"], "STACKRANK_DATABASE_URL_FILE": str(secret), "OTHER_FILE": "kept"}
+    done = subprocess.run([entrypoint, "env"], env=environment, capture_output=True, text=True, check=True)
+    seen = dict(line.partition("=")[::2] for line in done.stdout.splitlines())
+    assert seen["STACKRANK_DATABASE_URL"] == "postgresql://u:p%40 w$x'\"@h/d"
+    assert "STACKRANK_DATABASE_URL_FILE" not in seen and seen["OTHER_FILE"] == "kept"
+    environment["OPENAI_API_KEY_FILE"] = str(tmp_path / "missing")
+    failed = subprocess.run([entrypoint, "env"], env=environment, capture_output=True, text=True, check=False)
+    assert failed.returncode == 2 and "OPENAI_API_KEY_FILE" in failed.stderr
+
+
+def test_the_proxy_takes_its_file() -> None:
+    caddy = shutil.which("caddy")
+    if caddy is None:
+        pytest.skip("caddy is not installed")
+    command = [caddy, "validate", "--adapter", "caddyfile", "--config", COMPOSE / "Caddyfile"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
