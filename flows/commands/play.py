@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.episode import StopReason
 from db import queries
 from db.engine import connect
-from db.models import RunStatus
+from db.models import RunStatus, Verdict
 from db.store import Store
 from env.benchmarks.base import Source
+from flows.commands.play_run import INTERRUPTED
 from flows.episode import InfrastructureError, play_episode
 from flows.output import say
 from flows.plan import make_plan, save_run
@@ -38,17 +40,24 @@ def play(task: str, benchmark: str, source: Source, tools: str, sandbox: str | N
     }
     store = Store(connect())
     run_id = save_run(store, make_plan(make_spec(data, "the call")))
+    (row,) = store.unfinished_episodes(run_id)
     try:
         stage = stage_of(run_id)
         store.start_run(run_id)
-        (row,) = store.unfinished_episodes(run_id)
         play_episode(stage, row["id"], stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
     except InfrastructureError as error:
         store.end_run(run_id, RunStatus.FAILED, str(error))
         say(f"error: {error}")
         return 1
-    except BaseException as error:
-        store.end_run(run_id, RunStatus.CANCELLED, " ".join(str(error).split())[:500] or type(error).__name__)
+    except KeyboardInterrupt:
+        # On a terminal only while a tool is at work: while a line is typed, Ctrl-C takes the line back.
+        why = "the player interrupted it"
+        store.finish_episode(row["id"], verdict=Verdict.ERROR, stop_reason=StopReason.CANCELLED, error=why)
+        store.end_run(run_id, RunStatus.CANCELLED, why)
+        say(f"{why}: episode {row['id']} is not counted")
+        return INTERRUPTED
+    except Exception as error:
+        store.end_run(run_id, RunStatus.FAILED, " ".join(str(error).split())[:500])
         raise
     finally:
         leave(run_id)

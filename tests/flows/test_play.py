@@ -42,6 +42,19 @@ def test_from_a_pipe(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) ->
     assert stackrank("replay", "1").status == 0
 
 
+def test_interrupted(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupt)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    result = stackrank(*PLAY)
+    assert result.status == 130 and "interrupted" in result.err
+    assert [run["status"] for run in stackrank("runs", "--json").json()] == ["cancelled"]
+    (row,) = stackrank("episodes", "--json").json()
+    assert (row["verdict"], row["stop_reason"]) == ("error", "cancelled")
+
+
 def test_on_a_terminal(database: str, tmp_path: Path) -> None:
     """Completion, history, Ctrl-C and Ctrl-D, in a home of its own."""
     # What a sandbox runs stays where this machine has it: only the history moves.
