@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Text
+from flows.cli_options import EnvironmentsOption, File, FixesOption, Json, Number, PathOption, ReposOption, Text
 
 if TYPE_CHECKING:
     from env.benchmarks.base import Source
@@ -69,6 +69,26 @@ def validate(
         as_json=as_json,
     )
     raise typer.Exit(status)
+
+
+@app.command()
+def inject(
+    path: Annotated[Path, typer.Argument(help="Folder of a Python project with tests.")],
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many bugs.")] = 50,
+    seed: Annotated[int, typer.Option(help="Chooses among those that could be made.")] = 0,
+    out: Annotated[File, typer.Option(help="Folder to write. Default: PROJECT-bugs.")] = None,
+    test: Annotated[Text, typer.Option(help="Its test command. Default: python -m pytest -q.")] = None,
+    requirements: Annotated[Text, typer.Option(help="What its tests need, separated by commas.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds a task's tests may take.")] = 60,
+    workers: Annotated[Number, typer.Option(min=1, help="Bugs tried at the same time.")] = None,
+    sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a benchmark of bugs planted in a project, each one noticed by its tests."""
+    from flows.commands.inject import inject as make
+
+    needs = [each.strip() for each in (requirements or "").split(",") if each.strip()]
+    make(path, count, seed, out, test, needs, timeout, workers, sandbox, as_json)
 
 
 def _source(path: Path | None, fixes: Path | None, repos: Path | None, environments: Path | None) -> Source:

@@ -1,0 +1,206 @@
+"""Where a project could be broken: every change that an operator proposes on lines that tests reach."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from env.inject.operators import OPERATORS, PROVIDERS, New, Operator, Place
+from env.inject.reach import Reach
+
+_PAIRS = 5
+"""Every so many candidates, one changes two places."""
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """One node and what takes its place."""
+
+    node: cst.CSTNode
+    new: New
+    lines: tuple[int, int]
+    """First and last line of the statement that it is in, in the file as it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A bug that could be planted."""
+
+    key: str
+    """Tells it from all others of the same project."""
+    file: str
+    function: str
+    """Qualified name of the function that it is in."""
+    operator: str
+    category: str
+    changes: tuple[Change, ...]
+    tests: frozenset[int]
+    """The tests that reach it, by their number in `Reach.tests`."""
+    module: cst.Module = field(repr=False)
+
+    @property
+    def lines(self) -> set[int]:
+        """The lines of its statements."""
+        return {line for change in self.changes for line in range(change.lines[0], change.lines[1] + 1)}
+
+    def source(self) -> str:
+        """The file with the bug in it."""
+        changed = self.module.visit(_Replace({id(change.node): change.new for change in self.changes}))
+        assert isinstance(changed, cst.Module)
+        return changed.code
+
+
+class _Replace(cst.CSTTransformer):
+    def __init__(self, new: Mapping[int, New]) -> None:
+        super().__init__()
+        self._new = new
+
+    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> New:  # type: ignore[override]
+        return self._new.get(id(original), updated)
+
+
+def find_candidates(files: Mapping[str, bytes], reach: Reach, seed: int) -> list[Candidate]:
+    """Candidates in the order in which they should be tried: the same for the same files, reach and seed.
+
+    Kinds of mistakes take turns, so that the first fifty are not all of one kind.
+    """
+    found: dict[str, list[Candidate]] = defaultdict(list)
+    for file in sorted(reach.lines):
+        for candidate in _of_file(file, files[file], reach):
+            found[candidate.operator].append(candidate)
+    dice = random.Random(seed)
+    kinds = sorted(found)
+    for kind in kinds:
+        dice.shuffle(found[kind])
+    dice.shuffle(kinds)
+    turns = max(map(len, found.values()), default=0)
+    order = [found[kind][turn] for turn in range(turns) for kind in kinds if turn < len(found[kind])]
+    return list(_with_pairs(order))
+
+
+def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Now and then two mistakes of one function at once."""
+    by_function: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    for number, candidate in enumerate(order, start=1):
+        here = by_function[candidate.file, candidate.function]
+        partner = next((each for each in here if not each.lines & candidate.lines), None)
+        here.append(candidate)
+        if number % _PAIRS or partner is None:
+            yield candidate
+        else:
+            yield replace(
+                candidate,
+                key=f"{candidate.key} and {partner.key}",
+                operator=f"{candidate.operator}+{partner.operator}",
+                changes=(*candidate.changes, *partner.changes),
+                tests=candidate.tests & partner.tests or candidate.tests,
+            )
+
+
+def _of_file(file: str, content: bytes, reach: Reach) -> Iterator[Candidate]:
+    try:
+        module = cst.parse_module(content)
+    except (cst.ParserSyntaxError, UnicodeDecodeError):
+        return  # for another version of Python, or a template
+    wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
+    collector = _Collector(file, module, reach)
+    wrapper.visit(collector)
+    yield from collector.found
+
+
+class _Collector(cst.CSTVisitor):
+    METADATA_DEPENDENCIES = (PositionProvider, *PROVIDERS)
+
+    def __init__(self, file: str, module: cst.Module, reach: Reach) -> None:
+        super().__init__()
+        self.found: list[Candidate] = []
+        self._file = file
+        self._module = module
+        self._reach = reach
+        self._names: list[str] = []
+        self._places: list[Place] = []
+        self._statements: list[tuple[int, int]] = []
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.Decorator | cst.Annotation):
+            return False
+        if isinstance(node, cst.FunctionDef | cst.ClassDef):
+            self._names.append(node.name.value)
+        if isinstance(node, cst.BaseStatement):
+            self._statements.append(self._lines(node))
+        if isinstance(node, cst.FunctionDef):
+            parents, contexts = self.metadata[PROVIDERS[0]], self.metadata[PROVIDERS[1]]
+            self._places.append(Place(node, _locals(node), parents, contexts))  # type: ignore[arg-type]
+        if self._places and not isinstance(node, cst.ClassDef):
+            for each in OPERATORS:
+                if isinstance(node, each.kinds):
+                    self._propose(each, node)
+        return True
+
+    def on_leave(self, node: cst.CSTNode) -> None:
+        if isinstance(node, cst.FunctionDef | cst.ClassDef):
+            self._names.pop()
+        if isinstance(node, cst.BaseStatement):
+            self._statements.pop()
+        if isinstance(node, cst.FunctionDef):
+            self._places.pop()
+
+    def _lines(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Of a statement; of a compound one its head."""
+        span = self.get_metadata(PositionProvider, node)
+        last = span.end.line
+        if isinstance(body := getattr(node, "body", None), cst.BaseSuite):
+            last = max(span.start.line, self.get_metadata(PositionProvider, body).start.line - 1)
+        return span.start.line, last
+
+    def _propose(self, kind: Operator, node: cst.CSTNode) -> None:
+        span = self.get_metadata(PositionProvider, node)
+        whole = isinstance(node, cst.BaseStatement | cst.IndentedBlock | cst.BaseSuite)
+        lines = (span.start.line, span.end.line) if whole else self._statements[-1]
+        inner = range(lines[0] + (1 if isinstance(node, cst.FunctionDef) else 0), lines[1] + 1)
+        tests = self._reach.of(self._file, inner)
+        if not tests:
+            return
+        for number, new in enumerate(kind.propose(node, self._places[-1])):
+            key = f"{self._file}:{span.start.line}:{span.start.column}-{span.end.line}:{span.end.column}"
+            self.found.append(
+                Candidate(
+                    key=f"{key} {kind.name} {number}",
+                    file=self._file,
+                    function=".".join(self._names),
+                    operator=kind.name,
+                    category=kind.category,
+                    changes=(Change(node, new, lines),),
+                    tests=tests,
+                    module=self._module,
+                )
+            )
+
+
+def _locals(function: cst.FunctionDef) -> tuple[str, ...]:
+    """Parameters, then names that the function assigns to."""
+    params = function.params
+    found = [each.name.value for each in (*params.posonly_params, *params.params, *params.kwonly_params)]
+
+    class Assigned(cst.CSTVisitor):
+        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+            return node is function
+
+        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
+            return False
+
+        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+            if isinstance(node.target, cst.Name):
+                found.append(node.target.value)
+
+        def visit_For(self, node: cst.For) -> None:
+            if isinstance(node.target, cst.Name):
+                found.append(node.target.value)
+
+    function.visit(Assigned())
+    return tuple(dict.fromkeys(found))

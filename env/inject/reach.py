@@ -1,0 +1,179 @@
+"""The project as it is: do its tests pass, and which of them reach which line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from env.benchmarks.base import BenchmarkError
+from env.benchmarks.tests_of import is_test, words
+from env.report import PASSED, TestReport, parse
+from env.sandbox.client import Sandbox
+from env.sandbox.guest.main import pytest_arguments
+
+_PLUGIN = "stackrank_reach"
+_RESULT = ".stackrank-reach"
+_AT_IMPORT = -1
+
+# Runs inside the sandbox, under `coverage run`. A context is a test with its fixtures, so that what a fixture does
+# counts as reached by every test that it was made for.
+_PLUGIN_CODE = f"""
+import json, zlib
+import coverage, pytest
+
+tests, seconds = {{}}, {{}}
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    measuring = coverage.Coverage.current()
+    measuring.switch_context(str(tests.setdefault(item.nodeid, len(tests))))
+    yield
+    measuring.switch_context("")
+
+def pytest_runtest_logreport(report):
+    seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
+
+def pytest_unconfigure(config):
+    measuring = coverage.Coverage.current()
+    measuring.stop()
+    data = measuring.get_data()
+    known, lines = {{}}, {{}}
+    for file in data.measured_files():
+        found = {{}}
+        for line, contexts in data.contexts_by_lineno(file).items():
+            group = tuple(sorted(int(each) if each else {_AT_IMPORT} for each in contexts))
+            found[line] = known.setdefault(group, len(known))
+        lines[file] = found
+    answer = {{"tests": list(tests), "seconds": seconds, "groups": list(known), "lines": lines}}
+    with open("{_RESULT}", "wb") as file:
+        file.write(zlib.compress(json.dumps(answer).encode()))
+"""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which tests reach which lines."""
+
+    tests: tuple[str, ...]
+    """Test ids."""
+    seconds: tuple[float, ...]
+    """How long each takes while it is measured, which is longer than it takes otherwise."""
+    groups: tuple[frozenset[int], ...]
+    """Sets of tests, by their number; lines name them by theirs."""
+    lines: Mapping[str, Mapping[int, int]]
+    """File -> line -> number of a group."""
+
+    def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
+        """The tests that reach any of the lines; none where importing the file does so already."""
+        found: set[int] = set()
+        for line in lines:
+            if (group := self.lines[file].get(line)) is not None:
+                found |= self.groups[group]
+        return frozenset() if _AT_IMPORT in found else frozenset(found)
+
+    @cached_property
+    def passing(self) -> frozenset[str]:
+        """All tests, as a set."""
+        return frozenset(self.tests)
+
+    def to_json(self) -> str:
+        """As `from_json` reads it."""
+        groups = [sorted(group) for group in self.groups]
+        return json.dumps({"tests": self.tests, "seconds": self.seconds, "groups": groups, "lines": self.lines})
+
+    @classmethod
+    def from_json(cls, text: str) -> Reach:
+        """What `to_json` wrote."""
+        data = json.loads(text)
+        lines = {file: {int(line): group for line, group in each.items()} for file, each in data["lines"].items()}
+        groups = tuple(map(frozenset, data["groups"]))
+        return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines)
+
+
+@dataclass(frozen=True)
+class TestCommand:
+    """A pytest command, taken apart."""
+
+    __test__ = False
+
+    options: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    @classmethod
+    def of(cls, command: str, files: Iterable[str]) -> TestCommand:
+        """Raises BenchmarkError for a command that is not plain pytest."""
+        arguments = pytest_arguments(command)
+        if arguments is None:
+            raise BenchmarkError(f"{command!r} is not a plain pytest command, such as `python -m pytest -q tests`")
+        places = {*files, *(str(parent) for path in files for parent in PurePosixPath(path).parents)}
+        known = [word for word in arguments if word.partition("::")[0].removeprefix("./").rstrip("/") in places]
+        return cls(tuple(word for word in arguments if word not in known), tuple(known))
+
+    def on(self, targets: Iterable[str], *more: str) -> str:
+        """The command for these files or tests, with more options."""
+        return "python -m pytest " + shlex.join([*self.options, *more, *targets])
+
+    def whole(self, *more: str) -> str:
+        """The command for all."""
+        return self.on(self.targets, *more)
+
+
+def default_command(files: Iterable[str]) -> str:
+    """How a project's tests are run where nobody says: source folders that are not installed are put on the path."""
+    in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
+    return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"
+
+
+def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
+    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, where they are of no use."""
+    sandbox.put(files, fresh=True)
+    key = os.urandom(32)
+    result = sandbox.test(command.whole(), timeout_s, key, score=True)
+    report = parse(result.report, key) if result.report else TestReport()
+    last = " ".join((result.output.strip().splitlines() or ["it says nothing"])[-1].split())
+    if result.timed_out:
+        raise BenchmarkError(
+            f"its tests do not end within {timeout_s:g} s: name quicker ones with --test, or --timeout"
+        )
+    if report.collect_errors:
+        raise BenchmarkError(
+            f"its tests cannot be collected: {report.collect_errors[0][:300]} (--requirements, --test)"
+        )
+    if not report.outcomes:
+        raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
+    bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
+    if bad or not report.complete:
+        names = ", ".join(bad[:3]) + (", ..." if len(bad) > 3 else "")
+        raise BenchmarkError(
+            f"{len(bad)} of its tests fail as it is ({names or last}): mend them, or leave them out by --test"
+        )
+    passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
+    reach = _measured(sandbox, files, command, timeout_s * 3)
+    flaky = passed - set(reach.tests)
+    if not reach.lines or flaky:
+        raise BenchmarkError(f"its tests are not the same when they are measured ({', '.join(sorted(flaky)[:3])})")
+    return reach
+
+
+def _measured(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
+    sandbox.put({**files, f"{_PLUGIN}.py": _PLUGIN_CODE.encode()}, fresh=True)
+    coverage = f"python -m coverage run --rcfile=/dev/null --data-file={_RESULT}.db --source=. -m pytest -p {_PLUGIN} "
+    done = sandbox.run(coverage + shlex.join(words(command.whole())[3:]), timeout_s)
+    if done.exit or done.timed_out:
+        last = " ".join((done.output.strip().splitlines() or [""])[-1].split())
+        raise BenchmarkError(f"its tests fail while coverage.py measures them: {last[:300]}")
+    data = json.loads(zlib.decompress(sandbox.read(_RESULT)))
+    own = {f"{sandbox.root.rstrip('/')}/{path}": path for path in files if path.endswith(".py") and not is_test(path)}
+    lines = {
+        own[file]: {int(line): group for line, group in each.items()}
+        for file, each in data["lines"].items()
+        if file in own and each
+    }
+    seconds = tuple(round(data["seconds"].get(test, 0.0), 4) for test in data["tests"])
+    return Reach(tuple(data["tests"]), seconds, tuple(map(frozenset, data["groups"])), lines)

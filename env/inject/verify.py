@@ -1,0 +1,132 @@
+"""Whether the tests notice a bug, always in the same way."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from env.inject.candidates import Candidate
+from env.inject.reach import Reach, TestCommand
+from env.report import PASSED, TestReport, parse
+from env.sandbox.client import Sandbox
+
+Difficulty = Literal["", "easy", "medium", "hard"]
+ROUNDS = 3
+MOST_NAMED = 40
+"""Tests on a command line; where more reach a bug, their files are named instead."""
+_SLOW_FILES_S = 5.0
+"""Where the tests of the files take longer while they are measured, tests are named."""
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line \d+, in (?P<function>\S+)', re.M)
+_SAFE = re.compile(r"[\w./:-]+")
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What came of one candidate."""
+
+    key: str
+    problem: str = ""
+    """Why it is of no use; empty where it is a task."""
+    command: str = ""
+    """The test command of the task."""
+    fail_to_pass: tuple[str, ...] = ()
+    pass_to_pass: tuple[str, ...] = ()
+    difficulty: Difficulty = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As `from_json` reads it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Verified:
+        """What `to_json` gave."""
+        values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in data.items()}
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is broken."""
+
+    files: Mapping[str, bytes]
+    command: TestCommand
+    reach: Reach
+    timeout_s: float
+    """Seconds that a test run of a task may take."""
+
+
+def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified:
+    """Run the tests that reach the bug, then, where one fails, the task's whole command three times as the scorer does.
+
+    Raises SandboxError.
+    """
+    text = candidate.source()
+    if (problem := _senseless(text, project.files[candidate.file])) is not None:
+        return Verified(candidate.key, problem)
+    files = {**project.files, candidate.file: text.encode()}
+    reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
+    near = _targets(project, candidate, reaching, named=True)
+    sandbox.put(files, fresh=True)
+    key = os.urandom(32)
+    first = sandbox.test(project.command.on(near, "-x", "--tb=native"), project.timeout_s / 2, key, score=False)
+    report = parse(first.report, key) if first.report else TestReport()
+    if first.timed_out:
+        return Verified(candidate.key, "the tests hang")
+    if report.collect_errors or not report.outcomes:
+        return Verified(candidate.key, "the tests cannot be collected")
+    if not any(outcome == "failed" for outcome in report.outcomes.values()):
+        return Verified(candidate.key, "no test notices")
+    command = project.command.on(_targets(project, candidate, reaching, named=False))
+    seen: dict[str, str] | None = None
+    for _ in range(ROUNDS):
+        sandbox.put(files, fresh=True)
+        key = os.urandom(32)
+        result = sandbox.test(command, project.timeout_s / 2, key, score=True)
+        report = parse(result.report, key) if result.report else TestReport()
+        if result.timed_out or not report.complete or report.collect_errors or report.suspicions:
+            return Verified(candidate.key, "the tests do not come to their end")
+        if seen is not None and dict(report.outcomes) != seen:
+            return Verified(candidate.key, "the tests that fail are not always the same")
+        seen = dict(report.outcomes)
+    assert seen is not None
+    failed = tuple(test for test, outcome in seen.items() if outcome == "failed" and test in project.reach.passing)
+    passed = tuple(test for test, outcome in seen.items() if outcome in PASSED and test in project.reach.passing)
+    if not failed:
+        return Verified(candidate.key, "no test of the whole command fails")
+    return Verified(candidate.key, "", command, failed, passed, difficulty(first.output, sandbox.root, candidate))
+
+
+def _senseless(text: str, before: bytes) -> str | None:
+    try:
+        if ast.dump(ast.parse(text)) == ast.dump(ast.parse(before)):
+            return "it changes nothing"
+        compile(text, "candidate", "exec")
+    except (SyntaxError, ValueError):
+        return "it is no Python"
+    return None
+
+
+def _targets(project: Project, candidate: Candidate, reaching: list[str], *, named: bool) -> list[str]:
+    """The tests by name where few are wanted (`named`, or their files are slow), else their files."""
+    files = sorted({test.partition("::")[0] for test in reaching})
+    times = zip(project.reach.tests, project.reach.seconds, strict=True)
+    slow = sum(seconds for test, seconds in times if test.partition("::")[0] in files) > _SLOW_FILES_S
+    plain = all(_SAFE.fullmatch(test) for test in reaching)
+    return reaching if (named or slow) and plain and len(reaching) <= MOST_NAMED else files
+
+
+def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
+    """From the first failing test's traceback: `easy` where the faulty function is its last frame, `medium` where it is
+    another one, `hard` where the traceback does not come by. Frames outside the workspace do not count.
+    """
+    prefix = root.rstrip("/") + "/"
+    own = [each for each in _FRAME.finditer(output) if each["file"].startswith(prefix)]
+    frames = [(each["file"].removeprefix(prefix), each["function"]) for each in own]
+    fault = (candidate.file, candidate.function.rpartition(".")[2])
+    if not frames or fault not in frames:
+        return "hard"
+    return "easy" if frames[-1] == fault else "medium"
