@@ -77,6 +77,8 @@ class Past:
     """None for the reset, and for a step that was malformed."""
     observation: Observation
     exchanges: tuple[Exchange, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    thought: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
-from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, OutOfTime, Usage
+from agents.base import Agent, Briefing, Decision, Exchange, GaveUp, Malformed, OutOfTime, Past, Usage
 from agents.failure_point import Diagnosis, diagnose
 from agents.milestones import Progress, Tracker
 from env.actions import Action, Observation
@@ -83,6 +84,16 @@ class Recorder(Protocol):
         ...
 
 
+class ReplayDiffers(Exception):
+    """An episode that was cut off cannot be continued: its past is not the same again. The message says where."""
+
+    def __init__(self, index: int, what: str) -> None:
+        super().__init__(f"the episode was cut off and could not be continued: at step {index} {what}")
+
+
+_NO_ACTION = Action("", {})
+
+
 class _Totals:
     def __init__(self) -> None:
         self.usage = Usage()
@@ -104,25 +115,50 @@ def play(
     record: Recorder,
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
+    past: Sequence[Past] = (),
 ) -> Outcome:
     """Play one episode to its end and take the verdict on what was edited, whatever ended it.
 
-    Raises SandboxError and EndpointError: the infrastructure failed, and there is no verdict.
+    `past`: the steps of this episode so far, the reset among them, where it was cut off. They are carried out again
+    and checked, not recorded again; then the episode goes on.
+
+    Raises SandboxError and EndpointError: the infrastructure failed, and there is no verdict. ReplayDiffers: the past
+    could not be repeated.
     """
-    started = time.monotonic()
+    clock = _Clock(past)
     totals = _Totals()
-    observation, _ = env.reset()
+    trajectory: list[Step] = []
     tracker = Tracker(env.task)
-    trajectory = [Step(0, None, "", observation, progress=tracker.take(0, observation))]
-    totals.add(trajectory[0])
-    record(trajectory[0])
+
+    def take(decision: Decision | None, observation: Observation) -> Step:
+        index = len(trajectory)
+        progress = tracker.take(index, observation)
+        if decision is None:
+            step = Step(index, None, "", observation, progress=progress)
+        else:
+            said = (decision.action, decision.thought, observation, decision.usage, decision.exchanges)
+            step = Step(index, *said, progress)
+        if index < len(past):
+            step = _repeated(step, past[index])
+        trajectory.append(step)
+        totals.add(step)
+        if index >= len(past):
+            record(step)
+        elif index == len(past) - 1:
+            clock.go_on()
+        return step
+
+    observation, _ = env.reset()
+    take(None, observation)
     task = env.task
-    left_s = None if budget.wall_s is None else partial(_left_s, started, budget.wall_s)
+    left_s = None if budget.wall_s is None else partial(clock.left_s, budget.wall_s)
     briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed, left_s)
+    if past:
+        agent.recall(past)
     agent.begin(briefing, observation)
     malformed = repeats = 0
     while True:
-        reason = _limit(budget, len(trajectory) - 1, totals, started, malformed, repeats)
+        reason = _limit(budget, len(trajectory) - 1, totals, clock.elapsed_s(), malformed, repeats)
         if cancelled():
             reason = StopReason.CANCELLED
         if reason is not None:
@@ -145,15 +181,12 @@ def play(
             observation, _, _, _, _ = env.step(decision.action)
             same = before.action == decision.action and before.observation.text == observation.text
             repeats = repeats + 1 if same else 0
-        index = len(trajectory)
-        said = (decision.action, decision.thought, observation, decision.usage, decision.exchanges)
-        step = Step(index, *said, tracker.take(index, observation))
-        trajectory.append(step)
-        totals.add(step)
-        record(step)
+        take(decision, observation)
         if env.over:
             reason = StopReason(env.over)
             break
+    if len(trajectory) < len(past) and reason is not StopReason.CANCELLED:
+        raise ReplayDiffers(len(trajectory), f"the episode ended before it ({reason})")
     score = env.score() if reason is not StopReason.CANCELLED else None
     return Outcome(
         stop_reason=reason,
@@ -164,16 +197,50 @@ def play(
         by_model=totals.by_model,
         env_ms=totals.env_ms,
         score_ms=env.score_ms,
-        wall_s=time.monotonic() - started,
+        wall_s=clock.elapsed_s(),
     )
 
 
-def _left_s(started: float, wall_s: float) -> float:
-    return started + wall_s - time.monotonic()
+def _repeated(step: Step, past: Past) -> Step:
+    """The step as it is stored, if it is the same again. Raises ReplayDiffers."""
+    action, seen = step.action or _NO_ACTION, step.observation
+    before = past.action or _NO_ACTION
+    if (action.tool, _as_stored(action.arguments)) != (before.tool, _as_stored(before.arguments)):
+        raise ReplayDiffers(
+            step.index, f"the agent chose {action.tool or 'nothing'}, before {before.tool or 'nothing'}"
+        )
+    if (seen.text, seen.ok) != (past.observation.text, past.observation.ok):
+        raise ReplayDiffers(step.index, f"{action.tool or 'the reset'} gave another observation")
+    return replace(step, observation=past.observation, usage=past.usage, exchanges=past.exchanges)
+
+
+def _as_stored(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, sort_keys=True, default=str)  # tuples are lists there
+
+
+class _Clock:
+    """Seconds that an episode took, its past as it was then, and its repetition not at all."""
+
+    def __init__(self, past: Sequence[Past]) -> None:
+        self._before_s = sum(each.observation.env_ms + each.usage.model_ms for each in past) / 1000
+        self._repeating = bool(past)
+        self._since = time.monotonic()
+
+    def go_on(self) -> None:
+        """The past has been repeated."""
+        self._repeating, self._since = False, time.monotonic()
+
+    def left_s(self, wall_s: float) -> float:
+        """How much is left of `wall_s` seconds."""
+        return wall_s - self.elapsed_s()
+
+    def elapsed_s(self) -> float:
+        """Zero while the past is repeated: it was within the limit then."""
+        return 0.0 if self._repeating else self._before_s + time.monotonic() - self._since
 
 
 def _limit(
-    budget: Budget, steps: int, totals: _Totals, started: float, malformed: int, repeats: int
+    budget: Budget, steps: int, totals: _Totals, elapsed_s: float, malformed: int, repeats: int
 ) -> StopReason | None:
     if malformed >= budget.malformed:
         return StopReason.MALFORMED_ACTIONS
@@ -185,6 +252,6 @@ def _limit(
         return StopReason.TOKEN_LIMIT
     if budget.cost_usd is not None and totals.usage.cost_usd is not None and totals.usage.cost_usd >= budget.cost_usd:
         return StopReason.COST_LIMIT
-    if budget.wall_s is not None and time.monotonic() - started >= budget.wall_s:
+    if budget.wall_s is not None and elapsed_s >= budget.wall_s:
         return StopReason.TIME_LIMIT
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 
 FAILURES = (DBAPIError, TimeoutError, sqlite3.Error)
 """What a database raises when it, and not the statement's author, is at fault."""
@@ -20,6 +20,10 @@ class DatabaseError(Exception):
 
 class NotFound(Exception):
     """What was asked for is not in the database. The message is one sentence with the remedy."""
+
+
+class ClaimLost(Exception):
+    """A worker writes about an episode that is not its own any more: it was taken for dead, or the run cancelled."""
 
 
 def masked(url: str) -> str:
@@ -37,6 +41,17 @@ def is_transient(error: BaseException) -> bool:
         return True
     text = str(error.orig).lower()
     return "database is locked" in text or "database table is locked" in text or "database is busy" in text
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether the server is not there at the moment: it is restarting, or the network is down."""
+    if not isinstance(error, DBAPIError) or not type(error.orig).__module__.startswith("psycopg"):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return error.connection_invalidated or isinstance(error, OperationalError)
+    # Connection exceptions; shutdown by the administrator, after a crash; starting up.
+    return str(state).startswith("08") or state in {"57P01", "57P02", "57P03"}
 
 
 def _cause(error: BaseException) -> str:

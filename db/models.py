@@ -242,6 +242,15 @@ class Episode(SQLModel, table=True):
             "wall_s",
             *(f"at_{name}" for name in MILESTONES),
         ),
+        # Who is next, and who plays what: asked before every episode.
+        Index(
+            "ix_episode_open",
+            "run_id",
+            "status",
+            "id",
+            sqlite_where=text("status <> 'done'"),
+            postgresql_where=text("status <> 'done'"),
+        ),
         # Previous and next episode of the same task and entrant.
         Index("ix_episode_task_entrant", "task_id", "entrant_id"),
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, case, func, insert, or_, select, update
 
-from db.errors import NotFound
+from db.claims import Claims, check_claim
 from db.models import MILESTONES, Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
 from db.tool_use import store_tool_use
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, clean, new_id
@@ -32,7 +32,7 @@ class SavedBenchmark:
     task_ids: dict[str, int]
 
 
-class Store(Validations):
+class Store(Claims, Validations):
     """Writes to the database behind `engine`, as `db.engine.connect` gives it.
 
     A transaction that met a lock, a deadlock or a lost connection is tried again, `attempts` times in all. Then, and
@@ -161,12 +161,19 @@ class Store(Validations):
 
         return self._write(work)
 
-    def start_run(self, run_id: int) -> None:
+    def start_run(self, run_id: int, *, prefect_flow_run_id: str = "") -> None:
         """Mark the run as going on, also one that is resumed; its first start stays."""
 
         def work(connection: Connection) -> None:
             started = func.coalesce(RUN.c.started_at, now())
-            values = {"status": RunStatus.RUNNING, "reason": "", "started_at": started, "ended_at": None}
+            values: dict[str, Any] = {
+                "status": RunStatus.RUNNING,
+                "reason": "",
+                "started_at": started,
+                "ended_at": None,
+            }
+            known = RUN.c.prefect_flow_run_id  # the first one stays: a retry of it finds its run by it
+            values["prefect_flow_run_id"] = case((known == "", prefect_flow_run_id), else_=known)
             self._update(connection, RUN, run_id, {**values, "heartbeat_at": now()})
 
         self._write(work)
@@ -179,6 +186,25 @@ class Store(Validations):
             return RunStatus(connection.execute(select(RUN.c.status).where(RUN.c.id == run_id)).scalar_one())
 
         return self._write(work)
+
+    def cancel_run(self, run_id: int, reason: str) -> bool:
+        """Cancel a run that is pending or running; its workers hear of it by `heartbeat`. False: it was over."""
+
+        def work(connection: Connection) -> bool:
+            where = (RUN.c.id == run_id, RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING]))
+            values = clean({"status": RunStatus.CANCELLED, "reason": reason, "ended_at": now()})
+            return bool(connection.execute(update(RUN).where(*where).values(values)).rowcount)
+
+        return self._write(work)
+
+    def change_spec(self, run_id: int, changes: Mapping[str, Any]) -> None:
+        """Change fields of a run's specification that do not change what its episodes are, such as its budget."""
+
+        def work(connection: Connection) -> None:
+            spec = connection.scalar(select(RUN.c.spec).where(RUN.c.id == run_id).with_for_update())
+            self._update(connection, RUN, run_id, {"spec": {**(spec or {}), **changes}})
+
+        self._write(work)
 
     def end_run(self, run_id: int, status: str, reason: str = "") -> None:
         """End the run as finished, cancelled or failed. A cancelled run stays so, whatever its owner says later."""
@@ -205,22 +231,6 @@ class Store(Validations):
         heard = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
         columns = (RUN.c.id, RUN.c.name, RUN.c.host)
         query = select(*columns).where(RUN.c.status == RunStatus.RUNNING, or_(heard.is_(None), heard < limit))
-        return self._write(lambda connection: [dict(row) for row in connection.execute(query).mappings()], write=False)
-
-    def unfinished_episodes(self, run_id: int, *, errors: bool = False) -> list[dict[str, Any]]:
-        """The counted episodes of a run without a verdict, with `errors` also those that ended in one.
-
-        Each has id, task_id, entrant_id, attempt, status, verdict, and `steps`, the number of its committed steps
-        (the reset among them); in the order of their ids.
-        """
-        e = EPISODE.c
-        steps = select(func.count()).where(STEP.c.episode_id == e.id).scalar_subquery().label("steps")
-        verdicts = ["", Verdict.ERROR] if errors else [""]
-        query = (
-            select(e.id, e.task_id, e.entrant_id, e.attempt, e.status, e.verdict, steps)
-            .where(e.run_id == run_id, e.counted, e.verdict.in_(verdicts))
-            .order_by(e.id)
-        )
         return self._write(lambda connection: [dict(row) for row in connection.execute(query).mappings()], write=False)
 
     def start_episode(self, episode_id: int) -> bool:
@@ -258,10 +268,12 @@ class Store(Validations):
         milestones: Sequence[str] = (),
         distance: str = "",
         distance_lines: int | None = None,
+        by: str | None = None,
     ) -> None:
         """Append one step, committed when this returns. The same step again is accepted, another one is not.
 
-        `milestones`: those that this step is the first to reach; the episode's row gets them too.
+        `milestones`: those that this step is the first to reach; the episode's row gets them too. `by`: whose claim
+        the episode has to be; raises `ClaimLost`.
         """
         reached = {f"at_{name}": index for name in milestones}
         step = Step(
@@ -290,6 +302,7 @@ class Store(Validations):
         same = ("tool", "arguments", "observation")
 
         def work(connection: Connection) -> None:
+            check_claim(connection, episode_id, by)
             # After a lost connection nobody knows whether the step was committed: then it is found here.
             statement = self._insert(STEP).values(row).on_conflict_do_nothing().returning(STEP.c.index)
             if connection.scalar(statement) is not None:
@@ -329,15 +342,22 @@ class Store(Validations):
         diff: str = "",
         score: Mapping[str, Any] | None = None,
         milestones: Mapping[str, int] | None = None,
+        by: str | None = None,
     ) -> None:
-        """Write verdict, failure point and totals. Raises `ValueError` when the episode has another verdict already."""
-        values = {name: value for name, value in locals().items() if name not in ("self", "episode_id", "milestones")}
+        """Write verdict, failure point and totals. Raises `ValueError` when the episode has another verdict already.
+
+        `by`: whose claim the episode has to be; raises `ClaimLost`.
+        """
+        values = {
+            name: value for name, value in locals().items() if name not in ("self", "episode_id", "milestones", "by")
+        }
         values |= {"score": dict(score or {}), "usage": dict(usage or {})}
         if milestones is not None:
             values |= {f"at_{name}": milestones.get(name) for name in MILESTONES}
         row = clean({**values, "verdict": Verdict(verdict), "status": EpisodeStatus.DONE, "ended_at": now()})
 
         def work(connection: Connection) -> None:
+            check_claim(connection, episode_id, by)
             where = (EPISODE.c.id == episode_id, EPISODE.c.verdict.in_(["", verdict]))
             if connection.execute(update(EPISODE).where(*where).values(row)).rowcount == 0:
                 self._exists(connection, EPISODE, episode_id)
@@ -345,30 +365,3 @@ class Store(Validations):
             store_tool_use(connection, episode_id)
 
         self._write(work)
-
-    def retry_episode(self, episode_id: int, *, reason: str = "interrupted") -> int:
-        """Take an errored or interrupted try out of the count, and return the id of the next try, which is pending.
-
-        An interrupted one gets the verdict `error` with `reason`. Raises `ValueError` for one with a real verdict, or
-        that is not the counted one.
-        """
-
-        def work(connection: Connection) -> int:
-            query = select(EPISODE).where(EPISODE.c.id == episode_id).with_for_update()
-            row = connection.execute(query).mappings().one_or_none()
-            if row is None:
-                raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
-            if not row["counted"] or row["verdict"] not in ("", Verdict.ERROR):
-                raise ValueError(
-                    f"episode {episode_id} cannot be retried: its verdict is {row['verdict'] or 'not there yet'}"
-                )
-            values: dict[str, Any] = {"counted": False}
-            if not row["verdict"]:
-                values |= {"status": EpisodeStatus.DONE, "verdict": Verdict.ERROR, "stop_reason": "error"}
-                values |= clean({"error": reason, "ended_at": now()})
-            connection.execute(update(EPISODE).where(EPISODE.c.id == episode_id).values(values))
-            same = {name: row[name] for name in ("run_id", "task_id", "entrant_id", "attempt", "sandbox")}
-            following = Episode(**same, try_number=row["try_number"] + 1, created_at=now())
-            return new_id(connection.execute(insert(EPISODE).values(following.model_dump(exclude={"id"}))))
-
-        return self._write(work)

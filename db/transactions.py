@@ -10,10 +10,10 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from db.errors import FAILURES, NotFound, explain, is_transient
+from db.errors import FAILURES, NotFound, explain
 from db.models import Benchmark, Entrant, Episode, Note, Run, Step, Task, ToolUse
+from db.patience import patiently
 from db.storable import storable_json, storable_text
 
 _Result = TypeVar("_Result")
@@ -38,14 +38,8 @@ class Transactions:
 
     def _write(self, work: Callable[[Connection], _Result], *, write: bool = True) -> _Result:
         """Do `work` in one transaction, again when the database asks for it."""
-        retrying = Retrying(
-            retry=retry_if_exception(is_transient),
-            stop=stop_after_attempt(self._attempts),
-            wait=wait_random_exponential(multiplier=0.05, max=2),
-            reraise=True,
-        )
         try:
-            return cast("_Result", retrying(self._once, work, write))
+            return patiently(self.engine, lambda: self._once(work, write), attempts=self._attempts)
         except IntegrityError as error:
             raise ValueError(f"the database refused the row: {error.orig}") from error
         except FAILURES as error:

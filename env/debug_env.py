@@ -27,13 +27,25 @@ Test command: {command}"""
 class DebugEnv:
     """One episode on one task. Not thread-safe."""
 
-    def __init__(self, task: Task, tools: ToolSet, new_sandbox: NewSandbox, *, end_when_solved: bool = True) -> None:
-        """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing."""
+    def __init__(
+        self,
+        task: Task,
+        tools: ToolSet,
+        new_sandbox: NewSandbox,
+        *,
+        end_when_solved: bool = True,
+        rewards: bool = True,
+    ) -> None:
+        """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
+
+        `rewards`: whether the step that ends the episode takes the verdict; without it, `score` has to be called.
+        """
         self.task = task
         self.tools = tools
         self._new_sandbox = new_sandbox
         # Where visible tests show no bug, their success is no solution.
         self._end_when_solved = end_when_solved and task.shows_bug
+        self._rewards = rewards
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over = ""
@@ -90,7 +102,7 @@ class DebugEnv:
             self._over = "submitted"
         elif action.tool == "eval" and observation.state.get("solved") and self._end_when_solved:
             self._over = "solved"
-        reward = float(self.score().resolved) if self._over else 0.0
+        reward = float(self.score().resolved) if self._over and self._rewards else 0.0
         return observation, reward, bool(self._over), False, {"over": self._over}
 
     def _carry_out(self, bench: Bench, action: Action) -> Observation:

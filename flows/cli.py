@@ -10,7 +10,18 @@ import typer
 
 from flows.cli_benchmarks import app as benchmarks
 from flows.cli_db import app as db
-from flows.cli_options import EnvironmentsOption, FixesOption, Json, Number, PathOption, ReposOption, Strings, Text
+from flows.cli_options import (
+    Decimal,
+    EnvironmentsOption,
+    FixesOption,
+    Json,
+    Number,
+    PathOption,
+    ReposOption,
+    Strings,
+    Text,
+)
+from flows.cli_runs import app as running
 from flows.cli_schedule import app as schedule
 from flows.cli_services import app as services
 from flows.cli_tasks import app as making
@@ -25,6 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(benchmarks)
+app.add_typer(running)
 app.add_typer(trajectories)
 app.add_typer(making)
 app.add_typer(services)
@@ -36,11 +48,13 @@ _debug = False
 
 @app.callback()
 def options(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Prefect's log.")] = False,
 ) -> None:
     """Options of every command."""
     global _debug
     _debug = debug
+    context.obj = {"debug": debug}
 
 
 @app.command()
@@ -60,6 +74,7 @@ def run(
     workers: Annotated[Number, typer.Option(help="Episodes at the same time.")] = None,
     sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
     steps: Annotated[Number, typer.Option(help="Actions an episode may take.")] = None,
+    budget: Annotated[Decimal, typer.Option(help="Dollars the run may cost; no episode starts afterwards.")] = None,
     name: Annotated[Text, typer.Option(help="Name of the run.")] = None,
     leaderboard: Annotated[Text, typer.Option(help="Leaderboard the run belongs to.")] = None,
     tag: Annotated[Strings, typer.Option(help="Tag; may be given several times.")] = None,
@@ -81,7 +96,7 @@ def run(
         "agent": agent or [],
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
-        "owner": owner, "project": project,
+        "owner": owner, "project": project, "budget_usd": budget,
         "include_invalid": include_invalid,
     }  # fmt: skip
     raise typer.Exit(play(spec, overrides, as_json, _debug))

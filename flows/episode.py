@@ -3,101 +3,105 @@
 from __future__ import annotations
 
 import threading
-import weakref
+from concurrent.futures import Future
 from dataclasses import asdict
 from typing import Any
 
 from agents.episode import Outcome, Step, StopReason, play
 from agents.replay import Replay
+from db.errors import ClaimLost
 from db.models import Verdict
 from db.store import Store
 from env.debug_env import DebugEnv
-from env.sandbox.base import SandboxSpec
-from env.sandbox.client import Sandbox
-from env.sandbox.pool import Pool
-from env.task import Task
-from flows.errors import policy, sentence
-from flows.plan import Entrant, Plan
-from flows.recorded import find_trajectory
+from flows.errors import EpisodeFailed, policy, sentence
+from flows.recorded import find_trajectory, trajectory
+from flows.stage import Stage
+
+GRACE_S = 3.0
+"""How long an episode that has to end may take to notice. One that waits for its model is left behind."""
 
 
-class InfrastructureError(Exception):
-    """The episode ended in `error` and may be tried again."""
+def play_episode(stage: Stage, claim: dict[str, Any], *, here: bool = False) -> dict[str, Any]:
+    """Play an episode that this process has claimed, or go on with it, and write down what happens, step by step.
 
-
-class Stage:
-    """What all episodes of a run in this process share."""
-
-    def __init__(self, store: Store, plan: Plan, tasks: dict[int, Task], entrants: dict[int, Entrant]) -> None:
-        """`tasks`, `entrants`: by the ids of their rows."""
-        self.store = store
-        self.plan = plan
-        self.tasks = tasks
-        self.entrants = entrants
-        self.cancelled = threading.Event()
-        self.tries: dict[int, int] = {}
-        """The newest try of an episode that was tried again: id of the first -> id of the newest."""
-        self._open: weakref.WeakSet[Sandbox] = weakref.WeakSet()
-        # An episode takes two sandboxes, one to play in and one for the verdict.
-        self._pool = Pool(plan.backend, size=plan.spec.workers)
-
-    def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
-        """A sandbox of the run's backend; `cancel` ends those that are open. Raises SandboxError."""
-        sandbox = self._pool.take(spec)
-        self._open.add(sandbox)
-        return sandbox
-
-    def close(self) -> None:
-        """End the sandboxes that were started ahead."""
-        self._pool.close()
-
-    def cancel(self) -> None:
-        """End the run early: no episode starts any more, and the running ones lose their sandboxes."""
-        self.cancelled.set()
-        self._pool.close()
-        for sandbox in list(self._open):
-            sandbox.close()
-
-
-def play_episode(stage: Stage, episode_id: int, task: Task, entrant: Entrant) -> dict[str, Any]:
-    """Play one pending episode and write down what happened, step by step.
-
-    Returns {"episode", "verdict", "stop_reason"}. Raises InfrastructureError after the error has been written down,
-    so that the caller can try again; any other error that it raises is a fault of ours, and is written down too.
+    `claim`: the row as `Store.claim_next` gives it. `here`: in the calling thread, for agents that own the terminal;
+    else in one that is left behind where the agent does not notice that the run is over. Returns {"episode",
+    "verdict", "stop_reason"}; no verdict: the run was cancelled, or somebody else has taken the episode over. Raises
+    EpisodeFailed after the error has been written down.
     """
-    store = stage.store
-    if stage.cancelled.is_set() or not store.start_episode(episode_id):
-        return {"episode": episode_id, "verdict": "", "stop_reason": ""}
+    episode_id = claim["id"]
+    nothing = {"episode": episode_id, "verdict": "", "stop_reason": ""}
+    outcome: Future[Outcome] = Future()
     try:
-        agent = entrant.factory(
-            model=entrant.spec.model, config=entrant.spec.config, task=task if entrant.factory.knows_fix else None
+        with stage.playing(episode_id) as ended:
+            outcome.add_done_callback(lambda _: ended.set())
+            if here:
+                _play(stage, claim, outcome)
+            else:
+                work = (stage, claim, outcome)
+                threading.Thread(target=_play, args=work, name=f"episode-{episode_id}", daemon=True).start()
+            ended.wait()
+            played = outcome.result(timeout=GRACE_S)
+    except ClaimLost:
+        return nothing
+    except (Exception, SystemExit) as error:
+        if stage.over.is_set():
+            return {**nothing, "stop_reason": _break_off(stage, episode_id)}
+        how = policy(error)
+        text = sentence(error)
+        if not stage.store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=text, by=stage.token):
+            return nothing
+        raise EpisodeFailed(text, how.retried, how.afresh) from error
+    if played.score is None:
+        return {**nothing, "stop_reason": _break_off(stage, episode_id)}
+    verdict = "resolved" if played.score.resolved else "unresolved"
+    return {"episode": episode_id, "verdict": verdict, "stop_reason": str(played.stop_reason)}
+
+
+def _play(stage: Stage, claim: dict[str, Any], result: Future[Outcome]) -> None:
+    try:
+        result.set_result(_play_to_end(stage, claim))
+    except BaseException as error:
+        result.set_exception(error)
+
+
+def _play_to_end(stage: Stage, claim: dict[str, Any]) -> Outcome:
+    store, episode_id = stage.store, claim["id"]
+    task, entrant = stage.tasks[claim["task_id"]], stage.entrants[claim["entrant_id"]]
+    agent = entrant.factory(
+        model=entrant.spec.model, config=entrant.spec.config, task=task if entrant.factory.knows_fix else None
+    )
+    if isinstance(agent, Replay):
+        agent.follow(find_trajectory(store.engine, agent.source, episode_id))
+    # The last step is committed before the verdict is taken, hence no rewards on the way.
+    with DebugEnv(task, entrant.tools, stage.new_sandbox, rewards=False) as env:
+        outcome = play(
+            env,
+            agent,
+            budget=stage.plan.budget,
+            record=lambda step: record(store, episode_id, step, by=stage.token),
+            seed=stage.plan.spec.seed,
+            cancelled=stage.over.is_set,
+            past=trajectory(store.engine, episode_id) if claim["interruptions"] else (),
         )
-        if isinstance(agent, Replay):
-            agent.follow(find_trajectory(store.engine, agent.source, episode_id))
-        with DebugEnv(task, entrant.tools, stage.new_sandbox) as env:
-            outcome = play(
-                env,
-                agent,
-                budget=stage.plan.budget,
-                record=lambda step: record(store, episode_id, step),
-                seed=stage.plan.spec.seed,
-                cancelled=stage.cancelled.is_set,
-            )
-        finish(store, episode_id, outcome)
-    except Exception as error:
-        if stage.cancelled.is_set():
-            _cancelled(store, episode_id)
-            return {"episode": episode_id, "verdict": "", "stop_reason": str(StopReason.CANCELLED)}
-        store.finish_episode(episode_id, verdict=Verdict.ERROR, stop_reason=StopReason.ERROR, error=sentence(error))
-        if policy(error).retried:
-            raise InfrastructureError(sentence(error)) from error
-        raise
-    verdict = "" if outcome.score is None else "resolved" if outcome.score.resolved else "unresolved"
-    return {"episode": episode_id, "verdict": verdict, "stop_reason": str(outcome.stop_reason)}
+    if outcome.score is not None:
+        finish(store, episode_id, outcome, by=stage.token)
+    return outcome
 
 
-def record(store: Store, episode_id: int, step: Step) -> None:
-    """Append a step, committed when this returns."""
+def _break_off(stage: Stage, episode_id: int) -> str:
+    """Leave an episode in the middle. Returns its stop reason."""
+    if stage.released:
+        stage.store.release(episode_id, stage.token)
+        return ""
+    # An error, because nothing was found out about the entrant.
+    error = "the run was cancelled"
+    stage.store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=error, by=stage.token)
+    return str(StopReason.CANCELLED)
+
+
+def record(store: Store, episode_id: int, step: Step, *, by: str | None = None) -> None:
+    """Append a step, committed when this returns. `by`: whose claim the episode has to be; raises ClaimLost."""
     action, seen, usage = step.action, step.observation, step.usage
     store.add_step(
         episode_id,
@@ -119,15 +123,14 @@ def record(store: Store, episode_id: int, step: Step) -> None:
         milestones=step.progress.milestones,
         distance=step.progress.distance,
         distance_lines=step.progress.distance_lines,
+        by=by,
     )
 
 
-def finish(store: Store, episode_id: int, outcome: Outcome) -> None:
-    """Write the verdict and the totals in one transaction."""
+def finish(store: Store, episode_id: int, outcome: Outcome, *, by: str | None = None) -> None:
+    """Write the verdict and the totals in one transaction. `by`: as in `record`."""
     score = outcome.score
-    if score is None:
-        _cancelled(store, episode_id)
-        return
+    assert score is not None
     outcomes = list(score.tests.values())
     passed = sum(each in ("passed", "xfailed") for each in outcomes)
     store.finish_episode(
@@ -159,10 +162,5 @@ def finish(store: Store, episode_id: int, outcome: Outcome) -> None:
             "output": score.output,
         },
         milestones=outcome.diagnosis.milestones,
+        by=by,
     )
-
-
-def _cancelled(store: Store, episode_id: int) -> None:
-    # An error, because nothing was found out about the entrant.
-    error = "the run was cancelled"
-    store.finish_episode(episode_id, verdict=Verdict.ERROR, stop_reason=StopReason.CANCELLED, error=error)

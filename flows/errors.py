@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agents.base import EndpointError
 from agents.base import SetupError as AgentSetupError
+from agents.episode import ReplayDiffers
 from db.errors import DatabaseError
 from env.sandbox.base import BuildError, SandboxError
 
@@ -18,6 +19,8 @@ class Policy:
     """What failed, for people."""
     retried: bool
     """Whether the episode is tried again. It is never counted as a failure of the entrant."""
+    afresh: bool = False
+    """Whether it then starts from the beginning, whatever it had done. Otherwise it goes on where it was cut off."""
 
 
 # Whatever is not here is a fault of ours: the episode is an error too, is not tried again, and says so.
@@ -26,9 +29,23 @@ POLICIES: dict[type[Exception], Policy] = {
     SandboxError: Policy("the sandbox", retried=True),
     EndpointError: Policy("the model's endpoint", retried=True),
     DatabaseError: Policy("the database", retried=True),
+    ReplayDiffers: Policy("the repetition", retried=True, afresh=True),
     AgentSetupError: Policy("the agent's set-up", retried=False),
 }
 FAULT = Policy("stackrank itself", retried=False)
+
+
+class EpisodeFailed(Exception):
+    """An episode ended in `error`, which has been written down."""
+
+    def __init__(self, message: str, retried: bool = False, afresh: bool = False) -> None:
+        """As in `Policy`. All arguments are kept in `args`, so that it can be sent between processes."""
+        super().__init__(message, retried, afresh)
+        self.retried = retried
+        self.afresh = afresh
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def policy(error: BaseException) -> Policy:

@@ -6,21 +6,28 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from agents.base import Past, SetupError
+from agents.base import Exchange, Past, SetupError, Usage
 from agents.replay import Source
 from db import queries
 from db.errors import NotFound
 from env.actions import Action, Observation
 
+_USAGE = ("tokens_in", "tokens_out", "cost_usd", "model_ms", "tokens_cached", "tokens_reasoning")
+
 
 def trajectory(engine: Engine, episode_id: int) -> list[Past]:
     """The committed steps of an episode, the reset first."""
-    return [_past(step) for step in queries.steps(engine, episode_id)]
+    return [_past(step) for step in queries.steps(engine, episode_id, exchanges=True)]
 
 
 def _past(step: dict[str, Any]) -> Past:
-    action = Action(step["tool"], step["arguments"]) if step["tool"] else None
-    return Past(action, Observation(step["observation"], step["ok"], step["state"], step["env_ms"]))
+    return Past(
+        action=Action(step["tool"], step["arguments"]) if step["tool"] else None,
+        observation=Observation(step["observation"], step["ok"], step["state"], step["env_ms"]),
+        exchanges=tuple(Exchange(**{**each, "usage": Usage(**each["usage"])}) for each in step["exchanges"]),
+        usage=Usage(**{name: step[name] for name in _USAGE}),
+        thought=step["thought"],
+    )
 
 
 def find_trajectory(engine: Engine, source: Source, episode_id: int) -> list[Past]:

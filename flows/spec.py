@@ -137,6 +137,10 @@ class RunSpec(BaseModel):
     """Seconds an episode may take. `null`: no limit."""
     retries: int = Field(2, ge=0, le=10)
     """How often an episode is tried again after a failure of the infrastructure."""
+    max_error_share: float = Field(0.5, ge=0, le=1)
+    """The run stops early when more than this share of its episodes (of five at least) end in `error`."""
+    budget_usd: float | None = Field(None, gt=0)
+    """No episode starts once the run has cost so much. Absent: no limit."""
     seed: int = 0
     """For agents that choose; the same seed gives the same choices."""
     leaderboard: str = ""

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, Select
 
 from db.errors import FAILURES, explain
+from db.patience import patiently
 from db.storable import storable_text
 
 Row = dict[str, Any]
@@ -32,8 +33,15 @@ def plain(row: RowMapping | Mapping[str, Any]) -> Row:
 
 def fetch(engine: Engine, query: Select[Any]) -> list[Row]:
     """All rows of the query."""
-    with reading(engine) as connection:
-        return [plain(row) for row in connection.execute(query).mappings()]
+
+    def ask() -> list[Row]:
+        with engine.connect() as connection:
+            return [plain(row) for row in connection.execute(query).mappings()]
+
+    try:
+        return patiently(engine, ask, attempts=1)
+    except FAILURES as error:
+        raise explain(error, str(engine.url)) from error
 
 
 def tuples(engine: Engine, query: Select[Any]) -> list[tuple[Any, ...]]:
@@ -44,9 +52,8 @@ def tuples(engine: Engine, query: Select[Any]) -> list[tuple[Any, ...]]:
 
 def fetch_one(engine: Engine, query: Select[Any]) -> Row | None:
     """The first row of the query."""
-    with reading(engine) as connection:
-        row = connection.execute(query.limit(1)).mappings().first()
-        return None if row is None else plain(row)
+    rows = fetch(engine, query.limit(1))
+    return rows[0] if rows else None
 
 
 def row_id(value: int | str) -> int | None:

@@ -19,9 +19,11 @@ CHARS = 20_000
 _STATE_CHARS = 400_000
 
 
-def steps(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None) -> list[Row]:
-    """The steps of an episode from index `first` on, whole, in order. Index 0 is the reset."""
-    query = select(*_STEP).where(_S.episode_id == episode_id, _S.index >= first)
+def steps(
+    engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None, exchanges: bool = False
+) -> list[Row]:
+    """The steps of an episode from index `first` on, in order, `exchanges` where asked for. Index 0 is the reset."""
+    query = select(*_STEP, *([_S.exchanges] if exchanges else [])).where(_S.episode_id == episode_id, _S.index >= first)
     return fetch(engine, query.order_by(_S.index).limit(limit))
 
 

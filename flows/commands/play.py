@@ -7,11 +7,12 @@ from typing import Any
 from agents.episode import StopReason
 from db import queries
 from db.engine import connect
-from db.models import RunStatus, Verdict
+from db.models import RunStatus
 from db.store import Store
 from env.benchmarks.base import Source
 from flows.commands.play_run import INTERRUPTED
-from flows.episode import InfrastructureError, play_episode
+from flows.episode import play_episode
+from flows.errors import EpisodeFailed
 from flows.output import say
 from flows.plan import make_plan, save_run
 from flows.spec import default_owner, make_spec
@@ -40,19 +41,20 @@ def play(task: str, benchmark: str, source: Source, tools: str, sandbox: str | N
     }
     store = Store(connect())
     run_id = save_run(store, make_plan(make_spec(data, "the call")))
-    (row,) = store.unfinished_episodes(run_id)
+    stage = stage_of(run_id)
+    row = store.claim_next(run_id, stage.token)
+    assert row is not None
     try:
-        stage = stage_of(run_id)
         store.start_run(run_id)
-        play_episode(stage, row["id"], stage.tasks[row["task_id"]], stage.entrants[row["entrant_id"]])
-    except InfrastructureError as error:
+        play_episode(stage, row, here=True)
+    except EpisodeFailed as error:
         store.end_run(run_id, RunStatus.FAILED, str(error))
         say(f"error: {error}")
         return 1
     except KeyboardInterrupt:
         # On a terminal only while a tool is at work: while a line is typed, Ctrl-C takes the line back.
         why = "the player interrupted it"
-        store.finish_episode(row["id"], verdict=Verdict.ERROR, stop_reason=StopReason.CANCELLED, error=why)
+        store.fail_episode(row["id"], stop_reason=StopReason.CANCELLED, error=why)
         store.end_run(run_id, RunStatus.CANCELLED, why)
         say(f"{why}: episode {row['id']} is not counted")
         return INTERRUPTED

@@ -1,4 +1,4 @@
-"""`stackrank run`."""
+"""`stackrank run` and `stackrank resume`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from sqlalchemy import Engine
 from db import queries
 from db.engine import connect, default_url
 from db.errors import masked
+from db.patience import with_patience
 from db.store import Store
 from flows import preflight, progress
 from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, print_json, print_table, say
 from flows.plan import label_of, make_plan, save_run
 from flows.server import client_env, ensure_server
-from flows.spec import read_spec
-from flows.stage import stage_of
+from flows.spec import make_spec, read_spec
+from flows.stage import PATIENCE_S, cancel_here, stage_of
 
 INTERRUPTED = 130
 
@@ -40,16 +41,34 @@ def run(file: Path | None, overrides: dict[str, Any], as_json: bool, debug: bool
         f"run {run_id}: {len(plan.tasks)} tasks x {len(plan.entrants)} entrants x {spec.attempts} attempts "
         f"= {total} episodes, {spec.workers} at a time, in {plan.backend.name} sandboxes"
     )
-    status = play(engine, run_id, total, url, debug)
-    if as_json:
-        print_json(queries.run_summary(engine, run_id))
-    else:
-        show(engine, run_id)
-    return status
+    return play(run_id, total, url, as_json, debug)
 
 
-def play(engine: Engine, run_id: int, total: int, url: str, debug: bool) -> int:
-    """Play what is left of a run through Prefect. Returns the exit status."""
+def resume(ref: str, errors: bool, changes: dict[str, Any], as_json: bool, debug: bool) -> int:
+    """Play what is left of a run, and print its result. Returns the exit status.
+
+    `changes`: fields of the specification, None where they stay.
+    """
+    engine = connect()
+    row = queries.run(engine, ref)
+    run_id, total = row["id"], row["episodes_total"]
+    changes = {name: value for name, value in changes.items() if value is not None}
+    make_spec({**row["spec"], **changes}, "the call")
+    left = row["pending"] + row["running"] + (row["errors"] if errors else 0)
+    if not left:
+        say(f"nothing is left of run {run_id}: every episode has its verdict")
+        return report(engine, run_id, as_json)
+    if changes:
+        Store(engine).change_spec(run_id, changes)
+    stage_of(run_id)  # what cannot be played is said before anything starts
+    url = ensure_server(say=say)
+    say(f"run {run_id}: {left} of {total} episodes are left")
+    return play(run_id, total, url, as_json, debug, errors=errors)
+
+
+def play(run_id: int, total: int, url: str, as_json: bool, debug: bool, *, errors: bool = True) -> int:
+    """Play what is left of a run through Prefect, and print its result. Returns the exit status."""
+    engine = with_patience(connect(), PATIENCE_S)
     os.environ.update(client_env(url))
     # Failures are in the database and on our pages; Prefect would print each one's traceback.
     os.environ["PREFECT_LOGGING_LEVEL"] = "INFO" if debug else "CRITICAL"
@@ -63,19 +82,31 @@ def play(engine: Engine, run_id: int, total: int, url: str, debug: bool) -> int:
             raise KeyboardInterrupt
         interrupted = True
         say("ending the run: the episodes that are going on are cancelled (again: at once)")
-        stage_of(run_id).cancel()
+        if not cancel_here(run_id):
+            raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:
         with progress.shown(engine, run_id, total):
-            evaluate(run_id=run_id, label=label_of(queries.run(engine, run_id)), return_state=True)
+            label = label_of(queries.run(engine, run_id))
+            evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
     finally:
         signal.signal(signal.SIGINT, before)
-    if interrupted:
-        return INTERRUPTED
+    status = report(engine, run_id, as_json)
+    return INTERRUPTED if interrupted else status
+
+
+def report(engine: Engine, run_id: int, as_json: bool) -> int:
+    """Print a run's result. Returns the exit status that it means."""
     row = queries.run(engine, run_id)
     if row["status"] == "failed":
         say(f"error: the run failed: {row['reason']}")
+    if as_json:
+        print_json(queries.run_summary(engine, run_id))
+    else:
+        show(engine, run_id)
+    if row["status"] in ("failed", "cancelled"):
+        say(f"`stackrank resume {run_id}` goes on with it")
     return 1 if row["status"] == "failed" or row["errors"] else 0
 
 

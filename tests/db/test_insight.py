@@ -74,8 +74,9 @@ def test_tools_of_an_episode_that_failed_or_ends_twice(store: Store, engine: Eng
     store.add_step(episode, index=1, tool="view", cost_usd=0.5)
     store.finish_episode(episode, verdict="error", stop_reason="error")
     assert queries.tool_use(engine, run=run) == []
-    again = store.retry_episode(episode)
-    store.start_episode(again)
+    row = store.try_again(episode, "w", afresh=True)
+    assert row is not None
+    again = row["id"]
     for index in (1, 2):
         store.add_step(again, index=index, tool="view", ok=index == 1, cost_usd=0.5)
     for _ in range(2):

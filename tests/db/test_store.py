@@ -36,7 +36,7 @@ def test_unknown_ids_are_refused(store: Store, matrix: SimpleNamespace) -> None:
         lambda: store.end_run(999, "finished"),
         lambda: store.start_episode(999),
         lambda: store.finish_episode(999, verdict="resolved", stop_reason="solved"),
-        lambda: store.retry_episode(999),
+        lambda: store.try_again(999),
         lambda: store.save_validation(matrix.benchmark.id, {"nobody": (True, "")}),
     ):
         with pytest.raises(NotFound):
@@ -64,8 +64,7 @@ def test_senseless_calls_are_refused(store: Store, matrix: SimpleNamespace) -> N
     finish(store, episode)
     with pytest.raises(ValueError, match="another verdict"):
         store.finish_episode(episode, verdict="unresolved", stop_reason="")
-    with pytest.raises(ValueError, match="cannot be retried"):
-        store.retry_episode(episode)
+    assert store.try_again(episode) is None
     assert queries.episode(store.engine, episode)["verdict"] == "resolved"
 
 
@@ -263,35 +262,3 @@ def test_a_run_from_start_to_end(store: Store, matrix: SimpleNamespace) -> None:
     assert (run["status"], run["ended_at"], run["started_at"]) == ("running", None, started)
     store.end_run(matrix.run, "failed", "no sandbox")
     assert queries.run(engine, "r")["status"] == "failed"
-
-
-def test_tries_of_one_cell(store: Store, matrix: SimpleNamespace) -> None:
-    engine = store.engine
-    cell, first = next(iter(matrix.episodes.items()))
-    finish(store, first, "error", error="The sandbox went away.")
-    second = store.retry_episode(first)
-    with pytest.raises(ValueError):
-        store.retry_episode(first)  # it does not count any more
-    store.start_episode(second)
-    store.add_step(second, index=0)
-    third = store.retry_episode(second, reason="The worker died.")
-    assert [e["try_number"] for e in queries.episodes(engine, matrix.run, task_id=cell[0], counted=None)][-2:] == [2, 3]
-    lost = queries.episode(engine, second)
-    assert (lost["verdict"], lost["error"], lost["counted"]) == ("error", "The worker died.", False)
-    assert store.create_episodes(matrix.run, [cell]) == {cell: third}
-    assert {e["id"] for e in store.unfinished_episodes(matrix.run)} == set(matrix.episodes.values()) - {first} | {third}
-    finish(store, third, "unresolved", failure_point="wrong_fix", failure_step=3)
-    summary = queries.run_summary(engine, matrix.run)
-    assert (summary["episodes"], summary["errors"], summary["unresolved"]) == (1, 0, 1)
-    assert queries.run(engine, matrix.run)["retried"] == 2
-
-
-def test_unfinished_episodes_know_their_steps(store: Store, matrix: SimpleNamespace) -> None:
-    one, two, *_ = matrix.episodes.values()
-    store.start_episode(one)
-    for index in range(3):
-        store.add_step(one, index=index)
-    finish(store, two, "error")
-    open_ = {e["id"]: e for e in store.unfinished_episodes(matrix.run)}
-    assert open_[one]["steps"] == 3 and open_[one]["status"] == "running" and two not in open_
-    assert two in {e["id"] for e in store.unfinished_episodes(matrix.run, errors=True)}

@@ -102,7 +102,7 @@ def test_a_failing_sandbox_is_tried_again(
     _use(monkeypatch, Flaky(1))
     result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1", "--json")
     assert result.status == 0
-    assert (result.json()["resolved"], result.json()["errors"]) == (1, 0)
+    assert (result.json()["resolved"], result.json()["errors"]) == (1, 0), result.out
     tries = queries.episodes(connect(database), "latest", counted=None)
     assert [(row["verdict"], row["try_number"], row["counted"]) for row in tries] == [
         ("error", 1, False),

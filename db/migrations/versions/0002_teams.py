@@ -25,6 +25,15 @@ def upgrade() -> None:
     cells = ["entrant_id", "task_id", "run_id", "counted", "verdict", "failure_point", "steps", "tokens_in"]
     cells += ["tokens_out", "cost_usd", "wall_s", *(f"at_{name}" for name in MILESTONES)]
     op.create_index("ix_episode_cells", "episode", cells, unique=False)
+    unfinished = sa.text("status <> 'done'")
+    op.create_index(
+        "ix_episode_open",
+        "episode",
+        ["run_id", "status", "id"],
+        unique=False,
+        sqlite_where=unfinished,
+        postgresql_where=unfinished,
+    )
     op.create_table(
         "note",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -132,6 +141,7 @@ def downgrade() -> None:
     op.drop_table("note")
     op.drop_index(op.f("ix_run_schedule"), "run")
     op.drop_index("ix_episode_cells", "episode")
+    op.drop_index("ix_episode_open", "episode")
     op.add_column("episode", sa.Column("milestones", sa.JSON(), nullable=False, server_default="{}"))
     for table, columns in added().items():
         for column in columns:

@@ -1,0 +1,143 @@
+"""Which episode of a run is played next in this process, and when to stop. Knows nothing of Prefect."""
+
+from __future__ import annotations
+
+import queue
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from db import queries
+from flows.claims import Watch
+from flows.errors import EpisodeFailed
+from flows.stage import Stage
+
+TICK_S = 1.0
+BACKOFF_S = 2.0
+"""Before the second try; doubled before each further one, and up to half as much again by chance."""
+ENOUGH = 5
+"""Episodes that must have ended before their share of errors means anything."""
+MOST_INTERRUPTIONS = 20
+"""An episode that was cut off so often probably kills its workers."""
+
+Claim = dict[str, Any]
+Done = Callable[[BaseException | None], None]
+Submit = Callable[[Claim, Done], None]
+"""Plays a claimed episode somewhere, and calls back when it is over, with what it raised."""
+
+
+class Driver:
+    """Plays the open episodes of a run, `workers` at a time. Used by one thread."""
+
+    def __init__(self, stage: Stage, submit: Submit, *, limit: int | None = None) -> None:
+        """`limit`: at most so many episodes, and no waiting for those that others play."""
+        self._stage = stage
+        self._store = stage.store
+        self._submit = submit
+        self._limit = limit
+        self._watch = Watch()
+        self._looked = 0.0
+        self._void: list[Claim] = []
+        self._others = False
+        self._started = 0
+        self._playing: dict[int, Claim] = {}
+        self._tries: dict[tuple[int, int, int], int] = {}
+        self._waiting: list[tuple[float, int, bool]] = []
+        """Failed episodes: when to try again, which, whether afresh."""
+        self._over: queue.SimpleQueue[tuple[Claim, BaseException | None]] = queue.SimpleQueue()
+        self._why = ""
+
+    def run(self) -> str:
+        """Play until nothing is left to play. Returns why it ended earlier, empty if it did not."""
+        while True:
+            exhausted = self._start()
+            if not self._playing and (self._stopping() or (exhausted and not self._waiting and not self._others)):
+                return self._why
+            try:
+                claim, error = self._over.get(timeout=TICK_S)
+            except queue.Empty:
+                continue
+            self._ended(claim, error)
+
+    def _start(self) -> bool:
+        """Start what can be started. True when there is nothing more that could be."""
+        while len(self._playing) < self._stage.plan.spec.workers:
+            if self._stopping():
+                return False
+            claim = self._next()
+            if claim is None:
+                return True
+            if claim["interruptions"] > MOST_INTERRUPTIONS:
+                error = f"it was cut off {claim['interruptions']} times: it may be what kills its workers"
+                self._store.fail_episode(claim["id"], stop_reason="error", error=error, by=self._stage.token)
+                continue
+            self._started += 1
+            self._playing[claim["id"]] = claim
+            self._submit(claim, lambda error, claim=claim: self._over.put((claim, error)))  # type: ignore[misc]
+        return False
+
+    def _next(self) -> Claim | None:
+        token, now = self._stage.token, time.monotonic()
+        for entry in sorted(self._waiting):
+            due, episode_id, afresh = entry
+            if due > now:
+                break
+            self._waiting.remove(entry)
+            if claim := self._store.try_again(episode_id, token, afresh=afresh):
+                return claim
+        if now - self._looked >= TICK_S:
+            self._looked = now
+            rows = self._store.claims(self._stage.run_id)
+            self._void = self._watch.void(rows, self._playing)
+            self._others = self._limit is None and any(row["id"] not in self._playing for row in rows)
+        while self._void:
+            seen = self._void.pop(0)
+            if claim := self._store.take_over(seen["id"], token, seen=seen):
+                return claim
+        return self._store.claim_next(self._stage.run_id, token)
+
+    def _ended(self, claim: Claim, error: BaseException | None) -> None:
+        del self._playing[claim["id"]]
+        if not isinstance(error, EpisodeFailed):
+            return  # also a worker that died: its claim will be found void
+        cell = (claim["task_id"], claim["entrant_id"], claim["attempt"])
+        failures = self._tries.get(cell, 0) + (not error.afresh)
+        self._tries[cell] = failures
+        if error.retried and (error.afresh or failures <= self._stage.plan.spec.retries):
+            delay_s = 0.0 if error.afresh else BACKOFF_S * 2 ** (failures - 1) * random.uniform(1.0, 1.5)
+            self._waiting.append((time.monotonic() + delay_s, claim["id"], error.afresh))
+        else:
+            self._why = self._why or too_many_errors(self._stage, besides=len(self._waiting))
+
+    def _stopping(self) -> bool:
+        if self._stage.draining.is_set() or (self._limit is not None and self._started >= self._limit):
+            return True
+        if not self._why:
+            self._why = spent(self._stage)
+        return bool(self._why)
+
+
+def too_many_errors(stage: Stage, *, besides: int = 0) -> str:
+    """Why the run has to end, if too large a share of its episodes ended in errors; else empty.
+
+    `besides`: errors that will be tried again, which do not count.
+    """
+    counts = queries.progress(stage.store.engine, stage.run_id)
+    errors, done = counts["errors"] - besides, counts["done"] - besides
+    share = stage.plan.spec.max_error_share
+    if done < ENOUGH or errors <= share * done:
+        return ""
+    (last,) = queries.episodes(stage.store.engine, stage.run_id, verdict="error", limit=1, newest_first=True)
+    return f"{errors} of {done} episodes ended in an error, more than {share:.0%}; for instance {last['error']}"
+
+
+def spent(stage: Stage) -> str:
+    """Why the run has to end, if its budget is spent; else empty."""
+    budget = stage.plan.spec.budget_usd
+    if budget is None:
+        return ""
+    cost = stage.store.spent_usd(stage.run_id)
+    if cost < budget:
+        return ""
+    return f"the budget of ${budget:.2f} is spent (${cost:.2f}): `stackrank resume` goes on with a larger --budget"

@@ -1,0 +1,135 @@
+"""Who plays what: the ways in which two workers could play, or count, one episode."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from db import queries
+from db.errors import ClaimLost
+from db.store import Store
+
+
+def fail(store: Store, episode: int, **more: Any) -> None:
+    assert store.fail_episode(episode, stop_reason="error", error="The sandbox went away.", **more)
+
+
+def test_many_workers_never_get_the_same_episode(store: Store, matrix: SimpleNamespace) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(lambda n: store.claim_next(matrix.run, f"w{n}"), range(20)))
+    claimed = [row["id"] for row in rows if row]
+    assert sorted(claimed) == sorted(matrix.episodes.values())
+    assert {row["claimed_by"] for row in store.claims(matrix.run)} == {f"w{n}" for n, row in enumerate(rows) if row}
+
+
+def test_only_one_takes_over(store: Store, matrix: SimpleNamespace) -> None:
+    row = store.claim_next(matrix.run, "dead")
+    assert row is not None
+    (seen,) = store.claims(matrix.run)
+    with ThreadPoolExecutor(8) as pool:
+        taken = list(pool.map(lambda n: store.take_over(row["id"], f"w{n}", seen=seen), range(8)))
+    assert [each["interruptions"] for each in taken if each] == [1]
+
+
+def test_one_who_was_heard_of_is_not_taken_over(store: Store, matrix: SimpleNamespace) -> None:
+    row = store.claim_next(matrix.run, "alive")
+    assert row is not None
+    (seen,) = store.claims(matrix.run)
+    store.keep_claims([row["id"]], "alive")
+    assert store.take_over(row["id"], "other", seen=seen) is None
+
+
+def test_what_comes_from_the_dead_is_refused(store: Store, matrix: SimpleNamespace) -> None:
+    """A worker that was cut off comes back after its episode was taken over, and even finished."""
+    row = store.claim_next(matrix.run, "old")
+    assert row is not None
+    episode = row["id"]
+    store.add_step(episode, index=0, observation="reset", by="old")
+    (seen,) = store.claims(matrix.run)
+    store.take_over(episode, "new", seen=seen)
+    with pytest.raises(ClaimLost):
+        store.add_step(episode, index=1, observation="late", by="old")
+    with pytest.raises(ClaimLost):
+        store.finish_episode(episode, verdict="unresolved", stop_reason="step_limit", by="old")
+    assert not store.fail_episode(episode, stop_reason="error", error="late", by="old")
+    store.release(episode, "old")
+    store.keep_claims([episode], "old")
+    assert [each["claimed_by"] for each in store.claims(matrix.run)] == ["new"]
+    store.finish_episode(episode, verdict="resolved", stop_reason="solved", by="new")
+    store.finish_episode(episode, verdict="resolved", stop_reason="solved", by="new")  # the answer was lost
+    with pytest.raises(ClaimLost):
+        store.finish_episode(episode, verdict="resolved", stop_reason="solved", by="old")
+    assert [step["index"] for step in queries.steps(store.engine, episode)] == [0]
+
+
+def test_an_episode_that_had_got_going_is_continued(store: Store, matrix: SimpleNamespace) -> None:
+    row = store.claim_next(matrix.run, "w")
+    assert row is not None
+    episode = row["id"]
+    for index in range(3):
+        store.add_step(episode, index=index, tokens_in=10, cost_usd=0.5)
+    assert store.spent_usd(matrix.run) == 1.5
+    fail(store, episode, by="w")
+    failed = queries.episode(store.engine, episode)
+    assert (failed["verdict"], failed["steps"], failed["tokens_in"], failed["cost_usd"]) == ("error", 2, 30, 1.5)
+    assert store.spent_usd(matrix.run) == 1.5
+    again = store.try_again(episode, "v")
+    assert again is not None
+    assert (again["id"], again["try_number"], again["interruptions"]) == (episode, 1, 1)
+    assert store.try_again(episode, "v") is None, "it is played already"
+    assert store.spent_usd(matrix.run) == 1.5
+
+
+def test_an_episode_that_had_not_gets_a_new_try(store: Store, matrix: SimpleNamespace) -> None:
+    engine = store.engine
+    cell, first = next(iter(matrix.episodes.items()))
+    store.start_episode(first)
+    fail(store, first)
+    again = store.try_again(first)
+    assert again is not None
+    assert (again["try_number"], again["attempt"], again["interruptions"]) == (2, 1, 0)
+    assert store.try_again(first) is None, "it does not count any more"
+    tries = queries.episodes(engine, matrix.run, task_id=cell[0], entrant="one", counted=None)
+    assert [(each["try_number"], each["counted"], each["status"]) for each in tries] == [
+        (1, False, "done"),
+        (2, True, "pending"),
+    ]
+    assert store.create_episodes(matrix.run, [cell]) == {cell: again["id"]}
+    assert queries.run(engine, matrix.run)["retried"] == 1
+
+
+def test_afresh_leaves_the_steps_behind(store: Store, matrix: SimpleNamespace) -> None:
+    first = next(iter(matrix.episodes.values()))
+    store.start_episode(first)
+    for index in range(3):
+        store.add_step(first, index=index)
+    fail(store, first)
+    again = store.try_again(first, "w", afresh=True)
+    assert again is not None and again["id"] != first
+    assert queries.steps(store.engine, again["id"]) == []
+    assert [row["id"] for row in store.claims(matrix.run)] == [again["id"]]
+
+
+def test_released_and_handed_over(store: Store, matrix: SimpleNamespace) -> None:
+    row = store.claim_next(matrix.run, "driver")
+    assert row is not None
+    assert store.hand_over(row["id"], "driver", "worker")
+    assert not store.hand_over(row["id"], "driver", "other")
+    store.release(row["id"], "worker")
+    assert store.claims(matrix.run) == []
+    again = store.claim_next(matrix.run, "next")
+    assert again is not None
+    assert (again["id"], again["interruptions"]) == (row["id"], 1)
+
+
+def test_only_what_goes_on_can_be_cancelled(store: Store, matrix: SimpleNamespace) -> None:
+    store.start_run(matrix.run)
+    assert store.cancel_run(matrix.run, "by ada")
+    assert not store.cancel_run(matrix.run, "by bob")
+    store.start_run(matrix.run)
+    store.end_run(matrix.run, "finished")
+    assert not store.cancel_run(matrix.run, "too late")
+    assert queries.run(store.engine, matrix.run)["status"] == "finished"
