@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import Any
@@ -104,13 +104,8 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
     return {name for name, row in rows.items() if row and row["valid"] and row["validated_rounds"] >= rounds}
 
 
-def _each(
-    tasks: Sequence[Task], unbuilt: Mapping[str, str], new_sandbox: NewSandbox, rounds: int, workers: int
-) -> Iterator[Validation]:
-    """The results as they come; `unbuilt`: tasks whose environment cannot be had, with the reason."""
-    for task, reason in unbuilt.items():
-        yield Validation(task, Standing.ERROR, reason)
-    tasks = [task for task in tasks if task.id not in unbuilt]
+def _each(tasks: Sequence[Task], new_sandbox: NewSandbox, rounds: int, workers: int) -> Iterator[Validation]:
+    """The results as they come."""
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
         for future in as_completed([threads.submit(_prove, task, new_sandbox, rounds) for task in tasks]):
