@@ -73,7 +73,7 @@ class FakeEnv:
 
 
 def play_fake(
-    env: FakeEnv, agent: Scripted, budget: Budget | None = None, **options: Any
+    env: FakeEnv, agent: Scripted | Agent, budget: Budget | None = None, **options: Any
 ) -> tuple[Outcome, list[Step]]:
     """Play with a fake environment: (how it ended, what was recorded)."""
     recorded: list[Step] = []

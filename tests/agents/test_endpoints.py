@@ -277,7 +277,7 @@ def test_the_episodes_time_ends_a_question(serve: Any) -> None:
     with pytest.raises(OutOfTime):
         started(left_s=0.3).act(Observation(""))
     assert server.asked == 1
-    outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""})), started(), budget=Budget(wall_s=0.4))  # type: ignore[arg-type]
+    outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""})), started(), budget=Budget(wall_s=0.4))
     assert outcome.stop_reason is StopReason.TIME_LIMIT and len(steps) == 1
 
 
@@ -371,7 +371,7 @@ def test_three_of_ten_requests_fail(serve: Any) -> None:
             return Observation(action.tool, state={"over": "submitted"} if action.tool == "submit" else {})
 
         agent = LlmAgent(model="scripted", config={})
-        outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""}), over), agent)  # type: ignore[arg-type]
+        outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""}), over), agent)
         assert outcome.stop_reason is StopReason.SUBMITTED
         assert [step.index for step in steps] == list(range(6))
         return [step.action.tool for step in steps if step.action]
@@ -385,6 +385,6 @@ def test_three_of_ten_requests_fail(serve: Any) -> None:
 def test_garbage_for_fifty_turns(serve: Any) -> None:
     server = serve([says("?" * 500), Reply(calls=(("", "{"),)), Reply(), says("x", finish_reason="length")] * 13)
     env = FakeEnv(make_task({"a.py": ""}))
-    outcome, steps = play_fake(env, LlmAgent(model="scripted"), Budget(steps=100, malformed=50))  # type: ignore[arg-type]
+    outcome, steps = play_fake(env, LlmAgent(model="scripted"), Budget(steps=100, malformed=50))
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
     assert server.asked == 50 == len(steps) - 1

@@ -14,7 +14,7 @@ from agents.llm import LlmAgent
 from agents.llm.retries import FIRST_CONTACT_S
 from env.actions import Observation
 from env.tools import tool_set
-from tests.agents.conftest import play_real
+from tests.agents.conftest import FakeEnv, play_fake, play_real
 from tests.env.conftest import cart
 from tests.support.openai_server import Fault, Reply, call, calls, says
 
@@ -234,7 +234,7 @@ def test_malformed_is_corrected_in_place(serve: Any) -> None:
 
 def test_garbage_for_ever(serve: Any) -> None:
     server = serve([says("??????")])
-    outcome, steps = play_real(cart(), make())
+    outcome, steps = play_fake(FakeEnv(cart()), make())
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
     assert outcome.diagnosis.failure_point == "malformed_actions"
     assert server.asked == 5 == len(steps) - 1
@@ -309,9 +309,9 @@ def test_the_prompt_knows_the_tool_set(serve: Any) -> None:
 
 def test_limits_hold_for_what_a_model_costs(serve: Any) -> None:
     serve([call("listdir"), call("view", path="cart.py"), call("grep", pattern="total")])
-    outcome, steps = play_real(cart(), make(), budget=Budget(tokens=220))
+    outcome, steps = play_fake(FakeEnv(cart()), make(), Budget(tokens=220))
     assert outcome.stop_reason is StopReason.TOKEN_LIMIT
     assert len(steps) == 3 and outcome.usage.tokens_in + outcome.usage.tokens_out == 220
     unknown = LlmAgent(model="nobody-knows", config={})
-    outcome, _ = play_real(cart(), unknown, budget=Budget(steps=2))
+    outcome, _ = play_fake(FakeEnv(cart()), unknown, Budget(steps=2))
     assert outcome.usage.cost_usd is None

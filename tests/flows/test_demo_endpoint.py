@@ -37,7 +37,7 @@ def play(url: str, model: str, api: str) -> list[str]:
         return Observation("seen", state={"over": "submitted"} if action.tool == "submit" else {})  # type: ignore[attr-defined]
 
     agent = LlmAgent(model=model, config={"base_url": url, "api": api})
-    _, steps = play_fake(FakeEnv(make_task({"a.py": ""}), answer), agent)  # type: ignore[arg-type]
+    _, steps = play_fake(FakeEnv(make_task({"a.py": ""}), answer), agent)
     return [step.action.tool for step in steps if step.action]
 
 
