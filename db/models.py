@@ -353,13 +353,13 @@ class ToolUse(SQLModel, table=True):
     """
 
     __table_args__ = (
-        # Covers the question for a leaderboard's tools.
+        # Covers the question for a leaderboard's tools, in the order of its groups.
         Index(
             "ix_tooluse_totals",
             "run_id",
             "entrant_id",
-            "task_id",
             "tool",
+            "task_id",
             "calls",
             "searching",
             "diagnosing",

@@ -151,7 +151,8 @@ if tasks.open:
         show.csv_button(found["by_task"], name="compare_tasks", key="cmp_tasks")
 if categories.open:
     with categories:
-        rows = [{"label": row["category"] or "none", **row} for row in found["by_category"]]
+        by_category = ask("compare_categories", first["entrant_id"], second["entrant_id"], **options)
+        rows = [{"label": row["category"] or "none", **row} for row in by_category]
         total = {name: found[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
         everything = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
         figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])

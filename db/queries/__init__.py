@@ -6,7 +6,7 @@ Every function raises `DatabaseError` when the database fails, and `NotFound` fo
 from db.queries.boards import failure_points, leaderboard, rate_history, run_summary
 from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks, validations
 from db.queries.changes import changes
-from db.queries.compare import compare, compare_all
+from db.queries.compare import compare, compare_all, compare_categories
 from db.queries.episodes import episode, episodes, neighbours
 from db.queries.funnel import funnel, set_aside
 from db.queries.health import health
@@ -39,6 +39,7 @@ __all__ = [
     "changes",
     "compare",
     "compare_all",
+    "compare_categories",
     "edits",
     "entrants",
     "episode",

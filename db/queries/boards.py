@@ -9,9 +9,9 @@ from sqlalchemy import Engine, case, func, select
 
 from db import stats
 from db.models import Verdict
-from db.queries.reading import Row, fetch
+from db.queries.reading import Row, fetch, tuples
 from db.queries.runs import run as find_run
-from db.queries.scope import SUMS, cells_of, find_scope, task_keys
+from db.queries.scope import SUMS, cells_of, entrants_of, find_scope, task_keys
 from db.transactions import ENTRANT, EPISODE
 
 _E = EPISODE.c
@@ -173,23 +173,23 @@ def failure_points(
     scope = find_scope(engine, run, benchmark, leaderboard, tags, last)
     if scope is None:
         return []
-    groups = (_E.entrant_id, ENTRANT.c.name, _E.task_id, _E.verdict, _E.failure_point)
+    groups = (_E.entrant_id, _E.task_id, _E.verdict, _E.failure_point)
     query = (
         select(*groups, func.count().label("episodes"))
-        .join(ENTRANT)
-        .where(scope.condition, _E.counted, _E.verdict != "")
+        .where(scope.grouped(engine), _E.counted, _E.verdict != "")
         .group_by(*groups)
-        .order_by(ENTRANT.c.name, _E.entrant_id)
     )
     keys = task_keys(engine, scope)
     found: dict[int, Row] = {}
-    for row in fetch(engine, query):
-        if row["task_id"] not in keys:
+    for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
+        if task_id not in keys:
             continue
-        empty = {"entrant_id": row["entrant_id"], "entrant": row["name"], "resolved": 0, "unresolved": 0, "errors": 0}
-        one = found.setdefault(row["entrant_id"], {**empty, "failure_points": {}})
-        one["errors" if row["verdict"] == Verdict.ERROR else row["verdict"]] += row["episodes"]
-        if row["verdict"] == Verdict.UNRESOLVED:
-            point = row["failure_point"] or "unknown"
-            one["failure_points"][point] = one["failure_points"].get(point, 0) + row["episodes"]
-    return list(found.values())
+        empty = {"entrant_id": entrant_id, "resolved": 0, "unresolved": 0, "errors": 0}
+        one = found.setdefault(entrant_id, {**empty, "failure_points": {}})
+        one["errors" if verdict == Verdict.ERROR else verdict] += episodes
+        if verdict == Verdict.UNRESOLVED:
+            point = failure_point or "unknown"
+            one["failure_points"][point] = one["failure_points"].get(point, 0) + episodes
+    about = entrants_of(engine, found)
+    rows: list[Row] = [{**row, "entrant": about[one]["name"]} for one, row in found.items()]
+    return sorted(rows, key=lambda row: (row["entrant"], row["entrant_id"]))

@@ -28,9 +28,8 @@ def compare(
     `first` and `second` are their rows on those tasks, `difference` (second - first, with `ci_low`, `ci_high`,
     `p_value`, `test`, `detectable`) is in 0..1, `uplift` (with `uplift_low`, `uplift_high`) is relative: 0.12 is a rate
     12% higher than the first's. `only_first` and `only_second` name the tasks on which one did better, `flaky` those
-    where attempts of one entrant differ. `by_task` and `by_category` have the same numbers for each task and each
-    category; `differs` says {setting: [first's, second's]}. `sentence` says it all. Raises `NotFound` for an entrant
-    without an episode in the scope.
+    where attempts of one entrant differ. `by_task` has the numbers of each task; `differs` says {setting: [first's,
+    second's]}. `sentence` says it all. Raises `NotFound` for an entrant without an episode in the scope.
     """
     return compare_all(engine, [first, second], seed=seed, **options)[0]
 
@@ -85,7 +84,7 @@ def compare_sides(sides: Sequence[Row], cells: Cells, facts: Sequence[Row], *, s
     result |= {"only_first": [row["task"] for row in by_task if row["difference"] < 0]}
     result |= {"only_second": [row["task"] for row in by_task if row["difference"] > 0]}
     result |= {"flaky": [row["task"] for row in by_task if row["flaky"]]}
-    result |= {"by_task": by_task, "by_category": _by_category(by_task, seed), "differs": differences(*sides)}
+    result |= {"by_task": by_task, "differs": differences(*sides)}
     return {"first": rows[0], "second": rows[1], **result, "sentence": sentence(rows[0], rows[1], found)}
 
 
@@ -99,7 +98,11 @@ def played(sums: Row) -> tuple[int, int]:
     return sums["resolved"], sums["resolved"] + sums["unresolved"]
 
 
-def _by_category(by_task: Sequence[Row], seed: int) -> list[Row]:
+def compare_categories(
+    engine: Engine, first: int | str, second: int | str, *, seed: int = 0, **options: Unpack[ScopeOptions]
+) -> list[Row]:
+    """As `compare`, category by category: category, tasks, difference with its interval, p_value, and p_holm."""
+    by_task = compare(engine, first, second, seed=seed, **options)["by_task"]
     rows = []
     for category in sorted({row["category"] for row in by_task}):
         tasks = [row for row in by_task if row["category"] == category]

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 
 from db.queries.compare import compare_sides, with_holm
 from db.queries.reading import Row, fetch
-from db.queries.scope import ScopeOptions, cells_of, entrants_of, find_scope, task_keys, tasks_of
+from db.queries.scope import ScopeOptions, cells_of, entrants_of, find_scope, tasks_of
 from db.transactions import TOOL_USE
 
 _T = TOOL_USE.c
@@ -27,17 +27,16 @@ def tool_use(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:
         return []
     sums = [func.sum(_T[name]).label(name) for name in _COUNTS]
     priced = [func.count(_T.cost_usd).label("priced"), func.sum(_T.cost_usd).label("cost_usd")]
-    columns = (_T.entrant_id, _T.task_id, _T.tool)
+    facts = tasks_of(engine, scope)
+    # The groups are in the index's order, so nothing is sorted; what the runs have is added up below.
+    groups = (_T.run_id, _T.entrant_id, _T.tool)
     query = (
-        select(*columns, func.count().label("episodes"), *sums, *priced, func.sum(_T.env_ms).label("env_ms"))
-        .where(_T.run_id.in_(scope.runs))
-        .group_by(*columns)
+        select(*groups, func.count().label("episodes"), *sums, *priced, func.sum(_T.env_ms).label("env_ms"))
+        .where(_T.run_id.in_(scope.runs), _T.task_id.in_([fact["id"] for fact in facts]))
+        .group_by(*groups)
     )
-    keys = task_keys(engine, scope)
     found: dict[tuple[int, str], Row] = {}
     for row in fetch(engine, query):
-        if row["task_id"] not in keys:
-            continue
         names = ("episodes", *_COUNTS, "env_ms", "priced", "cost_usd")
         one = found.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
         for name in names:

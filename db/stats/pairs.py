@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from db.stats.rates import ALPHA
 
 _RESAMPLES = 9_999
+_FEW_KINDS, _BATCH = 40, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,7 @@ def _intervals(shares: list[tuple[float, float]], seed: int) -> tuple[float, flo
         low, high = max(-1.0, float(more.mean() - reach)), min(1.0, float(more.mean() + reach))
         base = sum(a for a, _ in shares) / tasks
         return (low, high, max(-1.0, low / base), high / base) if base else (low, high, -1.0, math.inf)
-    # Shares repeat a lot: drawing how often each kind of task comes is the same resampling, and much quicker.
-    kinds, counts = numpy.unique(numpy.array(shares), axis=0, return_counts=True)
-    drawn = numpy.random.default_rng(seed).multinomial(tasks, counts / tasks, size=_RESAMPLES)
-    first, second = drawn @ kinds[:, 0] / tasks, drawn @ kinds[:, 1] / tasks
+    first, second = _resampled(numpy.array(shares), seed)
     tail = float(norm.cdf(math.sqrt(tasks / (tasks - 1)) * t.ppf(ALPHA / 2, tasks - 1)))
     ends = [tail, 1 - tail]
     # Rounded, so that what cancels is 0 and not 1e-17.
@@ -100,6 +99,24 @@ def _intervals(shares: list[tuple[float, float]], seed: int) -> tuple[float, flo
     # Never a value between two resamples: those of the ratio may be infinite.
     (low, high), (up_low, up_high) = (numpy.quantile(found, ends, method="nearest") for found in (gap, ratio))
     return float(low), float(high), float(up_low), float(up_high)
+
+
+def _resampled(shares: Any, seed: int) -> tuple[Any, Any]:
+    """The two mean rates in each of the resamples of tasks; `shares` has a row per task."""
+    import numpy
+
+    tasks, dice = len(shares), numpy.random.default_rng(seed)
+    kinds, counts = numpy.unique(shares, axis=0, return_counts=True)
+    if len(kinds) <= _FEW_KINDS:
+        # Shares repeat a lot: drawing how often each kind of task comes is the same resampling, and quicker.
+        drawn = dice.multinomial(tasks, counts / tasks, size=_RESAMPLES)
+        return drawn @ kinds[:, 0] / tasks, drawn @ kinds[:, 1] / tasks
+    first, second = numpy.empty(_RESAMPLES), numpy.empty(_RESAMPLES)
+    for start in range(0, _RESAMPLES, _BATCH):
+        drawn = dice.integers(0, tasks, size=(min(_BATCH, _RESAMPLES - start), tasks))
+        first[start : start + _BATCH] = shares[:, 0][drawn].mean(axis=1)
+        second[start : start + _BATCH] = shares[:, 1][drawn].mean(axis=1)
+    return first, second
 
 
 def _mcnemar(better: int, worse: int) -> float:
@@ -112,21 +129,22 @@ def _mcnemar(better: int, worse: int) -> float:
 
 def _permutation(gaps: list[float], seed: int) -> float:
     import numpy
-    from scipy.stats import permutation_test
 
     values = numpy.array([gap for gap in gaps if gap])  # a task without a gap has none under either sign
     if len(values) < 2:
         return 1.0  # a single task is as likely under either sign
-    found = permutation_test(
-        (values,),
-        numpy.mean,
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=_RESAMPLES,
-        batch=256,
-        rng=numpy.random.default_rng(seed),
-    )
-    return float(found.pvalue)
+    if 2 ** len(values) <= _RESAMPLES:
+        from scipy.stats import permutation_test
+
+        # All signs, each once.
+        return float(permutation_test((values,), numpy.mean, permutation_type="samples", vectorized=True).pvalue)
+    # SciPy draws signs task by task, which takes seconds for hundreds of tasks; gaps repeat, so how many of each size
+    # are positive is drawn instead. As there: the p-value counts what was observed as one of the draws.
+    sizes, counts = numpy.unique(numpy.round(numpy.abs(values), 12), return_counts=True)
+    positive = numpy.random.default_rng(seed).binomial(counts, 0.5, size=(_RESAMPLES, len(counts)))
+    drawn = (2 * positive - counts) @ sizes
+    as_far = numpy.abs(drawn) >= abs(values.sum()) - 1e-9
+    return float((as_far.sum() + 1) / (_RESAMPLES + 1))
 
 
 def detectable(gaps: Sequence[float], *, power: float = 0.8) -> float | None:
@@ -150,8 +168,8 @@ def detectable(gaps: Sequence[float], *, power: float = 0.8) -> float | None:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values of several comparisons, corrected by Holm (1979, Scandinavian J. of Statistics 6:65)."""
-    if not p_values:
-        return []
+    if len(p_values) < 2:
+        return list(p_values)
     from statsmodels.stats.multitest import multipletests
 
     return [float(p) for p in multipletests(list(p_values), alpha=ALPHA, method="holm")[1]]

@@ -110,6 +110,34 @@ def test_permutation_of_few_tasks_is_exact() -> None:
     assert paired_difference([(1, 3)] * 4, [(1, 3)] * 4).p_value == 1
 
 
+def test_permutation_of_many_tasks_is_scipys() -> None:
+    import numpy
+    from scipy.stats import permutation_test
+
+    dice = random.Random(2)
+    first = [(dice.randint(0, 3), 3) for _ in range(80)]
+    second = [(min(3, r + (dice.random() < 0.3)) - (r > 0 and dice.random() < 0.2), 3) for r, _ in first]
+    found = paired_difference(first, second)
+    gaps = numpy.array([(b - a) / 3 for (a, _), (b, _) in zip(first, second, strict=True)])
+    theirs = permutation_test(
+        (gaps,), numpy.mean, permutation_type="samples", n_resamples=50_000, vectorized=True, batch=1000, rng=1
+    )
+    assert 0.001 < found.p_value < 0.5 and found.p_value == pytest.approx(theirs.pvalue, abs=0.012)
+
+
+@pytest.mark.parametrize("attempts", [3, 50])
+def test_both_ways_of_resampling_are_one(attempts: int) -> None:
+    dice = random.Random(5)
+    first = [(dice.randint(0, attempts), attempts) for _ in range(150)]
+    second = [(min(attempts, r + dice.randint(0, attempts // 3)), attempts) for r, _ in first]
+    found = paired_difference(first, second)
+    gaps = [(b - a) / attempts for (a, _), (b, _) in zip(first, second, strict=True)]
+    mean = sum(gaps) / 150
+    error = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / 149 / 150)
+    assert found.low == pytest.approx(mean - 1.96 * error, abs=0.004)
+    assert found.high == pytest.approx(mean + 1.96 * error, abs=0.004)
+
+
 def test_bootstrap_is_seeded_and_close_to_the_normal_interval() -> None:
     dice = random.Random(1)
     first = [(dice.randint(0, 3), 3) for _ in range(200)]

@@ -71,7 +71,7 @@ def create_tool_use() -> None:
         ),
         sa.PrimaryKeyConstraint("episode_id", "tool", name=op.f("pk_tooluse")),
     )
-    covered = ("run_id", "entrant_id", "task_id", "tool", *counts, "env_ms", "tokens_in", "tokens_out", "cost_usd")
+    covered = ("run_id", "entrant_id", "tool", "task_id", *counts, "env_ms", "tokens_in", "tokens_out", "cost_usd")
     op.create_index("ix_tooluse_totals", "tooluse", list(covered), unique=False)
     repairing, later = 'step."index" >= episode.at_edited', 'step."index" > episode.at_localized'
     op.execute(
