@@ -101,6 +101,8 @@ class Driver:
         del self._playing[claim["id"]]
         if not isinstance(error, EpisodeFailed):
             return  # also a worker that died: its claim will be found void
+        if error.ends_run:
+            self._why = self._why or str(error)
         cell = (claim["task_id"], claim["entrant_id"], claim["attempt"])
         failures = self._tries.get(cell, 0) + (not error.afresh)
         self._tries[cell] = failures

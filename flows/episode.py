@@ -51,7 +51,7 @@ def play_episode(stage: Stage, claim: dict[str, Any], *, here: bool = False) -> 
         text = sentence(error)
         if not stage.store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=text, by=stage.token):
             return nothing
-        raise EpisodeFailed(text, how.retried, how.afresh) from error
+        raise EpisodeFailed(text, how.retried, how.afresh, how.ends_run) from error
     if played.score is None:
         return {**nothing, "stop_reason": _break_off(stage, episode_id)}
     verdict = "resolved" if played.score.resolved else "unresolved"

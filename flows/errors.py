@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.base import EndpointError
+from agents.base import AccessError, EndpointError
 from agents.base import SetupError as AgentSetupError
 from agents.episode import ReplayDiffers
 from db.errors import DatabaseError
@@ -21,6 +21,8 @@ class Policy:
     """Whether the episode is tried again. It is never counted as a failure of the entrant."""
     afresh: bool = False
     """Whether it then starts from the beginning, whatever it had done. Otherwise it goes on where it was cut off."""
+    ends_run: bool = False
+    """Whether no other episode can do better, so that none is started any more."""
 
 
 # Whatever is not here is a fault of ours: the episode is an error too, is not tried again, and says so.
@@ -30,6 +32,7 @@ POLICIES: dict[type[Exception], Policy] = {
     EndpointError: Policy("the model's endpoint", retried=True),
     DatabaseError: Policy("the database", retried=True),
     ReplayDiffers: Policy("the repetition", retried=True, afresh=True),
+    AccessError: Policy("the model's endpoint", retried=False, ends_run=True),  # before its base class
     AgentSetupError: Policy("the agent's set-up", retried=False),
 }
 FAULT = Policy("stackrank itself", retried=False)
@@ -38,11 +41,12 @@ FAULT = Policy("stackrank itself", retried=False)
 class EpisodeFailed(Exception):
     """An episode ended in `error`, which has been written down."""
 
-    def __init__(self, message: str, retried: bool = False, afresh: bool = False) -> None:
+    def __init__(self, message: str, retried: bool = False, afresh: bool = False, ends_run: bool = False) -> None:
         """As in `Policy`. All arguments are kept in `args`, so that it can be sent between processes."""
-        super().__init__(message, retried, afresh)
+        super().__init__(message, retried, afresh, ends_run)
         self.retried = retried
         self.afresh = afresh
+        self.ends_run = ends_run
 
     def __str__(self) -> str:
         return str(self.args[0])
