@@ -13,8 +13,9 @@ from env.benchmarks.base import BenchmarkError, Source
 from env.benchmarks.mini_nightmare import MiniNightmare, reads_network
 from env.benchmarks.registry import load_benchmark
 from env.patches import apply_patch, make_diff
-from env.sandbox.base import Backend
-from env.sandbox.client import Sandbox
+from env.sandbox.base import Backend, SandboxSpec
+from env.sandbox.client import Changes, Sandbox
+from env.scoring import score
 from env.task import Task
 from env.validate import validate
 
@@ -156,8 +157,19 @@ def test_refactorings_are_left_out(exercises: Path) -> None:
 
 
 def _prove(task: Task, backend: Backend) -> None:
-    result = validate(task, lambda spec: Sandbox(backend, spec), rounds=1)
+    """It holds, and neither doing nothing nor taking the tests away solves it."""
+
+    def new(spec: SandboxSpec) -> Sandbox:
+        return Sandbox(backend, spec)
+
+    result = validate(task, new, rounds=1)
     assert result.valid, result.reason
+    assert not score(task, Changes(), new).resolved
+    tests = tuple(path for path in task.files if "test" in path)
+    assert tests
+    assert not score(task, Changes(deleted=tests), new).resolved
+    emptied = Changes(files=dict.fromkeys(tests, b"def test_nothing():\n    pass\n"))
+    assert not score(task, emptied, new).resolved
 
 
 def test_they_validate(nightmare: Path, exercises: Path, sandbox_backend: Backend) -> None:
