@@ -22,19 +22,23 @@ class Garbled(Exception):
 def patiently(
     patience_s: float, *, first_contact: bool, deadline: float | None = None
 ) -> Iterator[tenacity.AttemptManager]:
-    """Attempts, as long as errors pass and `patience_s` lasts; the last error is raised as it is.
+    """Attempts, as long as errors pass and `patience_s` lasts after the first; the last error is raised as it is.
 
     `deadline`: of `time.monotonic`, after which nothing is tried again.
     """
 
+    failing_since: list[float] = []
+
     def is_over(state: tenacity.RetryCallState) -> bool:
+        # What came before the first failure was a slow answer, or a wait for the endpoint's limits.
+        failing_since.append(time.monotonic())
         # A server that answers at all, if only with 429 or 503, is there: it gets all the time.
         silent = first_contact and getattr(_error(state), "status_code", None) is None
         allowed = min(patience_s, FIRST_CONTACT_S) if silent else patience_s
         wait = _asked_for(state) or _longest(state)
         if deadline is not None and time.monotonic() + wait > deadline:
             return True
-        return (state.seconds_since_start or 0.0) + wait > allowed
+        return time.monotonic() - failing_since[0] + wait > allowed
 
     return iter(
         tenacity.Retrying(

@@ -138,6 +138,12 @@ def test_slow_answer_is_tried_again(serve: Any) -> None:
     assert server.asked == 2
 
 
+def test_a_question_that_took_longer_than_the_patience_is_asked_again(serve: Any) -> None:
+    server = serve([call("eval").with_(delay_s=3.0), call("eval")])
+    started(request_timeout_s=1.0, retry_s=0.9).act(Observation(""))
+    assert server.asked == 2
+
+
 @pytest.mark.parametrize("fault", [Fault.status(500, "overloaded"), Fault.dropped(), Fault.status(429)])
 def test_patience_ends(serve: Any, fault: Fault) -> None:
     server = serve([fault])

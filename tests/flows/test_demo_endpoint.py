@@ -90,3 +90,8 @@ def test_the_command() -> None:
         process.send_signal(signal.SIGINT)
         assert "asked 1 times: 1 x answers" in process.stderr.read()
     assert process.returncode == 0
+
+
+def test_the_example() -> None:
+    with OpenAIServer(Player(read_script(ROOT / "deploy" / "examples" / "demo-endpoint.yaml"))) as server:
+        assert play(server.url, "demo", "chat") == ["listdir", "pdb", "grep", *[""] * 4, "submit"]
