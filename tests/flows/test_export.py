@@ -15,6 +15,7 @@ import pytest
 from db import queries
 from db.engine import connect
 from db.store import Store
+from flows.commands.export import FORMATS, export
 from tests.dashboard.seed import seed
 from tests.flows.calls import CommandLine
 from tests.flows.playing import play_run
@@ -29,14 +30,24 @@ SCRIPT = [
 ]
 
 
-@pytest.fixture
-def played(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    """The command line beside one run of two entrants."""
-    with OpenAIServer(SCRIPT, key=KEY) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with one run of two entrants, in a folder of its own."""
+    file = tmp_path_factory.mktemp("recorded") / "stackrank.db"
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(SCRIPT, key=KEY) as server:
+        patch.setenv("STACKRANK_DATABASE_URL", f"sqlite:///{file}")
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        patch.setenv("OPENAI_API_KEY", KEY)
         entrants = [{"agent": "llm", "model": "scripted"}, {"agent": "oracle", "tools": "rewrite"}]
         play_run(entrants=entrants, limit=1, steps=9, name="played")
+    return file
+
+
+@pytest.fixture
+def played(recorded: Path, stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line beside that database."""
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", f"sqlite:///{recorded}")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     return stackrank
 
 
@@ -89,11 +100,12 @@ def test_csv(played: CommandLine) -> None:
     ]
 
 
-def test_no_export_and_no_table_holds_a_key(played: CommandLine, tmp_path: Path, database: str) -> None:
-    for name in ("jsonl", "chat", "csv"):
+def test_no_export_and_no_table_holds_a_key(played: CommandLine, recorded: Path) -> None:
+    for name in FORMATS:
         assert KEY not in played("export", "played", "--format", name).out
-    connect(database).dispose()
-    for file in tmp_path.glob("stackrank.db*"):
+    files = list(recorded.parent.glob("stackrank.db*"))
+    assert files
+    for file in files:
         assert KEY.encode() not in file.read_bytes()
 
 
@@ -113,8 +125,6 @@ def test_bad_calls(stackrank: CommandLine, database: str, call: str, status: int
 
 
 def test_memory_does_not_depend_on_the_number_of_episodes(database: str, tmp_path: Path) -> None:
-    from flows.commands.export import export
-
     engine = connect(database)
     made = seed(engine, runs=1, live=False)
     store = Store(engine)

@@ -116,22 +116,20 @@ def test_as_an_agent_in_a_run(stackrank: CommandLine, monkeypatch: pytest.Monkey
     assert repeated == [content(1), content(2), content(1)]
 
 
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
+def test_nothing_to_repeat(stackrank: CommandLine, database: str) -> None:
+    entrants = [{"agent": "oracle", "tools": tools} for tools in ("debug", "rewrite")]
+    play_run(entrants=entrants, tasks=["club-ledger"])
+    wrong: list[tuple[dict[str, Any], list[str]]] = [
         ({"run": 99}, ["stackrank runs"]),
         ({"episode": 99}, ["stackrank episodes"]),
         ({"run": 1}, ["several", "'oracle (debug)', 'oracle (rewrite)'"]),
         ({"run": 1, "entrant": "nobody"}, ["no episode", "club-ledger"]),
-    ],
-)
-def test_nothing_to_repeat(stackrank: CommandLine, database: str, config: dict[str, Any], words: list[str]) -> None:
-    entrants = [{"agent": "oracle", "tools": tools} for tools in ("debug", "rewrite")]
-    play_run(entrants=entrants, tasks=["club-ledger"])
-    play_run(entrants=[{"agent": "replay", "config": config}], tasks=["club-ledger"])
-    (row,) = queries.episodes(connect(database), "latest")
-    assert row["verdict"] == "error"
-    assert all(word in row["error"] for word in words)
+    ]
+    for config, words in wrong:
+        play_run(entrants=[{"agent": "replay", "config": config}], tasks=["club-ledger"])
+        (row,) = queries.episodes(connect(database), "latest")
+        assert row["verdict"] == "error"
+        assert all(word in row["error"] for word in words)
 
 
 def test_the_agent_has_to_be_told_what_to_repeat(stackrank: CommandLine) -> None:
