@@ -1,5 +1,7 @@
 """The trace of one episode."""
 
+from typing import Any
+
 import streamlit as st
 
 from dashboard import address, people, show
@@ -20,6 +22,12 @@ going_on = not episode["verdict"]
 header(episode, ask("neighbours", episode["id"]))
 
 
+def step_of(now: dict[str, Any], last: int) -> int:
+    """The step that is shown: the address's, else where the episode is best begun to read."""
+    asked = address.number("step")
+    return start_of(now, last) if asked is None else asked
+
+
 @st.fragment(run_every="3s" if going_on else None)
 def steps() -> None:
     """The steps, and the selected one: all that a click has to draw anew. While it is played, new ones come in."""
@@ -31,8 +39,7 @@ def steps() -> None:
         if last is None:
             st.info("No step has been committed yet.", icon=":material/hourglass_empty:")
             return
-        asked = address.number("step")
-        selected = start_of(now, last) if asked is None else asked
+        selected = step_of(now, last)
         shown, key = min(selected, last), f"trace_{episode['id']}"
         timeline(now, shown, last, key=key)
         listed, detail = st.columns([5, 7])
@@ -43,5 +50,7 @@ def steps() -> None:
 
 
 steps()
-people.notes_and_tags(episode["run_id"], episode["tags"], episode_id=episode["id"], step_index=address.number("step"))
+newest = ask("last_step", episode["id"])
+about = None if newest is None else step_of(episode, newest)
+people.notes_and_tags(episode["run_id"], episode["tags"], episode_id=episode["id"], step_index=about)
 outcome(episode)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from dashboard import address, show
 from dashboard.data import ask
-from dashboard.tables import EPISODE_PAGE
+from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE
 
 task_id = address.number("id")
 if task_id is None:
@@ -78,7 +78,7 @@ if task["episodes"]:
         hide_index=True,
         key="task_episodes",
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode="multi-row",
         column_config={
             "Cost": st.column_config.NumberColumn(format="$%.4f"),
             "Episode": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the trace in a new tab."),
@@ -87,15 +87,18 @@ if task["episodes"]:
         height=show.table_height(len(episodes), 420),
         alt="Episodes on this task, newest first",
     )
-    index = show.chosen_row(event)
+    picked = [episodes[index] for index in event.selection.rows if index < len(episodes)]
     with opener:
-        if index is not None and index < len(episodes):
-            one = episodes[index]
-            label = f"Open episode {one['id']}: {show.escaped(one['entrant'])}"
-            link = {"id": str(one["id"])}
+        if len(picked) == 1:
+            label = f"Open episode {picked[0]['id']}: {show.escaped(picked[0]['entrant'])}"
+            link = {"id": str(picked[0]["id"])}
             st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=link)
+        elif len(picked) == 2:
+            both = {side: str(one["id"]) for side, one in zip("ab", picked, strict=True)}
+            label = f"Episodes {both['a']} and {both['b']} side by side"
+            st.page_link(DIVERGE_PAGE, label=label, icon=":material/fork_right:", query_params=both)
         else:
-            st.caption("Tick a row to open its trace here; its number opens it in a new tab.")
+            st.caption("Tick a row to open its trace, two to lay them side by side; a number opens it in a new tab.")
     show.csv_button(episodes, name=f"task_{task_id}_episodes", key="task_episodes")
 else:
     show.empty("Nobody has played this task to an end.", f"stackrank run --benchmark {task['benchmark']}")

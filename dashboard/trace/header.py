@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import address, show
-from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE
+from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, TASK_PAGE
 from dashboard.trace.texts import body
 
 
@@ -72,6 +72,7 @@ def _links(episode: dict[str, Any], around: dict[str, Any]) -> None:
             icon=":material/play_circle:",
             query_params={"id": str(episode["run_id"])},
         )
+        st.page_link(TASK_PAGE, label="Task", icon=":material/task:", query_params={"id": str(episode["task_id"])})
         for side, label, icon in (("previous", "Previous", "arrow_back"), ("next", "Next", "arrow_forward")):
             other = around[side]
             if other:

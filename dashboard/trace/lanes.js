@@ -96,17 +96,21 @@ class Lanes {
     for (const [at, row] of this.data.rows.entries()) {
       const failed = row.step === this.data.failure
       if (!failed && !row.marks.length) continue
-      context.fillStyle = this.style.named(failed ? "--st-red-color" : "--st-green-color")
       const x = (at + 0.5) * step
-      context.beginPath()
-      if (failed) {
-        context.moveTo(x - 5, top + 2)
-        context.lineTo(x + 5, top + 2)
-        context.lineTo(x, top + height - 1)
-      } else {
-        context.arc(x, top + height / 2, 4, 0, 7)
+      if (row.marks.length) {
+        context.fillStyle = this.style.named("--st-green-color")
+        context.beginPath()
+        context.arc(failed ? x - 6 : x, top + height / 2, 4, 0, 7)
+        context.fill()
       }
-      context.fill()
+      if (failed) {
+        context.fillStyle = this.style.named("--st-red-color")
+        context.beginPath()
+        context.moveTo(x - 1, top + 2)
+        context.lineTo(x + 9, top + 2)
+        context.lineTo(x + 4, top + height - 1)
+        context.fill()
+      }
     }
   }
 
