@@ -66,7 +66,9 @@ def worker(pool: str, limit: int | None, port: int | None, metrics_port: int | N
 
         serve(engine, metrics_port, host)
     os.environ.update({**_env(0), **client_env(ensure_server(say=say))})
-    # Imports Prefect, which reads these variables then.
+    if port is not None:
+        os.environ |= {"PREFECT_WORKER_WEBSERVER_HOST": host, "PREFECT_WORKER_WEBSERVER_PORT": str(port)}
+    # Imports Prefect, which reads these variables then, once.
     from flows.deployments import make_pool
 
     # A pool that is there keeps its kind: a worker of Docker or Kubernetes serves it where that package is installed.
@@ -75,9 +77,8 @@ def worker(pool: str, limit: int | None, port: int | None, metrics_port: int | N
     command = ["prefect", "worker", "start", "--pool", pool, "--name", name, "--install-policy", "never"]
     if limit:
         command += ["--limit", str(limit)]
-    if port:
+    if port is not None:
         command.append("--with-healthcheck")
-        os.environ |= {"PREFECT_WORKER_WEBSERVER_HOST": host, "PREFECT_WORKER_WEBSERVER_PORT": str(port)}
     say(f"worker {name} takes runs from the pool {pool} and writes to {masked(default_url())} (Ctrl-C ends it)")
     # In this process, so that signals reach it and the metrics go on.
     sys.argv = command
