@@ -57,7 +57,7 @@ class Repo:
             try:
                 tasks.append(load_task(entry, self._content, self._file))
             except BenchmarkError as error:
-                excluded[entry.id] = str(error)
+                excluded[entry.id] = " ".join(str(error).split())
         return tuple(tasks), excluded
 
 
@@ -124,6 +124,8 @@ def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, by
             raise BenchmarkError(f"source.path: {folder} is not a folder")
         secret = [file, *(file.parent / name for name in _patch_files(content))]
         own = [f"/{path.resolve().relative_to(folder)}" for path in secret if path.resolve().is_relative_to(folder)]
+        if file.parent.resolve() == folder:  # patches of tasks to come, or of others
+            own += ["/*.patch", "/*.diff"]
         files = read_tree(folder, [*NEVER, *own])
     if not files:
         raise BenchmarkError("its source has no files")

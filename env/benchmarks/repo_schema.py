@@ -143,6 +143,11 @@ class TasksFile(_Model):
     tasks: list[TaskEntry] = Field(min_length=1, description="The bugs.")
 
 
+def table(model: type[BaseModel]) -> list[str]:
+    """The rows of the README's table of fields: `name`, what it is."""
+    return [f"| `{field.alias or name}` | {field.description} |" for name, field in model.model_fields.items()]
+
+
 def write_tasks(file: Path, content: TasksFile) -> None:
     """Write a `tasks.yaml`; what has its default value is left out."""
     data = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)

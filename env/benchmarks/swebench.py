@@ -59,7 +59,7 @@ class SweBench:
             try:
                 tasks.append(corrected(self._load(instance)))
             except BenchmarkError as error:
-                excluded[instance.instance_id] = str(error)
+                excluded[instance.instance_id] = " ".join(str(error).split())
         return tuple(tasks), excluded
 
     def _load(self, instance: Instance) -> Task:

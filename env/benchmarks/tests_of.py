@@ -57,11 +57,14 @@ def scoring_command(command: str, hidden: Mapping[str, bytes], files: Collection
 def visible_command(command: str, files: Collection[str]) -> str:
     """The command without test files that do not exist yet; where none does, with the folder of the first."""
     parts = words(command)
-    missing = [word for word in parts[1:] if word.endswith(".py") and word.partition("::")[0] not in files]
+    paths = {word: word.partition("::")[0] for word in parts[1:]}
+    missing = [word for word, path in paths.items() if path.endswith(".py") and path not in files]
     if not missing:
         return command
     kept = [word for word in parts if word not in missing]
     if not named(" ".join(kept), files):
         folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-        kept.append(next(str(each) for each in PurePosixPath(missing[0]).parents if str(each) in {*folders, "."}))
+        kept.append(
+            next(str(each) for each in PurePosixPath(paths[missing[0]]).parents if str(each) in {*folders, "."})
+        )
     return shlex.join(kept)

@@ -1,0 +1,245 @@
+"""A user's own bugs in a `tasks.yaml`, and tasks made of commits. Bad data first."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from env.benchmarks import repo_schema
+from env.benchmarks.base import Benchmark, BenchmarkError, Source
+from env.benchmarks.from_commit import Wishes, draft, split
+from env.benchmarks.registry import load_benchmark
+from env.benchmarks.repo_schema import TasksFile, read_tasks, write_tasks
+from env.benchmarks.tests_of import scoring_command, test_files, visible_command
+from env.log_formats import format_for, read_log
+from env.patches import make_diff
+from env.sandbox.client import Changes, Sandbox
+from env.scoring import score
+from env.task import Task
+from env.validate import validate
+from flows.commands.init_task import init_task
+from tests.env.conftest import usable
+from tests.support.repository import BUGGY, FIXED, NEW_TEST, OLD_TEST, REMEDY, SECRET, Made, git, make_repository, write
+
+BUG = make_diff({"shop/cart.py": FIXED.encode()}, {"shop/cart.py": BUGGY.encode()})
+TESTS = make_diff({"tests/test_cart.py": OLD_TEST.encode()}, {"tests/test_cart.py": NEW_TEST.encode()})
+test_files.__test__ = False  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A sound shop without a test of totals, and patches: one plants a bug, one adds the test."""
+    files = {"shop/cart.py": FIXED, "shop/__init__.py": "", "tests/test_cart.py": OLD_TEST, "conftest.py": ""}
+    write(tmp_path / "data" / "code", {**files, "docs/solutions/one.md": SECRET, ".git/config": "x"})
+    write(tmp_path / "data", {"bug.patch": BUG, "tests.patch": TESTS})
+    write(tmp_path, {"outside.patch": BUG})
+    return tmp_path / "data"
+
+
+def load(folder: Path, *tasks: str, head: str = "schema: 1\nname: mine\nlicense: MIT\n") -> Benchmark:
+    (folder / "tasks.yaml").write_text(head + "tasks:\n" + "".join(f"  - {{{task}}}\n" for task in tasks))
+    return load_benchmark("repo", Source(folder))
+
+
+def only(benchmark: Benchmark) -> Task:
+    assert not benchmark.excluded()
+    (task,) = benchmark.tasks()
+    return task
+
+
+GOOD = "id: good, source: {path: code}, test: pytest tests"
+BAD = {
+    "unknown field": ("id: x, source: {path: code}, test: y, fail_to_pas: []", "line 6: fail_to_pas: not a field, did"),
+    "missing field": ("id: x, source: {path: code}", "line 6: test: missing"),
+    "wrong type": ("id: x, source: {path: code}, test: y, timeout_s: soon", "line 6: timeout_s: "),
+    "no id": ("id: 'a b', source: {path: code}, test: y", "line 6: id: "),
+    "source out of the folder": ("id: x, source: {path: ../..}, test: y", "line 6: source.path: the path leads out"),
+    "absolute source": ("id: x, source: {path: /etc}, test: y", "line 6: source.path: the path leads out"),
+    "patch out of the folder": (
+        "id: x, source: {path: code}, test: y, apply: ../outside.patch",
+        "apply: the path leads",
+    ),
+    "two sources": ("id: x, source: {path: code, git: a, commit: abcd}, test: y", "line 6: source: name either"),
+    "git without a commit": ("id: x, source: {git: code}, test: y", "git and commit go together"),
+    "no such folder": ("id: x, source: {path: none}, test: y", "none is not a folder"),
+    "no such patch": ("id: x, source: {path: code}, test: y, fix: none.patch", "there is no patch"),
+    "patch that does not apply": ("id: x, source: {path: code}, test: y, fix: bug.patch, apply: bug.patch", "fix: the"),
+    "no repository": ("id: x, source: {git: code/shop, commit: abcdef}, test: y", "is not a git repository"),
+    "taken id": ("id: good, source: {path: code}, test: y", "line 6: the id good is taken by the task in line 5"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tasks_are_a_sentence_and_the_others_go_on(folder: Path, name: str) -> None:
+    task, part = BAD[name]
+    found = load(folder, GOOD, task)
+    assert [each.id for each in found.tasks()] == ["good"]
+    (reason,) = found.excluded().values()
+    assert part in reason and "\n" not in reason
+
+
+def test_links_do_not_lead_out(folder: Path) -> None:
+    (folder / "leak").symlink_to(folder.parent)
+    (folder / "leak.patch").symlink_to(folder.parent / "outside.patch")
+    (folder / "code" / "secret.txt").symlink_to("/etc/passwd")
+    found = load(
+        folder, GOOD, "id: x, source: {path: leak}, test: y", "id: y, source: {path: code}, test: y, apply: leak.patch"
+    )
+    assert all("leads out" in reason for reason in found.excluded().values()) and len(found.excluded()) == 2
+    assert "secret.txt" not in found.tasks()[0].files
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("tasks: [", "neither YAML nor JSON"), ("- a", "not a list of tasks"), ("schema: 1", "tasks: missing"),
+        ("schema: 2\ntasks: [{}]", "id: missing"), ("schema: 1\ntask: []\ntasks: []", "line 2: task: not a field, did"),
+        ("{\"schema\": 1, \"tasks\": [{\"id\": \"x\"", "neither YAML nor JSON"),
+    ],
+)  # fmt: skip
+def test_files_that_cannot_be_used(tmp_path: Path, text: str, part: str) -> None:
+    (tmp_path / "tasks.yaml").write_text(text)
+    with pytest.raises(BenchmarkError, match=re.escape(part)):
+        load_benchmark("repo", Source(tmp_path))
+
+
+def test_json_and_what_is_written_is_read_again(folder: Path) -> None:
+    data = {"schema": 1, "tasks": [{"id": "a", "source": {"path": "code"}, "test": "pytest", "apply": BUG}]}
+    (folder / "tasks.json").write_text(json.dumps(data))
+    content, problems = read_tasks(folder / "tasks.json")
+    write_tasks(folder / "again.yaml", content)
+    assert not problems and read_tasks(folder / "again.yaml") == (content, {})
+    assert only(load_benchmark("repo", Source(folder / "again.yaml"))).files["shop/cart.py"] == BUGGY.encode()
+
+
+def test_planted_bug_and_shown_tests(folder: Path) -> None:
+    task = only(load(folder, f"{GOOD}, apply: bug.patch, test_patch: tests.patch, hidden: ['docs/solutions/**']"))
+    assert task.files["shop/cart.py"] == BUGGY.encode() and task.files["tests/test_cart.py"] == NEW_TEST.encode()
+    assert task.fix and task.faults[0].functions == ("total",) and task.shows_bug
+    assert not task.may_edit("tests/test_cart.py") and task.may_edit("shop/cart.py")
+    assert sorted(task.files) == ["conftest.py", "shop/__init__.py", "shop/cart.py", "tests/test_cart.py"]
+    result = validate(task, lambda spec: Sandbox(usable("local"), spec), 1)
+    assert result.valid and result.fail_to_pass == ("tests/test_cart.py::test_total",)
+    # Without its tests, or with others, nothing is resolved.
+    for changes in (Changes(deleted=("tests/test_cart.py",)), Changes(files={"tests/test_cart.py": b""}), Changes()):
+        assert not score(task, changes, lambda spec: Sandbox(usable("local"), spec)).resolved
+
+
+def test_hidden_tests_and_patches_beside_the_source_are_not_shown(folder: Path) -> None:
+    write(folder, {"all.patch": BUG.replace("shop/cart.py", "code/shop/cart.py")})
+    write(folder, {"new.patch": TESTS.replace("tests/test_cart.py", "code/tests/test_cart.py")})
+    patches = "apply: all.patch, test_patch: new.patch, hidden_tests: true"
+    task = only(load(folder, f"id: x, source: {{path: .}}, test: pytest code/tests, {patches}"))
+    assert not any(REMEDY.encode() in content or b"test_total" in content for content in task.files.values())
+    assert "tasks.yaml" not in task.files and "all.patch" not in task.files and not task.shows_bug
+    assert list(task.hidden_files) == ["code/tests/test_cart.py"] and not task.may_edit("code/tests/test_cart.py")
+
+
+def test_git_source(folder: Path, tmp_path: Path) -> None:
+    made = make_repository(tmp_path / "clone")
+    write(folder, {"fix.patch": made.fix, "tests.patch": made.test_patch})
+    source = f"source: {{git: ../clone, commit: {made.before[:8]}}}"
+    task = only(load(folder, f"id: x, {source}, test: pytest tests, fix: fix.patch, test_patch: tests.patch"))
+    assert validate(task, lambda spec: Sandbox(usable("local"), spec), 1).valid
+    below = only(load(folder, f"id: x, {source[:-1]}, subdir: shop}}, test: pytest"))
+    assert sorted(below.files) == ["__init__.py", "cart.py"]
+    reason = load(folder, GOOD, f"id: x, source: {{git: ../clone, commit: '{'0' * 40}'}}, test: y").excluded()["x"]
+    assert "has no commit 0000" in reason
+
+
+def test_commands() -> None:
+    files = {"tests/test_a.py": b"", "tests/unit/test_b.py": b"", "src/x.py": b""}
+    hidden = {"tests/test_new.py": b"", "other/test_c.py": b"", "other/data.json": b""}
+    assert scoring_command("pytest -q tests", hidden, files) == "pytest -q tests other/test_c.py"
+    assert scoring_command("pytest -q", hidden, files) is None
+    assert visible_command("pytest tests/test_a.py tests/test_new.py", files) == "pytest tests/test_a.py"
+    assert visible_command("pytest -q tests/test_new.py::test_x", files) == "pytest -q tests"
+    assert test_files("pytest tests/test_a.py", ["tests/unit/test_b.py::t"], files) == (
+        "/tests/test_a.py", "/tests/unit/test_b.py",
+    )  # fmt: skip
+
+
+def test_results_read_from_logs() -> None:
+    log = "sympy/core/tests/test_kind.py[3]\ntest_a ok\ntest_b E\ntest_c f\ntest_d F\ntest_e s   [FAIL]\ntest_b ok\n"
+    assert read_log("sympy", log) == {
+        "test_a": "passed", "test_b": "failed", "test_c": "xfailed", "test_d": "failed", "test_e": "skipped",
+    }  # fmt: skip
+    log = "test_x (a.B) ... ok\ntest_y (a.B)\nA docstring. ... FAIL\ntest_z (a.B) ... skipped 'no'\n"
+    found = read_log("unittest", log)
+    assert (found["test_x (a.B)"], found["test_z (a.B)"]) == ("passed", "skipped")
+    assert format_for("sympy/sympy", "", "bin/test -C") and format_for("a/b", "", "python -m pytest") == ""
+
+
+def test_a_command_that_is_not_pytest_counts_by_its_log(folder: Path) -> None:
+    check = "import sys\nfrom shop.cart import total\n"
+    check += "print('test_total', 'ok' if total([1, 2]) == 3 else 'F')\n"
+    write(folder / "code", {"check.py": f"{check}print('test_other ok')\nsys.exit(1)\n"})
+    task = only(load(folder, "id: x, source: {path: code}, test: python check.py, apply: bug.patch"))
+    task = replace(task, log_format="sympy", fail_to_pass=("test_total",), pass_to_pass=("test_other",))
+    fixed = Changes(files={"shop/cart.py": FIXED.encode()})
+    given = score(task, Changes(), lambda spec: Sandbox(usable("local"), spec))
+    assert given.unfixed == ("test_total",) and given.tests == {"test_total": "failed", "test_other": "passed"}
+    # Ends with 1 although no test failed: not believed.
+    assert not score(task, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
+    whole = replace(task, files={**task.files, "check.py": check.encode() + b"print('test_other ok')\n"})
+    assert score(whole, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
+
+
+# ---- tasks of commits
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return make_repository(tmp_path / "clone")
+
+
+def test_init_task(made: Made, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for name in ("first", "second", "first"):  # a task of the same name is replaced
+        init_task(str(made.path), made.after, out, Wishes(id=name), "local", as_json=False)
+    found = load_benchmark("repo", Source(out))
+    assert [task.id for task in found.tasks()] == ["second", "first"] and not found.excluded()
+    task = found.tasks()[0]
+    assert task.fail_to_pass == ("tests/test_cart.py::test_total",)
+    assert task.pass_to_pass == ("tests/test_cart.py::test_type",)
+    assert "Totals are right" not in task.statement and REMEDY not in task.statement
+
+
+def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
+    def commit(files: dict[str, str]) -> str:
+        write(made.path, files)
+        git(made.path, "add", ".")
+        git(made.path, "commit", "--quiet", "-m", "x")
+        return git(made.path, "rev-parse", "HEAD").strip()
+
+    def reason(commit: str, **wishes: str) -> str:
+        with pytest.raises(BenchmarkError) as caught:
+            init_task(str(made.path), commit, tmp_path / "out", Wishes(**wishes), "local", as_json=False)  # type: ignore[arg-type]
+        assert not (tmp_path / "out").exists()
+        return str(caught.value)
+
+    assert "changes no test" in reason(commit({"shop/cart.py": FIXED + "\n"}))
+    assert "changes tests only" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
+    assert "pass before it too" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
+    assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
+    assert "no commit 1234" in reason("1234567")
+    assert "is the first commit" in reason(made.before)
+    with pytest.raises(BenchmarkError, match="not a git repository"):
+        draft(str(tmp_path), "HEAD", Wishes())
+
+
+def test_split() -> None:
+    binary = "diff --git a/tests/x.png b/tests/x.png\nBinary files a/tests/x.png and b/tests/x.png differ\n"
+    assert split(TESTS + binary + BUG) == (TESTS, BUG)
+
+
+def test_the_readme_has_every_field() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for model in (TasksFile, repo_schema.DefaultsEntry, repo_schema.LimitsEntry, repo_schema.TaskEntry,
+                  repo_schema.SourceEntry, repo_schema.PythonEntry):  # fmt: skip
+        for row in repo_schema.table(model):
+            assert row in readme, f"the README lacks: {row}"
