@@ -11,9 +11,9 @@ import json
 import queue
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,23 +98,24 @@ class Session:
                 return True
             return any((candidate.file, line) in lines for line in candidate.lines)
 
-        for candidate, result in self._verified(project, candidates, full):
-            progress.tried += 1
-            if result.problem:
-                progress.problems[result.problem] += 1
-            elif not full(candidate):
-                accepted.append((candidate, result))
-                functions[candidate.file, candidate.function] += 1
-                lines.update((candidate.file, line) for line in candidate.lines)
-            progress.found = len(accepted)
-            show(progress)
-            if len(accepted) == self._wishes.count:
-                break
+        with closing(self._verified(project, candidates, full)) as results:
+            for candidate, result in results:
+                progress.tried += 1
+                if result.problem:
+                    progress.problems[result.problem] += 1
+                elif not full(candidate):
+                    accepted.append((candidate, result))
+                    functions[candidate.file, candidate.function] += 1
+                    lines.update((candidate.file, line) for line in candidate.lines)
+                progress.found = len(accepted)
+                show(progress)
+                if len(accepted) == self._wishes.count:
+                    break
         return accepted
 
     def _verified(
         self, project: Project, candidates: list[Candidate], full: Callable[[Candidate], bool]
-    ) -> Iterator[tuple[Candidate, Verified]]:
+    ) -> Generator[tuple[Candidate, Verified]]:
         """Results in the candidates' order, worked out a few ahead. What is full now is full later, and left out."""
         known = self._read()
         waiting = iter(candidates)

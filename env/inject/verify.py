@@ -58,7 +58,7 @@ class Project:
     command: TestCommand
     reach: Reach
     timeout_s: float
-    """Seconds that a test run of a task may take."""
+    """Seconds that a test run of a task may take. To be a task, it has to do with half of them."""
 
 
 def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified:
