@@ -28,8 +28,8 @@ def funnel() -> None:
     st.plotly_chart(charts.funnel(rows, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
     st.caption(
         "Reproduced: a failing test was seen. Localized: the faulty place was seen. Inspected: a value was looked at "
-        "there, with the debugger. Edited: the faulty place was changed. Improved: more tests passed than before. "
-        "Stages need not follow from each other."
+        "there, by those with a debugger. Edited: the faulty place was changed. Improved: more tests passed than "
+        "before. Stages need not follow from each other."
     )
     show.table_and_csv(rows, name="funnel", alt="Episodes that reached each stage", key="fp_funnel_table")
 

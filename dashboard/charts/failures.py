@@ -68,11 +68,15 @@ def funnel(rows: Sequence[dict[str, Any]], stages: Sequence[str]) -> go.Figure:
     """What share of its episodes each entrant brought to each stage; lines over the stages."""
     figure = go.Figure()
     for row in rows:
-        shares = [row[stage] / row["counted"] for stage in stages]
+        # Who has no debugger cannot inspect: that is no failure.
+        shares = [
+            None if stage == "inspected" and not row["debugger"] else row[stage] / row["counted"] for stage in stages
+        ]
         figure.add_scatter(
             x=[words(stage).capitalize() for stage in stages],
             y=shares,
             mode="lines+markers",
+            connectgaps=True,
             line={"color": color_of(row["entrant_id"]), "width": 2},
             marker=marker_of(row["entrant_id"], 10),
             name=plain_label(row["entrant"]),

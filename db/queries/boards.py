@@ -184,7 +184,7 @@ def failure_points(
     for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
         if task_id not in keys:
             continue
-        empty = {"entrant_id": entrant_id, "resolved": 0, "unresolved": 0, "errors": 0}
+        empty = {"entrant_id": entrant_id, "entrant": "", "resolved": 0, "unresolved": 0, "errors": 0}
         one = found.setdefault(entrant_id, {**empty, "failure_points": {}})
         one["errors" if verdict == Verdict.ERROR else verdict] += episodes
         if verdict == Verdict.UNRESOLVED:

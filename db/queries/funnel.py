@@ -12,6 +12,7 @@ from db.queries.scope import ScopeOptions, entrants_of, find_scope, task_keys
 from db.transactions import EPISODE, TASK
 
 _E = EPISODE.c
+DEBUGGER = "pdb"
 STAGES = ("reproduced", "localized", "inspected", "edited", "improved", "resolved")
 """The stages of the funnel, in order: milestones, and the verdict at the end."""
 
@@ -19,8 +20,9 @@ STAGES = ("reproduced", "localized", "inspected", "edited", "improved", "resolve
 def funnel(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:
     """How many counted episodes of each entrant reached each milestone, and how many were resolved.
 
-    A row per entrant: entrant_id, entrant, counted, a count for each of `MILESTONES`, resolved. Stages need not nest:
-    who has no debugger inspects nothing and may yet resolve. The scope is chosen as in `leaderboard`.
+    A row per entrant: entrant_id, entrant, debugger (whether it has one), counted, a count for each of `MILESTONES`,
+    resolved. Stages need not nest: who has no debugger inspects nothing and may yet resolve. The scope is chosen as in
+    `leaderboard`.
     """
     scope = find_scope(engine, **options)
     if scope is None:
@@ -41,7 +43,15 @@ def funnel(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:
             for name in names:
                 one[name] += row[name]
     about = entrants_of(engine, sums)
-    rows: list[Row] = [{"entrant_id": one, "entrant": about[one]["name"], **sums[one]} for one in sums]
+    rows: list[Row] = [
+        {
+            "entrant_id": one,
+            "entrant": about[one]["name"],
+            "debugger": DEBUGGER in about[one]["tool_list"],
+            **sums[one],
+        }
+        for one in sums
+    ]
     return sorted(rows, key=lambda row: (-row["resolved"] / row["counted"], row["entrant"]))
 
 

@@ -7,13 +7,13 @@ from typing import Any, Unpack
 from sqlalchemy import Engine, func, select
 
 from db.queries.compare import compare_sides, with_holm
+from db.queries.funnel import DEBUGGER
 from db.queries.reading import Row, fetch
 from db.queries.scope import ScopeOptions, cells_of, entrants_of, find_scope, tasks_of
 from db.transactions import TOOL_USE
 
 _T = TOOL_USE.c
 _COUNTS = ("calls", "searching", "diagnosing", "repairing", "failed", "tokens_in", "tokens_out")
-DEBUGGER = "pdb"
 
 
 def tool_use(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:

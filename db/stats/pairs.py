@@ -57,7 +57,7 @@ def paired_difference(
     single = all(a[1] == b[1] == 1 for a, b in pairs)
     better, worse = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
     base = sum(a for a, _ in shares)
-    low, high, uplift_low, uplift_high = _intervals(shares, seed)
+    low, high, uplift_low, uplift_high = intervals(shares, seed)
     return Difference(
         tasks=len(pairs),
         difference=sum(gaps) / len(gaps),
@@ -66,7 +66,7 @@ def paired_difference(
         uplift=sum(gaps) / base if base else None,
         uplift_low=uplift_low if base else None,
         uplift_high=uplift_high if base and math.isfinite(uplift_high) else None,
-        p_value=_mcnemar(better, worse) if single else _permutation(gaps, seed),
+        p_value=mcnemar(better, worse) if single else permutation(gaps, seed),
         test="mcnemar" if single else "permutation",
         detectable=detectable(gaps),
         only_first=worse,
@@ -74,7 +74,7 @@ def paired_difference(
     )
 
 
-def _intervals(shares: list[tuple[float, float]], seed: int) -> tuple[float, float, float, float]:
+def intervals(shares: list[tuple[float, float]], seed: int) -> tuple[float, float, float, float]:
     """Low and high of the difference, low and high of the uplift."""
     import numpy
     from scipy.stats import norm, t
@@ -119,15 +119,17 @@ def _resampled(shares: Any, seed: int) -> tuple[Any, Any]:
     return first, second
 
 
-def _mcnemar(better: int, worse: int) -> float:
+def mcnemar(better: int, worse: int) -> float:
+    """The exact two-sided p-value from the tasks on which either side did better."""
     if better + worse == 0:
         return 1.0
-    from statsmodels.stats.contingency_tables import mcnemar
+    from statsmodels.stats import contingency_tables
 
-    return float(mcnemar([[0, better], [worse, 0]], exact=True).pvalue)
+    return float(contingency_tables.mcnemar([[0, better], [worse, 0]], exact=True).pvalue)
 
 
-def _permutation(gaps: list[float], seed: int) -> float:
+def permutation(gaps: list[float], seed: int) -> float:
+    """The two-sided p-value of the mean gap, were the sides of each task dealt by a coin."""
     import numpy
 
     values = numpy.array([gap for gap in gaps if gap])  # a task without a gap has none under either sign

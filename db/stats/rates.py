@@ -124,6 +124,8 @@ def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:
     if not solved:
         return Cost(None, None, None)
     n, ratio = len(costs), sum(costs) / solved
+    if ratio == 0:
+        return Cost(0.0, 0.0, 0.0)  # what needs no model costs nothing, however little it resolves
     if n < 2:
         return Cost(ratio, None, None)
     import numpy

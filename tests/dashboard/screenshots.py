@@ -36,6 +36,7 @@ PAGES = {
     "run-specification": "/run?id=1&run_tab=Specification",
     "episodes": "/episodes",
     "episode": "/episode?id=4&step=3",
+    "diverge": "/diverge?a=1&b=3",
 }
 
 
