@@ -13,11 +13,12 @@ from env.actions import Action, Observation
 from env.debug_env import DebugEnv
 from env.sandbox.client import Sandbox
 from env.scoring import Score
-from env.task import Task
+from env.task import Limits, Task
 from env.tools import tool_set
-from tests.env.conftest import usable
+from tests.env.conftest import cart, usable
 from tests.support.openai_server import Entry, OpenAIServer
 
+CART = cart(limits=Limits())  # whose tests may take long: a busy machine changes no verdict
 UNRESOLVED = Score(resolved=False, unfixed=("t::a",), diff="some diff")
 RESOLVED = Score(resolved=True, diff="some diff")
 

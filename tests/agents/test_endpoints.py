@@ -18,8 +18,8 @@ from agents.llm.responses import Responses, is_reasoning
 from agents.llm.settings import Settings
 from env.actions import Action, Observation
 from env.tools import tool_set
-from tests.agents.conftest import FakeEnv, play_fake, play_real
-from tests.env.conftest import cart, make_task
+from tests.agents.conftest import CART, FakeEnv, play_fake, play_real
+from tests.env.conftest import make_task
 from tests.support.openai_server import Entry, Fault, OpenAIServer, Reply, call, calls, says
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY_FILE", "OPENAI_API_VERSION")
@@ -155,7 +155,7 @@ def test_responses_keeps_reasoning_and_nothing_on_the_server(serve: Any) -> None
     )  # fmt: skip
     price = {"input": 2.0, "cached_input": 0.5, "output": 8.0}
     config = {"api": "responses", "reasoning_effort": "low", "max_tokens": 500, "price": price, "extra_body": {"x": 1}}
-    outcome, steps = play_real(cart(), LlmAgent(model="scripted", config=config), seed=3)
+    outcome, steps = play_real(CART, LlmAgent(model="scripted", config=config), seed=3)
     assert outcome.score is not None and outcome.score.resolved
     assert steps[1].thought == "Let me look."
     assert outcome.usage.tokens_reasoning == 42

@@ -14,7 +14,7 @@ from agents.llm import LlmAgent
 from agents.llm.retries import FIRST_CONTACT_S
 from env.actions import Observation
 from env.tools import tool_set
-from tests.agents.conftest import FakeEnv, play_fake, play_real
+from tests.agents.conftest import CART, FakeEnv, play_fake, play_real
 from tests.env.conftest import cart
 from tests.support.openai_server import Fault, Reply, call, calls, says
 
@@ -250,7 +250,7 @@ def test_several_calls_one_of_them_wrong(serve: Any) -> None:
     """Calls of one answer are carried out in order; the wrong one does not take the others with it."""
     bad = Reply(calls=(("view", "{"),))
     server = serve([calls(call("view", path="cart.py"), bad, call("eval")), call("submit")])
-    outcome, steps = play_real(cart(), make())
+    outcome, steps = play_real(CART, make())
     assert [step.action.tool for step in steps if step.action] == ["view", "", "eval", "submit"]
     assert server.asked == 2
     results = [m for m in server.requests[1]["messages"] if m["role"] == "tool"]
@@ -279,7 +279,7 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
         ]
     )
     agent = make(temperature=0.2, max_tokens=500, reasoning_effort="low", extra_body={"top_k": 5})
-    outcome, steps = play_real(cart(), agent, seed=7)
+    outcome, steps = play_real(CART, agent, seed=7)
     assert outcome.score is not None and outcome.score.resolved
     assert outcome.stop_reason is StopReason.SUBMITTED
     assert [step.action.tool for step in steps if step.action] == ["view", "pdb", "pdb", "rewrite", "submit"]

@@ -12,7 +12,7 @@ from agents.episode import Budget, StopReason
 from agents.llm.seeker import Seeker
 from env.actions import Observation
 from env.tools import tool_set
-from tests.agents.conftest import FakeEnv, play_fake, play_real
+from tests.agents.conftest import CART, FakeEnv, play_fake, play_real
 from tests.env.conftest import cart
 from tests.support.openai_server import Entry, Reply, call, calls, says
 
@@ -52,7 +52,7 @@ def test_seeks_with_pdb_writes_a_brief_and_the_coder_resolves(serve: Any) -> Non
         ],
         [FIX.with_(tokens_in=701, tokens_out=41), call("submit").with_(tokens_in=803, tokens_out=3)],
     )
-    outcome, steps = play_real(cart(), make())
+    outcome, steps = play_real(CART, make())
     assert outcome.score is not None and outcome.score.resolved
     assert outcome.stop_reason is StopReason.SUBMITTED
     # The brief is no step; showing the coder the file is.
@@ -85,7 +85,7 @@ def test_the_coder_asks_again_once(serve: Any) -> None:
         [BRIEF, call("pdb", command="b cart.py:5\nc\np result"), call("brief", files="cart.py:1-3", text="It is 5.")],
         [ask, ask, FIX, call("submit")],
     )
-    outcome, steps = play_real(cart(), make(briefs=2))
+    outcome, steps = play_real(CART, make(briefs=2))
     assert outcome.score is not None and outcome.score.resolved
     played = [step.action.tool for step in steps if step.action]
     assert played == ["view", "pdb", "view", "", "rewrite", "submit"]
@@ -143,7 +143,7 @@ def test_a_local_seeker_that_writes_text(serve: Any) -> None:
         ]
     )
     remote = serve([FIX, call("submit")])
-    outcome, _ = play_real(cart(), make(seeker={"base_url": local.url, "syntax": "text"}))
+    outcome, _ = play_real(CART, make(seeker={"base_url": local.url, "syntax": "text"}))
     assert outcome.score is not None and outcome.score.resolved
     assert (local.asked, remote.asked) == (2, 2)
     assert "brief" in local.requests[0]["messages"][0]["content"] and "tools" not in local.requests[0]
@@ -188,4 +188,4 @@ def test_what_is_missing_is_said(serve: Any) -> None:
     with pytest.raises(SetupError, match=r"prompts\.system"):
         make(prompts={"system": "x"})
     with pytest.raises(SetupError, match="rewrite"):
-        play_real(cart(), make(), tools="view,eval")
+        play_real(CART, make(), tools="view,eval")

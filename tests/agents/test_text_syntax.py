@@ -14,8 +14,7 @@ from agents.llm.syntax import BadCall
 from agents.llm.text import FencedText
 from env.actions import Action
 from env.tools import find_tool, tool_names
-from tests.agents.conftest import play_real
-from tests.env.conftest import cart
+from tests.agents.conftest import CART, play_real
 from tests.support.openai_server import says
 
 SYNTAX = FencedText([find_tool(name) for name in tool_names()])
@@ -153,7 +152,7 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
         ]
     )
     agent = LlmAgent(model="scripted", config={"syntax": "text", "price": {"input": 2.0, "output": 8.0}})
-    outcome, steps = play_real(cart(), agent)
+    outcome, steps = play_real(CART, agent)
     assert outcome.score is not None and outcome.score.resolved
     assert outcome.stop_reason is StopReason.SUBMITTED
     assert [step.action.tool for step in steps if step.action] == ["view", "pdb", "", "rewrite", "submit"]
