@@ -71,6 +71,7 @@ class Score:
     regressions: tuple[str, ...] = ()
     """Tests that passed before and do not any more."""
     tampered: bool = False
+    timed_out: bool = False
     notes: tuple[str, ...] = ()
     diff: str = ""
     """The agent's work: what was carried over."""
@@ -145,6 +146,7 @@ def score_in(sandbox: Sandbox, task: Task, changes: Changes, fresh: bool = False
         unfixed=unfixed,
         regressions=regressions,
         tampered=bool(suspicions or tried),
+        timed_out=result.timed_out,
         notes=(*dict.fromkeys([*notes, *tried, *suspicions, *(report.collect_errors if report else ())]),),
         diff=make_diff(given, work),
         output=result.output[-OUTPUT_CAP:],

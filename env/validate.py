@@ -36,6 +36,8 @@ class Validation:
     fail_to_pass: tuple[str, ...] = ()
     """Tests of the scoring run that failed as given and pass with the fix, in every round."""
     pass_to_pass: tuple[str, ...] = ()
+    out_of_time: bool = False
+    """Not valid because the tests took too long with the fix: perhaps the machine had other things to do."""
     dropped: tuple[str, ...] = ()
     """Tests of the task's lists that do not behave here as the data says (see `env.corrections`)."""
 
@@ -99,7 +101,7 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
             return invalid("the hidden tests pass as given")
         cured = score_in(second, task, fix, fresh=used or number > 1)
         if not cured.resolved:
-            return invalid(f"with the fix, {_why(cured)}")
+            return replace(invalid(f"with the fix, {_why(cured)}"), out_of_time=cured.timed_out)
         lists = _lists(given, cured)
         if stable is not None and lists != stable:
             return invalid("the tests that fail are not always the same")
@@ -115,7 +117,7 @@ def _same_run(task: Task) -> bool:
 
 def _why(cured: Score) -> str:
     tests = [*cured.unfixed, *cured.regressions]
-    if tests:
+    if tests and not cured.timed_out:
         return f"{', '.join(tests[:3])} {'does' if len(tests) == 1 else 'do'} not pass"
     return "; ".join(cured.notes) or "the test command fails"
 

@@ -106,12 +106,19 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
 
 def _each(tasks: Sequence[Task], new_sandbox: NewSandbox, rounds: int, workers: int) -> Iterator[Validation]:
     """The results as they come."""
+    late: list[Task] = []
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
-        for future in as_completed([threads.submit(_prove, task, new_sandbox, rounds) for task in tasks]):
-            yield future.result()
+        futures = {threads.submit(_prove, task, new_sandbox, rounds): task for task in tasks}
+        for future in as_completed(futures):
+            if future.result().out_of_time:
+                late.append(futures[future])
+            else:
+                yield future.result()
     finally:
         threads.shutdown(cancel_futures=True)
+    for task in late:  # alone, so that none takes another's time
+        yield _prove(task, new_sandbox, rounds)
 
 
 def _prove(task: Task, new_sandbox: NewSandbox, rounds: int) -> Validation:

@@ -9,7 +9,7 @@ from env.sandbox.base import Backend, SandboxSpec
 from env.sandbox.client import Sandbox
 from env.task import Limits, Task
 from env.validate import Standing, Validation, validate
-from tests.env.conftest import CART, cart, source
+from tests.env.conftest import CART, TEST_CART, cart, source
 
 FIXED = CART.replace(" - 1", "")
 
@@ -106,3 +106,10 @@ def test_two_sandboxes_serve_all_rounds(sandbox_backend: Backend) -> None:
 
     assert validate(with_fix(cart(limits=Limits(timeout_s=20))), new, rounds=3).valid
     assert len(asked) == 2 and not any(spec.warm for spec in asked)
+
+
+def test_out_of_time_is_told_from_failing(sandbox_backend: Backend) -> None:
+    slow = TEST_CART + "\n\n    def test_slow():\n        import time\n        time.sleep(60)\n"
+    result = proved(with_fix(cart({"tests/test_cart.py": slow}, limits=Limits(timeout_s=2))), sandbox_backend)
+    assert (result.standing, result.out_of_time) == (Standing.INVALID, True)
+    assert "did not end within 2 s" in result.reason

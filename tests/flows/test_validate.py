@@ -15,7 +15,7 @@ from env.benchmarks.bug_suite import DATA, load_task
 from env.patches import make_diff
 from env.sandbox.base import SandboxError
 from env.task import Task
-from env.validate import Validation, validate
+from env.validate import Standing, Validation, validate
 from flows.plan import make_plan
 from flows.spec import make_spec
 from tests.flows.calls import CommandLine
@@ -88,6 +88,23 @@ def test_a_failing_sandbox_costs_one_task_its_proof(
     assert "the engine went away" in document["tasks"][1]["reason"]
     rows = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
     assert [row["validated"] for row in rows] == ["valid", None]
+
+
+def test_a_task_that_was_too_slow_beside_others_is_tried_alone(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    tries: list[str] = []
+
+    def slow(task: Task, *rest: Any) -> Validation:
+        tries.append(task.id)
+        if tries.count("tax-bands") == 1 and task.id == "tax-bands":
+            return Validation(task.id, Standing.INVALID, "too slow", out_of_time=True)
+        return Validation(task.id, Standing.VALID)
+
+    monkeypatch.setattr("flows.commands.validate.validate", slow)
+    assert stackrank("validate", "bugs", "--path", str(suite), "--json").json()["valid"] == 2
+    assert sorted(tries[:2]) == ["club-ledger", "tax-bands"] and tries[2:] == ["tax-bands"]
 
 
 @pytest.mark.parametrize(
