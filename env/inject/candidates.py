@@ -86,20 +86,21 @@ def find_candidates(files: Mapping[str, bytes], reach: Reach, seed: int) -> list
 def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
     """Now and then two mistakes of one function at once."""
     by_function: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    for candidate in order:
+        by_function[candidate.file, candidate.function].append(candidate)
     for number, candidate in enumerate(order, start=1):
         here = by_function[candidate.file, candidate.function]
         partner = next((each for each in here if not each.lines & candidate.lines), None)
-        here.append(candidate)
         if number % _PAIRS or partner is None:
             yield candidate
-        else:
-            yield replace(
-                candidate,
-                key=f"{candidate.key} and {partner.key}",
-                operator=f"{candidate.operator}+{partner.operator}",
-                changes=(*candidate.changes, *partner.changes),
-                tests=candidate.tests & partner.tests or candidate.tests,
-            )
+            continue
+        yield replace(
+            candidate,
+            key=f"{candidate.key} and {partner.key}",
+            operator=f"{candidate.operator}+{partner.operator}",
+            changes=(*candidate.changes, *partner.changes),
+            tests=candidate.tests & partner.tests or candidate.tests,
+        )
 
 
 def _of_file(file: str, content: bytes, reach: Reach) -> Iterator[Candidate]:

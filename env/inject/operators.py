@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -86,6 +87,9 @@ _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "lis
 _ERRORS = {"KeyError": "IndexError", "IndexError": "KeyError", "TypeError": "ValueError", "ValueError": "TypeError",
            "AttributeError": "KeyError", "StopIteration": "IndexError"}  # fmt: skip
 
+# Names of variables that are numbers, as far as names tell.
+_COUNTS = re.compile(r"^[ijkn]$|i(nde)?x|pos|num|count|start|stop|end|first|last|low|high|mid|offset|row|col", re.I)
+
 
 @operator("iteration", cst.ComparisonTarget)
 def boundary(node: cst.ComparisonTarget, place: Place) -> Iterator[New]:
@@ -165,7 +169,7 @@ def off_by_one(node: cst.Call | cst.Index | cst.Slice, place: Place) -> Iterator
             if len(node.args) == 1:
                 yield node.with_changes(args=[cst.Arg(cst.Integer("1")), *node.args])
     elif isinstance(node, cst.Index):
-        if isinstance(node.value, cst.Name):
+        if isinstance(node.value, cst.Name) and _COUNTS.search(node.value.value):
             yield node.with_changes(value=_minus(node.value))
     else:
         for side in ("lower", "upper"):

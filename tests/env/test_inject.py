@@ -147,6 +147,7 @@ EXAMPLES = [
     ("wrong-constant", "def f():\n    return 7\n", "return 8"),
     ("off-by-one", "def f(x):\n    return x[1:len(x)]\n", "x[1:len(x) - 1]"),
     ("off-by-one", "def f(x):\n    return range(x)\n", "range(1, x)"),
+    ("off-by-one", "def f(x, i):\n    return x[i]\n", "x[i - 1]"),
     ("swapped-arguments", "def f(x, y):\n    return g(x, y)\n", "g(y, x)"),
     ("dropped-argument", "def f(x):\n    return g(x, key=len)\n", "g(x)"),
     ("wrong-method", "def f(x):\n    return x.strip()\n", "x.lstrip()"),
