@@ -325,3 +325,21 @@ def test_a_leaderboard_reads_no_episode_rows(seeded: tuple[Engine, Seeded]) -> N
         ]
     assert "COVERING INDEX ix_episode_totals" in plans[0]
     assert "SEARCH step" in plans[1] and "TEMP B-TREE" not in plans[1]
+
+
+def test_over_many_runs_nothing_is_sorted(seeded: tuple[Engine, Seeded], monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, _ = seeded
+    few = queries.leaderboard(engine)
+    monkeypatch.setattr("db.queries.scope._FEW_RUNS", 0)
+    seen: list[tuple[str, Any]] = []
+
+    def record(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        seen.append((statement, parameters))
+
+    event.listen(engine, "before_cursor_execute", record)
+    assert queries.leaderboard(engine) == few
+    event.remove(engine, "before_cursor_execute", record)
+    ((sql, parameters),) = [entry for entry in seen if "GROUP BY episode.entrant_id, episode.task_id" in entry[0]]
+    with engine.connect() as connection:
+        plan = " ".join(row[-1] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters))
+    assert "COVERING INDEX ix_episode_cells" in plan and "TEMP B-TREE" not in plan
