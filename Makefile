@@ -1,7 +1,7 @@
 # `make demo` and `make test` need a Debian or Ubuntu with Python >= 3.11 and make; the rest they get themselves.
 # The work is done by the scripts in deploy/setup/; PYTHON chooses the interpreter.
 
-.PHONY: demo test lint bench up down clean setup requirements help
+.PHONY: demo test lint screenshots bench up down clean setup requirements help
 .DEFAULT_GOAL := help
 
 VENV := .venv/bin
@@ -26,6 +26,10 @@ lint: ## ruff, mypy and shellcheck
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy env agents flows db dashboard
 	$(VENV)/shellcheck -x -P deploy/setup deploy/setup/*.sh deploy/sandbox/*.sh deploy/images/*.sh deploy/compose/*.sh .ci/run
+
+screenshots: ## pictures of every page of the dashboard, light and dark, in build/screenshots
+	@deploy/setup/setup.sh test
+	$(VENV)/python -m tests.dashboard.screenshots build/screenshots $(SCREENSHOTS_ARGS)
 
 bench: ## measure speed (tests/bench)
 	@deploy/setup/setup.sh test

@@ -10,38 +10,53 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from urllib.parse import quote_plus
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
+from sqlalchemy import Engine
 
+from db import queries
 from db.engine import connect
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
 
-PAGES = {
-    "overview": "/",
-    "leaderboard": "/leaderboard?lb_pick=2%2C1",
-    "leaderboard-cost": "/leaderboard?lb_tab=Cost+against+rate",
-    "leaderboard-budget": "/leaderboard?lb_tab=Budget",
-    "leaderboard-reliability": "/leaderboard?lb_tab=Reliability",
-    "compare": "/compare?cmp_pick=2%2C1",
-    "compare-categories": "/compare?cmp_pick=1%2C2%2C3&cmp_tab=By+category",
-    "tool-sets": "/tool_sets",
-    "failures": "/failures",
-    "failures-where": "/failures?fp_tab=Where+it+went+wrong",
-    "failures-aside": "/failures?fp_tab=Not+the+entrant%27s+fault",
-    "tasks": "/tasks",
-    "task": "/task?id=1",
-    "runs": "/runs",
-    "run": "/run?id=1",
-    "run-specification": "/run?id=1&run_tab=Specification",
-    "episodes": "/episodes",
-    "episode": "/episode?id=4&step=3",
-    "diverge": "/diverge?a=1&b=3",
-}
+FOR_README = ("leaderboard", "compare", "tool-sets", "episode")
 
 
-def shoot(address: str, folder: Path, names: list[str], schemes: list[str]) -> None:
-    """Write FOLDER/NAME-SCHEME.png for each."""
+def pages(engine: Engine) -> dict[str, str]:
+    """Name and address of each picture: with the first pair that differs in its debugger, and a session of that."""
+    pair = queries.tool_sets(engine)[0]
+    first, second = pair["first"]["entrant_id"], pair["second"]["entrant_id"]
+    pick = f"{first}%2C{second}"
+    task = (pair["only_second"] or [row["task"] for row in pair["by_task"]])[0]
+    one, other = (queries.episodes(engine, entrant_id=side, task=task, limit=1)[0]["id"] for side in (first, second))
+    paused = [step["index"] for step in queries.steps(engine, other) if step["state"].get("locals")]
+    return {
+        "overview": "/",
+        "leaderboard": f"/leaderboard?lb_pick={pick}",
+        "leaderboard-cost": "/leaderboard?lb_tab=Cost+against+rate",
+        "leaderboard-budget": "/leaderboard?lb_tab=Budget",
+        "leaderboard-reliability": "/leaderboard?lb_tab=Reliability",
+        "compare": f"/compare?cmp_pick={pick}",
+        "compare-categories": f"/compare?cmp_pick={pick}&cmp_tab=By+category",
+        "tool-sets": f"/tool_sets?ts_entrant={quote_plus(pair['second']['entrant'])}",
+        "failures": "/failures",
+        "failures-where": "/failures?fp_tab=Where+it+went+wrong",
+        "failures-aside": "/failures?fp_tab=Not+the+entrant%27s+fault",
+        "tasks": "/tasks",
+        "task": "/task?id=1",
+        "runs": "/runs",
+        "run": "/run?id=1",
+        "run-specification": "/run?id=1&run_tab=Specification",
+        "episodes": "/episodes",
+        "episode": f"/episode?id={other}&step={(paused or [1])[0]}",
+        "diverge": f"/diverge?a={one}&b={other}",
+    }
+
+
+def shoot(address: str, folder: Path, wanted: dict[str, str], schemes: list[str]) -> None:
+    """Write FOLDER/NAME-SCHEME.png for each page."""
     browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
@@ -49,15 +64,15 @@ def shoot(address: str, folder: Path, names: list[str], schemes: list[str]) -> N
             context = browser.new_context(viewport={"width": 1360, "height": 900}, base_url=address)
             page = context.new_page()
             page.emulate_media(color_scheme=scheme)
-            for name in names:
-                page.goto(PAGES[name])
+            for name, path in wanted.items():
+                page.goto(path)
                 page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=90_000)
                 page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=90_000)
-                page.wait_for_timeout(800)
-                # The page scrolls inside; the picture shows all of it.
+                page.wait_for_timeout(1500)
+                # The page scrolls inside; the picture shows all of it, as far as a person would scroll.
                 height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
                 page.set_viewport_size({"width": 1360, "height": max(500, min(2400, height + 60))})
-                page.wait_for_timeout(400)
+                page.wait_for_timeout(800)
                 page.screenshot(path=folder / f"{name}-{scheme}.png")
                 page.set_viewport_size({"width": 1360, "height": 900})
                 print(folder / f"{name}-{scheme}.png", flush=True)
@@ -65,22 +80,33 @@ def shoot(address: str, folder: Path, names: list[str], schemes: list[str]) -> N
         browser.close()
 
 
+def for_readme(folder: Path, docs: Path) -> None:
+    """The pictures that the README shows, in few bytes: not too high, 128 colours."""
+    for name in FOR_README:
+        with Image.open(folder / f"{name}-light.png") as picture:
+            cut = picture.convert("RGB").crop((0, 0, picture.width, min(picture.height, 1150)))
+            cut.quantize(128).save(docs / f"{name}.png", optimize=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", nargs="*", choices=list(PAGES), default=list(PAGES))
+    parser.add_argument("--only", nargs="*", help="names of pages")
     parser.add_argument("--schemes", nargs="*", choices=["light", "dark"], default=["light", "dark"])
+    parser.add_argument("--readme", type=Path, help="folder for the four pictures of the README")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
-        url = os.environ.get("STACKRANK_DATABASE_URL")
-        if url is None:
-            url = f"sqlite:///{made}/lifelike.db"
-            engine = connect(url)
+        url = os.environ.get("STACKRANK_DATABASE_URL") or f"sqlite:///{made}/lifelike.db"
+        engine = connect(url)
+        if not queries.runs(engine, limit=1):
             seed(engine, tasks=40, attempts=3)
-            engine.dispose()
+        wanted = {name: path for name, path in pages(engine).items() if not arguments.only or name in arguments.only}
+        engine.dispose()
         with serve(url, Path(made)) as address:
-            shoot(address, arguments.folder, arguments.only, arguments.schemes)
+            shoot(address, arguments.folder, wanted, arguments.schemes)
+    if arguments.readme:
+        for_readme(arguments.folder, arguments.readme)
 
 
 if __name__ == "__main__":
