@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,9 @@ from unidiff.patch import PatchSet
 
 from env.sandbox.guest.source import functions
 from env.task import Fault
+
+# Not str.splitlines: form feeds and Unicode separators do not end a line of a diff.
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class PatchError(Exception):
@@ -117,8 +121,8 @@ def make_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
         if new is None:
             parts.append("deleted file mode 100644\n")
         try:
-            old_lines = (old or b"").decode().splitlines(keepends=True)
-            new_lines = (new or b"").decode().splitlines(keepends=True)
+            old_lines = _LINES.findall((old or b"").decode())
+            new_lines = _LINES.findall((new or b"").decode())
         except UnicodeDecodeError:
             parts.append(f"Binary files a/{path} and b/{path} differ\n")
             continue

@@ -48,11 +48,11 @@ class Candidate:
         """The lines of its statements."""
         return {line for change in self.changes for line in range(change.lines[0], change.lines[1] + 1)}
 
-    def source(self) -> str:
+    def source(self) -> bytes:
         """The file with the bug in it."""
         changed = self.module.visit(_Replace({id(change.node): change.new for change in self.changes}))
         assert isinstance(changed, cst.Module)
-        return changed.code
+        return changed.bytes
 
 
 class _Replace(cst.CSTTransformer):
@@ -105,6 +105,7 @@ def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
 
 def _of_file(file: str, content: bytes, reach: Reach) -> Iterator[Candidate]:
     try:
+        content.decode()  # a diff has to be UTF-8
         module = cst.parse_module(content)
     except (cst.ParserSyntaxError, UnicodeDecodeError):
         return  # for another version of Python, or a template

@@ -66,10 +66,10 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
 
     Raises SandboxError.
     """
-    text = candidate.source()
-    if (problem := _senseless(text, project.files[candidate.file])) is not None:
+    broken = candidate.source()
+    if (problem := _senseless(broken, project.files[candidate.file])) is not None:
         return Verified(candidate.key, problem)
-    files = {**project.files, candidate.file: text.encode()}
+    files = {**project.files, candidate.file: broken}
     reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
     near = _targets(project, candidate, reaching, named=True)
     sandbox.put(files, fresh=True)
@@ -105,11 +105,11 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
     return Verified(candidate.key, "", command, failed, passed, difficulty(first.output, sandbox.root, candidate))
 
 
-def _senseless(text: str, before: bytes) -> str | None:
+def _senseless(broken: bytes, before: bytes) -> str | None:
     try:
-        if ast.dump(ast.parse(text)) == ast.dump(ast.parse(before)):
+        if ast.dump(ast.parse(broken)) == ast.dump(ast.parse(before)):
             return "it changes nothing"
-        compile(text, "candidate", "exec")
+        compile(broken, "candidate", "exec")
     except (SyntaxError, ValueError):
         return "it is no Python"
     return None

@@ -61,7 +61,7 @@ def _entry(
     requirements: Sequence[str],
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
-    bad = {candidate.file: candidate.source().encode()}
+    bad = {candidate.file: candidate.source()}
     failing = verified.fail_to_pass
     more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
     return TaskEntry(

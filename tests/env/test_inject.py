@@ -133,7 +133,7 @@ def proposals(code: str, operator: str) -> set[str]:
     text = textwrap.dedent(code).strip("\n") + "\n"
     reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": dict.fromkeys(range(1, text.count("\n") + 1), 0)})
     found = [each for each in find_candidates({"a.py": text.encode()}, reach, 0) if each.operator == operator]
-    return {each.source() for each in found}
+    return {each.source().decode() for each in found}
 
 
 EXAMPLES = [
@@ -181,6 +181,15 @@ def test_operators(operator: str, code: str, expected: str) -> None:
     for text in found:
         compile(text, "a.py", "exec")
         assert text != code
+
+
+def test_the_rest_of_a_file_stays_as_it_is() -> None:
+    code = "# -*- coding: latin-1 -*-\r\ndef f(x):\r\n    return x < 1  # \u00e9\r\n\x0c\r\nNAME = '\u00fc'"
+    reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {3: 0}})
+    assert not find_candidates({"a.py": code.encode("latin-1")}, reach, 0)  # no diff can be made of it
+    for text in (code.encode(), code.replace("latin-1", "utf-8").encode()):
+        (found,) = [each for each in find_candidates({"a.py": text}, reach, 0) if each.operator == "boundary"]
+        assert found.source() == text.replace(b"<", b"<=")
 
 
 def test_every_operator_has_an_example() -> None:

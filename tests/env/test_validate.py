@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from env.patches import make_diff
+from env.patches import apply_patch, make_diff
 from env.sandbox.base import Backend, SandboxSpec
 from env.sandbox.client import Sandbox
 from env.task import Limits, Task
@@ -113,3 +113,10 @@ def test_out_of_time_is_told_from_failing(sandbox_backend: Backend) -> None:
     result = proved(with_fix(cart({"tests/test_cart.py": slow}, limits=Limits(timeout_s=2))), sandbox_backend)
     assert (result.standing, result.out_of_time) == (Standing.INVALID, True)
     assert "did not end within 2 s" in result.reason
+
+
+def test_only_line_feeds_end_lines_of_a_diff() -> None:
+    before = {"a.py": "x = 1\n\x0c\ny = '\u2028'\r\nz = 3".encode()}
+    after = {"a.py": "x = 1\n\x0c\ny = '\u2028!'\r\nz = 3".encode()}
+    assert apply_patch(before, make_diff(before, after)) == after
+    assert apply_patch(after, make_diff(after, before)) == before
