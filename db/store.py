@@ -226,10 +226,13 @@ class Store(Claims, Validations):
         self._write(lambda connection: self._update(connection, RUN, run_id, row))
 
     def interrupted_runs(self, older_than_s: float) -> list[dict[str, Any]]:
-        """The running runs whose owner was last heard of more than `older_than_s` seconds ago: id, name, host."""
+        """The running runs whose owner was last heard of more than `older_than_s` seconds ago.
+
+        Each has id, name, host, schedule and prefect_flow_run_id.
+        """
         limit = now() - timedelta(seconds=older_than_s)
         heard = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
-        columns = (RUN.c.id, RUN.c.name, RUN.c.host)
+        columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
         query = select(*columns).where(RUN.c.status == RunStatus.RUNNING, or_(heard.is_(None), heard < limit))
         return self._write(lambda connection: [dict(row) for row in connection.execute(query).mappings()], write=False)
 

@@ -23,10 +23,13 @@ from prefect.workers.process import ProcessWorker
 from db import queries
 from db.engine import connect
 from db.store import Store
+from flows import log
 from flows.evaluate import evaluate
 from flows.plan import label_of, make_plan, run_label, save_run
 from flows.spec import EntrantSpec, RunSpec
 
+SILENT_S = 60.0
+"""Seconds after which a run that was not heard of has lost its owner, who says every few that it is alive."""
 OnOverlap = Literal["skip", "queue"]
 STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
     "skip": ConcurrencyLimitStrategy.CANCEL_NEW,
@@ -45,10 +48,18 @@ def _scheduled_label() -> str:
 
 @flow(name="scheduled-run", flow_run_name=_scheduled_label, persist_result=False)
 def scheduled_run(spec: RunSpec) -> State[Any]:
-    """Make a run from its specification, and play it. A retry of the same flow run goes on with the run it made."""
+    """Make a run from its specification, and play it. A retry of the same flow run goes on with the run it made.
+
+    First what an earlier run of the schedule left is played, if its worker died: nobody may be there to say `resume`.
+    """
+    log.configure()
     engine = connect()
     schedule = str(deployment.name or "")
     flow_run_id = str(flow_run.id)
+    for left in Store(engine).interrupted_runs(SILENT_S):
+        if schedule and left["schedule"] == schedule and left["prefect_flow_run_id"] != flow_run_id:
+            log.warning("going on with a run that was cut off", run=left["id"])
+            evaluate(run_id=left["id"], label=label_of(queries.run(engine, left["id"])), return_state=True)
     run_id = queries.run_of_flow(engine, flow_run_id)
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})

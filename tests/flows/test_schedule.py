@@ -8,15 +8,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from db import queries
 from db.engine import connect
-from flows.spec import RunSpec
+from db.models import now
+from db.store import Store
+from db.transactions import RUN
+from flows.plan import make_plan, save_run
+from flows.spec import RunSpec, read_spec
 from tests.env.conftest import usable
 from tests.flows.calls import CommandLine
 
@@ -108,7 +114,7 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
     for row, following in pairwise(rows):
         assert row["ended_at"] <= following["started_at"], "runs overlap"
     for row in rows:
-        assert (row["schedule"], row["leaderboard"], row["resolved"]) == ("nightly", "nightly", 1)
+        assert (row["schedule"], row["leaderboard"], row["done"]) == ("nightly", "nightly", 1)
         assert row["tags"] == ["often"]
         assert row["prefect_flow_run_id"]
     assert len({row["prefect_flow_run_id"] for row in rows}) == len(rows)
@@ -120,6 +126,11 @@ def test_trigger_once_and_skip_while_one_goes_on(
 ) -> None:
     from prefect.client.orchestration import get_client
 
+    engine = connect(database)
+    cut_off = save_run(Store(engine), make_plan(read_spec(spec, {}), engine), schedule="by-hand")
+    by_others = save_run(Store(engine), make_plan(read_spec(spec, {}), engine), schedule="another")
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(RUN).values(status="running", heartbeat_at=now() - timedelta(minutes=5)))
     stackrank("schedule", str(spec), "--name", "by-hand", "--pool", pool)
     try:
         first = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
@@ -134,8 +145,10 @@ def test_trigger_once_and_skip_while_one_goes_on(
         log = tmp_path / "worker.log"
         with worker(pool, log):
             wait_for(lambda: states() == ["Cancelled", "Completed"], lambda: (states(), log.read_text()))
-        (run,) = queries.runs(connect(database))
+        run, other, left = queries.runs(engine)
         assert (run["status"], run["schedule"]) == ("finished", "by-hand")
+        assert (left["id"], left["status"], left["done"]) == (cut_off, "finished", 1), "its worker had died"
+        assert (other["id"], other["status"]) == (by_others, "running"), "another schedule's business"
     finally:
         stackrank("schedule", "remove", "by-hand")
 
