@@ -91,6 +91,9 @@ class Briefing:
     tools: ToolSet
     max_steps: int
     seed: int = 0
+    """The run's; 0: none was chosen."""
+    attempt_seed: int = 0
+    """What an agent's choices start from: another one for each attempt, or attempts would repeat each other."""
     left_s: Callable[[], float] | None = None
     """Seconds that the episode has left; None: no limit."""
 

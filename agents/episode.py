@@ -114,6 +114,7 @@ def play(
     budget: Budget,
     record: Recorder,
     seed: int = 0,
+    attempt: int = 1,
     cancelled: Callable[[], bool] = lambda: False,
     past: Sequence[Past] = (),
 ) -> Outcome:
@@ -152,7 +153,8 @@ def play(
     take(None, observation)
     task = env.task
     left_s = None if budget.wall_s is None else partial(clock.left_s, budget.wall_s)
-    briefing = Briefing(task.id, task.statement, task.test_command, env.tools, budget.steps, seed, left_s)
+    about = (task.id, task.statement, task.test_command, env.tools, budget.steps)
+    briefing = Briefing(*about, seed=seed, attempt_seed=seed + attempt - 1, left_s=left_s)
     if past:
         agent.recall(past)
     agent.begin(briefing, observation)

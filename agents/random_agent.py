@@ -58,7 +58,7 @@ class RandomAgent:
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Start from the names in the failing tests' output."""
         self._briefing = briefing
-        self._random = random.Random(f"{briefing.seed} {briefing.task_id}")
+        self._random = random.Random(f"{briefing.attempt_seed} {briefing.task_id}")
         self._learn(observation)
 
     def act(self, observation: Observation) -> Decision:

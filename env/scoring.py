@@ -41,7 +41,7 @@ from pathlib import PurePosixPath
 from env.log_formats import read_log
 from env.patches import make_diff, touched_files
 from env.report import PASSED, TestReport, outcome_of, parse
-from env.sandbox.base import SandboxSpec, spec_for
+from env.sandbox.base import SandboxError, SandboxSpec, spec_for
 from env.sandbox.client import OUTPUT_CAP, Changes, CommandResult, Sandbox
 from env.task import Task
 
@@ -56,6 +56,8 @@ _LOADED_BY_NAME = {
     "pyproject.toml", "sitecustomize.py", "usercustomize.py",
 }  # fmt: skip
 _REACHES_FOR_PYTEST = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:_?pytest|pluggy)\b", re.MULTILINE)
+BUSY_SHARE = 0.3
+"""A time-out after that much of the time was spent waiting for a processor says nothing about the code under test."""
 _SHADOWS = {"pytest", "_pytest", "pluggy", "iniconfig", "unittest"}
 
 
@@ -134,6 +136,11 @@ def score_in(sandbox: Sandbox, task: Task, changes: Changes, fresh: bool = False
     command = task.score_command or task.test_command
     cap = LOG_CAP if task.log_format else OUTPUT_CAP
     result = sandbox.test(command, task.limits.timeout_s, key, score=True, suspects=suspects, cap=cap)
+    if result.timed_out and result.waited_s > BUSY_SHARE * task.limits.timeout_s:
+        raise SandboxError(
+            f"this machine is too busy to judge: of {task.limits.timeout_s:g} s the tests waited "
+            f"{result.waited_s:.0f} s for a processor; play fewer episodes at a time (--workers)"
+        )
     report = read_report(task, result, key)
     tried += _signs(task, work, result, report)
     if result.timed_out:

@@ -81,6 +81,7 @@ def _play_to_end(stage: Stage, claim: dict[str, Any]) -> Outcome:
             budget=stage.plan.budget,
             record=lambda step: record(store, episode_id, step, by=stage.token),
             seed=stage.plan.spec.seed,
+            attempt=claim["attempt"],
             cancelled=stage.over.is_set,
             past=trajectory(store.engine, episode_id) if claim["interruptions"] else (),
         )

@@ -39,7 +39,7 @@ class Search(Session):
 
     def __init__(self, briefing: Briefing, first: Observation) -> None:
         super().__init__(briefing, first)
-        self._random = random.Random(briefing.seed)
+        self._random = random.Random(briefing.attempt_seed)
         self._suspicion = self.suspect()
         self._proposals = Proposals(self, self._suspicion, self._random)
         self._cooled: dict[tuple[str, int], float] = {}

@@ -48,6 +48,8 @@ class CommandResult:
     output: str
     """Standard output and error, interleaved, capped."""
     timed_out: bool
+    waited_s: float
+    """Of a time that was not enough: seconds without a processor, because the machine was busy with other things."""
     dropped: int
     """Bytes of output that were not kept."""
     wall_ms: float
@@ -229,6 +231,7 @@ class Sandbox:
             exit=reply["exit"],
             output=output.decode("utf-8", "replace").replace("\0", "\ufffd"),
             timed_out=reply["timed_out"],
+            waited_s=reply["waited_s"],
             dropped=reply["dropped"],
             wall_ms=reply["wall_ms"],
             report=reply.get("report"),

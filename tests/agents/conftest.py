@@ -85,13 +85,13 @@ def play_fake(
 
 
 def play_real(
-    task: Task, agent: Agent, tools: str = "debug", budget: Budget | None = None, seed: int = 0
+    task: Task, agent: Agent, tools: str = "debug", budget: Budget | None = None, seed: int = 0, attempt: int = 1
 ) -> tuple[Outcome, list[Step]]:
     """Play in a real sandbox: (how it ended, what was recorded)."""
     recorded: list[Step] = []
     kind = usable("bubblewrap")
     with DebugEnv(task, tool_set(tools), lambda spec: Sandbox(kind, spec)) as env:
-        outcome = play(env, agent, budget=budget or Budget(), record=recorded.append, seed=seed)
+        outcome = play(env, agent, budget=budget or Budget(), record=recorded.append, seed=seed, attempt=attempt)
     return outcome, recorded
 
 

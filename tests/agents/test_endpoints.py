@@ -37,7 +37,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def started(left_s: float | None = None, **config: Any) -> LlmAgent:
     agent = LlmAgent(model="scripted", config={"retry_s": 5.0, **config})
     left = None if left_s is None else lambda: left_s
-    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 3, left), Observation("1 failed"))
+    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 3, 3, left), Observation("1 failed"))
     return agent
 
 

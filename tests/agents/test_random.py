@@ -13,8 +13,8 @@ from tests.agents.conftest import play_real
 from tests.env.conftest import cart
 
 
-def played(seed: int, tools: str = "full", steps: int = 40) -> tuple[StopReason, list[Step]]:
-    outcome, recorded = play_real(cart(), RandomAgent(), tools, Budget(steps=steps, repeats=None), seed)
+def played(seed: int, tools: str = "full", steps: int = 40, attempt: int = 1) -> tuple[StopReason, list[Step]]:
+    outcome, recorded = play_real(cart(), RandomAgent(), tools, Budget(steps=steps, repeats=None), seed, attempt)
     assert outcome.score is not None
     return outcome.stop_reason, recorded
 
@@ -27,6 +27,8 @@ def test_nothing_can_be_configured() -> None:
 def test_a_seed_decides_everything() -> None:
     runs = [[(step.action, step.observation.text) for step in played(seed)[1]] for seed in (3, 3, 4)]
     assert runs[0] == runs[1] != runs[2]
+    again = [(step.action, step.observation.text) for step in played(3, attempt=2)[1]]
+    assert again != runs[0], "a second attempt that repeats the first tells nothing"
 
 
 def test_it_reads_edits_and_debugs() -> None:

@@ -6,8 +6,10 @@ import hashlib
 import hmac
 import json
 import os
+import resource
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +22,7 @@ from env.sandbox.guest import framing, seccomp
 from env.sandbox.guest.debugger import follow_line
 from env.sandbox.guest.main import entry_point, pytest_arguments
 from env.sandbox.guest.output import HeadTail
+from env.sandbox.guest.processes import waited_s
 from env.sandbox.guest.values import safe_locals
 from env.task import Limits
 
@@ -206,3 +209,17 @@ def test_the_debugger_under_other_pythons(python: Path, monkeypatch: pytest.Monk
         sandbox.edit("p.py", "# moved\ndef f(a):", 1, 1)
         again = pdb("c")
         assert again["line"] == 3 and "200" in str(again["text"])
+
+
+@pytest.mark.parametrize(("ran_s", "said"), [((1, 0), 5.0), ((6, 0), 0.0), ((1, 5), 0.0)])
+def test_waiting_for_others_is_told_from_waiting_for_oneself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran_s: tuple[int, int], said: float
+) -> None:
+    ticks = os.sysconf("SC_CLK_TCK")
+    for pid, (waited, ran) in {7: (5, ran_s[0]), 8: (2, ran_s[1])}.items():
+        folder = tmp_path / str(pid)
+        folder.mkdir()
+        (folder / "schedstat").write_text(f"{ran}000000000 {waited}000000000 12\n")
+        (folder / "stat").write_text(f"{pid} (a ) b) R {'0 ' * 10}{ran * ticks} 0 0 0 20\n")
+    monkeypatch.setattr(resource, "getrusage", lambda _: SimpleNamespace(ru_utime=0.0, ru_stime=0.0))
+    assert waited_s([7, 8, 9], str(tmp_path)) == said

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from env.debug_env import DebugEnv
-from env.sandbox.base import Backend
-from env.sandbox.client import Changes, Sandbox
+from env.sandbox.base import Backend, SandboxError
+from env.sandbox.client import Changes, CommandResult, Sandbox
 from env.scoring import NewSandbox, Score, score
 from env.task import Task
 from tests.env.cheats import CODE_THAT_CHEATS, FILES_THAT_CHEAT
@@ -198,3 +199,16 @@ def test_score_is_taken_once_and_survives_the_end(play: Play, sandbox_backend: B
         env.sandbox.edit("cart.py", FIXED.decode())
         first = env.score()
         assert first.resolved and env.score() is first
+
+
+def test_a_machine_that_is_too_busy_is_no_failure_of_the_agent(
+    new_sandbox: NewSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = Sandbox.test
+
+    def starved(self: Sandbox, *arguments: Any, **options: Any) -> CommandResult:
+        return replace(taken(self, *arguments, **options), timed_out=True, waited_s=40.0)
+
+    monkeypatch.setattr(Sandbox, "test", starved)
+    with pytest.raises(SandboxError, match="too busy to judge"):
+        score(shop(), Changes(files={"cart.py": FIXED}), new_sandbox)

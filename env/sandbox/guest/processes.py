@@ -166,7 +166,8 @@ def run(
     `start` starts it, with the descriptor that its output goes to. `watch`: further descriptors to read while
     it runs, each with the function that takes what came. `lifeline`: the host's channel;
     when it hangs up, nobody waits for the command any more. Returns `exit` (negative: the signal), `timed_out`,
-    `output` (bytes), `dropped`, `wall_ms`. Raises CannotStart.
+    `waited_s` (of a time that was not enough: for a processor), `output` (bytes), `dropped`, `wall_ms`. Raises
+    CannotStart.
     """
     started = time.monotonic()
     read_fd, write_fd = os.pipe()
@@ -206,6 +207,7 @@ def run(
     open_fds = set(takers)
     deadline = started + timeout_s
     timed_out = False
+    waited = 0.0
     while child.poll() is None:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -213,6 +215,7 @@ def run(
                 break
             # Asked first: an interrupted Python says where it was.
             timed_out = True
+            waited = waited_s({child.pid} | descendants(child.pid))
             deadline = time.monotonic() + INTERRUPT_GRACE_S
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGINT)
@@ -235,10 +238,30 @@ def run(
     return {
         "exit": child.returncode,
         "timed_out": timed_out,
+        "waited_s": waited,
         "output": output,
         "dropped": dropped,
         "wall_ms": (time.monotonic() - started) * 1000,
     }
+
+
+def waited_s(pids: Iterable[int], proc: str = "/proc") -> float:
+    """Seconds that a process was ready to run and others had the processors: the most that any of `pids` waited.
+
+    0 where they ran for longer than that: then it was for each other that they waited.
+    https://docs.kernel.org/scheduler/sched-stats.html (schedstat: run and wait, in ns), proc_pid_stat(5).
+    """
+    waited = 0.0
+    orphans = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ran = orphans.ru_utime + orphans.ru_stime
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open("%s/%d/schedstat" % (proc, pid)) as file:
+                waited = max(waited, int(file.read().split()[1]) / 1e9)
+            with open("%s/%d/stat" % (proc, pid)) as file:
+                fields = file.read().rpartition(")")[2].split()
+            ran += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return waited if waited > ran else 0.0
 
 
 def in_child(work: Callable[[], bytes], timeout_s: float) -> Optional[bytes]:
