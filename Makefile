@@ -34,6 +34,7 @@ screenshots: ## pictures of every page of the dashboard, light and dark, in buil
 bench: ## measure speed (tests/bench)
 	@deploy/setup/setup.sh test
 	$(VENV)/python -m tests.bench
+	$(VENV)/python -m tests.bench.bench_dashboard
 
 up: setup ## start the Prefect server, a worker and the dashboard in the background
 	@$(VENV)/stackrank up

@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: every benchmark of speed."""
+"""`python -m tests.bench`: the speed of the environment. The other benchmarks are modules of their own."""
 
 from __future__ import annotations
 
