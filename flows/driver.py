@@ -120,6 +120,12 @@ class Driver:
         return bool(self._why)
 
 
+def reopen_errors(stage: Stage) -> None:
+    """Make the episodes that ended in an error pending again."""
+    for row in queries.episodes(stage.store.engine, stage.run_id, verdict="error", limit=1_000_000):
+        stage.store.try_again(row["id"])
+
+
 def too_many_errors(stage: Stage, *, besides: int = 0) -> str:
     """Why the run has to end, if too large a share of its episodes ended in errors; else empty.
 

@@ -19,7 +19,7 @@ from db import queries
 from db.models import RunStatus
 from env.sandbox.registry import reap
 from flows import log, preflight
-from flows.driver import Claim, Done, Driver
+from flows.driver import Claim, Done, Driver, reopen_errors
 from flows.endpoint_limits import slots
 from flows.episode import play_episode
 from flows.reporting import progress_shown, report
@@ -65,8 +65,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         preflight.check(stage.plan.entrants)
         store.start_run(run_id, prefect_flow_run_id=str(flow_run.id or ""))
         if errors:
-            for row in queries.episodes(store.engine, run_id, verdict="error", limit=1_000_000):
-                store.try_again(row["id"])
+            reopen_errors(stage)
         log.info("run started", run=run_id, flow_run=flow_run.id)
         stage.start_heart()
         with progress_shown(store.engine, run_id):

@@ -7,7 +7,7 @@ from typing import Any
 
 from db.engine import connect
 from db.store import Store
-from flows.driver import Claim, Done, Driver
+from flows.driver import Claim, Done, Driver, reopen_errors
 from flows.episode import play_episode
 from flows.plan import make_plan, save_run
 from flows.spec import make_spec
@@ -44,6 +44,7 @@ def drive(run_id: int, *, limit: int | None = None) -> str:
         threading.Thread(target=work, daemon=True).start()
 
     stage.store.start_run(run_id)
+    reopen_errors(stage)
     stage.start_heart()
     try:
         return Driver(stage, submit, limit=limit).run()

@@ -1,0 +1,82 @@
+"""Cancelling: from another process, by the keyboard, by SIGTERM as Prefect's own cancel does. Real processes.
+
+The model takes a minute for each answer: an episode in the middle of such a call has to end all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from db import queries
+from db.engine import connect
+from tests.flows.calls import CommandLine
+from tests.flows.playing import drive
+from tests.flows.scripted import ANSWERS, ENTRANT, RESOLVED, UNRESOLVED, Script
+from tests.flows.test_resume import wait_for
+from tests.flows.test_run import _sandboxes_of
+from tests.support.openai_server import OpenAIServer
+
+ROOT = Path(__file__).parents[2]
+ENDED_WITHIN_S = 10.0
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """An endpoint that answers the first question of a conversation at once, and the others after a minute."""
+    script = Script()
+
+    def answer(request: dict[str, object]) -> object:
+        said = sum(message["role"] == "assistant" for message in request["messages"])  # type: ignore[attr-defined]
+        return script(request).with_(delay_s=60.0 if said else 0.0)  # type: ignore[arg-type, union-attr]
+
+    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield server
+
+
+@pytest.mark.parametrize("how", ["command", "keyboard", "signal"])
+def test_cancelled_within_seconds_and_resumable(
+    stackrank: CommandLine, database: str, slow: OpenAIServer, tmp_path: Path, how: str
+) -> None:
+    spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": 2, "workers": 2, "name": "slow"}
+    file = tmp_path / "run.yaml"
+    file.write_text(json.dumps({**spec, "sandbox": "bubblewrap", "steps": 10}))
+    command = [sys.executable, "-m", "flows.cli", "run", str(file)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for(lambda: process.poll() is not None or slow.now == 2, "two episodes that wait for their model", 180)
+        assert process.poll() is None, process.communicate()
+        asked = time.monotonic()
+        if how == "command":
+            result = stackrank("cancel", "slow", "--json")
+            assert (result.status, result.json()["status"], result.json()["running"]) == (0, "cancelled", 0)
+        else:
+            process.send_signal(signal.SIGINT if how == "keyboard" else signal.SIGTERM)
+            wait_for(lambda: not queries.episodes(connect(), "slow", status="running"), "the end of both", 60)
+        assert time.monotonic() - asked < ENDED_WITHIN_S
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == {"command": 1, "keyboard": 130, "signal": -signal.SIGTERM}[how]
+    assert _sandboxes_of(process.pid) == []
+    run = queries.run(connect(), "slow")
+    cut = queries.episodes(connect(), run["id"], stop_reason="cancelled")
+    assert (run["status"], len(cut), run["pending"]) == ("cancelled", 2, 2)
+    assert all(row["verdict"] == "error" and row["steps"] == 1 for row in cut)
+    questions = slow.asked
+
+    slow._script = Script()
+    assert drive(run["id"]) == ""
+    run = queries.run(connect(), "slow")
+    assert (run["resolved"], run["unresolved"], run["errors"], run["retried"]) == (2, 2, 0, 0)
+    assert slow.asked - questions == 4 * ANSWERS - 2, "the answers that were there are not paid for again"
