@@ -74,6 +74,7 @@ def run(
     workers: Annotated[Number, typer.Option(help="Episodes at the same time.")] = None,
     sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
     steps: Annotated[Number, typer.Option(help="Actions an episode may take.")] = None,
+    pool: Annotated[Text, typer.Option(help="Split the run over the workers of this work pool.")] = None,
     budget: Annotated[Decimal, typer.Option(help="Dollars the run may cost; no episode starts afterwards.")] = None,
     name: Annotated[Text, typer.Option(help="Name of the run.")] = None,
     leaderboard: Annotated[Text, typer.Option(help="Leaderboard the run belongs to.")] = None,
@@ -96,7 +97,7 @@ def run(
         "agent": agent or [],
         "model": model or [], "tools": tools or [], "attempts": attempts, "workers": workers, "sandbox": sandbox,
         "steps": steps, "name": name, "leaderboard": leaderboard, "tags": tag, "seed": seed,
-        "owner": owner, "project": project, "budget_usd": budget,
+        "owner": owner, "project": project, "budget_usd": budget, "pool": pool,
         "include_invalid": include_invalid,
     }  # fmt: skip
     raise typer.Exit(play(spec, overrides, as_json, _debug))

@@ -22,6 +22,7 @@ from flows import log, preflight
 from flows.driver import Claim, Done, Driver, reopen_errors
 from flows.endpoint_limits import slots
 from flows.episode import play_episode
+from flows.host import room
 from flows.reporting import progress_shown, report
 from flows.stage import Stage, leave, stage_of
 
@@ -43,6 +44,7 @@ def episode(run_id: int, claim: dict[str, Any], token: str, label: str) -> dict[
             return {"episode": claim["id"], "verdict": "", "stop_reason": ""}
     with (
         stage.waiting(claim["id"]),
+        room(stage.tasks[claim["task_id"]].limits, stage.over.is_set),
         slots(stage.entrants[claim["entrant_id"]], stage.over.is_set),
         log.doing("episode", run=run_id, episode=claim["id"], what=label) as outcome,
     ):
@@ -69,7 +71,12 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         log.info("run started", run=run_id, flow_run=flow_run.id)
         stage.start_heart()
         with progress_shown(store.engine, run_id):
-            why = _drive(stage)
+            if stage.plan.spec.pool:
+                from flows.shards import lead
+
+                why = lead(stage)
+            else:
+                why = drive(stage)
     except BaseException as error:
         text = " ".join(str(error).split())[:500] or type(error).__name__
         store.end_run(run_id, RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED, text)
@@ -90,8 +97,8 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     return Completed(message=reason)
 
 
-def _drive(stage: Stage, limit: int | None = None) -> str:
-    """Play what is left in this process. Returns why it ended early."""
+def drive(stage: Stage, limit: int | None = None) -> str:
+    """Play what is left, or `limit` episodes of it, from this process. Returns why it ended early."""
     with _runner(stage) as runner:
 
         def submit(claim: Claim, done: Done) -> None:
@@ -102,21 +109,30 @@ def _drive(stage: Stage, limit: int | None = None) -> str:
         try:
             return Driver(stage, submit, limit=limit).run()
         except BaseException:
-            # The runner waits for its threads: they have to end.
-            stage.cancel()
+            # The runner waits for its threads: they have to end. Others go on with what a shard leaves.
+            (stage.cancel if limit is None else stage.release)()
             raise
 
 
 def _runner(stage: Stage) -> TaskRunner[Any]:
-    return ThreadPoolTaskRunner(max_workers=stage.plan.spec.workers)
+    spec = stage.plan.spec
+    if spec.runner == "threads":
+        return ThreadPoolTaskRunner(max_workers=spec.workers)
+    from prefect_dask.task_runners import DaskTaskRunner
+
+    if spec.dask_address:
+        return DaskTaskRunner(address=spec.dask_address)
+    return DaskTaskRunner(
+        cluster_kwargs={"n_workers": spec.workers, "threads_per_worker": 1, "dashboard_address": None}
+    )
 
 
 def _error(future: PrefectFuture[Any]) -> BaseException | None:
-    future.wait()
-    if future.state.is_completed():
-        return None
-    found = future.state.result(raise_on_failure=False)
-    return found if isinstance(found, BaseException) else None
+    try:
+        future.result()
+    except BaseException as error:  # whatever it was: who plays the run decides
+        return error
+    return None
 
 
 def _label(stage: Stage, claim: Claim) -> str:

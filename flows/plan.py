@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any
 
 from sqlalchemy import Engine
@@ -90,6 +91,8 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
     tasks = tuple(task for task in tasks if task.id not in unbuilt)
     if not tasks:
         raise SpecError(f"no task is left: {next(iter(unbuilt.values()), 'the benchmark is empty')}")
+    if spec.runner == "dask" and find_spec("prefect_dask") is None:
+        raise SpecError("runner: dask needs a package that is not there: pip install 'stackrank[dask]'")
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget, left_out)
 

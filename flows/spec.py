@@ -137,6 +137,14 @@ class RunSpec(BaseModel):
     """Seconds an episode may take. `null`: no limit."""
     retries: int = Field(2, ge=0, le=10)
     """How often an episode is tried again after a failure of the infrastructure."""
+    runner: Literal["threads", "dask"] = "threads"
+    """Where episodes are played: in this process, or on a Dask cluster (`pip install 'stackrank[dask]'`)."""
+    dask_address: str = ""
+    """The scheduler of the Dask cluster; a cluster of `workers` processes on this machine where empty."""
+    pool: str = ""
+    """Split the run over the workers of this Prefect work pool, who share one database; `stackrank worker`."""
+    shard_size: int = Field(50, ge=1, le=1000)
+    """Episodes that a worker of the pool takes on at a time."""
     max_error_share: float = Field(0.5, ge=0, le=1)
     """The run stops early when more than this share of its episodes (of five at least) end in `error`."""
     budget_usd: float | None = Field(None, gt=0)

@@ -1,0 +1,123 @@
+"""A run on several machines: it is split into shards, flow runs that any worker of a work pool takes.
+
+A shard is no list of episodes: whoever plays one claims the next open episodes of the run, so many at most. So it does
+not matter which shard dies, which is started twice, and which worker is slow; the database says what is left.
+
+Importing this module imports Prefect.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx
+from prefect import flow
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import (
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+    FlowRunFilterTags,
+)
+from prefect.client.schemas.objects import State, StateType
+from prefect.exceptions import PrefectException
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+
+from db import queries
+from db.engine import connect
+from db.models import RunStatus, now
+from flows import log
+from flows.claims import Watch
+from flows.deployments import Workflow
+from flows.driver import spent, too_many_errors
+from flows.evaluate import drive
+from flows.stage import Stage, leave, stage_of
+
+TICK_S = 2.0
+YOUNG = timedelta(seconds=60)
+"""A shard that has just started has claimed nothing yet."""
+ENDING_S = 10.0
+
+
+@flow(name="shard", flow_run_name="run {run_id} · shard {number}", persist_result=False)
+def shard(run_id: int, number: int, size: int) -> State[Any]:
+    """Play up to `size` open episodes of a run that goes on."""
+    status = queries.run(connect(), run_id)["status"]
+    if status != RunStatus.RUNNING:
+        return Completed(message=f"the run is {status}")
+    stage = stage_of(run_id)
+    try:
+        stage.start_heart()
+        why = drive(stage, limit=size)
+    finally:
+        leave(run_id)
+    return Failed(message=why) if why else Completed()
+
+
+SHARD = Workflow(shard, limit=None)
+
+
+def lead(stage: Stage) -> str:
+    """Have the run played by the workers of its pool, and wait until they have. Returns why it ended early."""
+    spec, run_id, store = stage.plan.spec, stage.run_id, stage.store
+    watch, submitted = Watch(), 0
+    with get_client(sync_client=True) as client:
+        deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
+        while not stage.draining.is_set():
+            claims = store.claims(run_id)
+            pending = queries.progress(store.engine, run_id)["pending"]
+            if not claims and not pending:
+                return ""
+            if why := spent(stage) or too_many_errors(stage):
+                return why
+            void = watch.void(claims, ())
+            workers = {row["claimed_by"] for row in claims} - {row["claimed_by"] for row in void}
+            missing = math.ceil((pending + len(void)) / spec.shard_size) - len(workers)
+            try:
+                if missing > 0 and not _expected(client, run_id):
+                    for _ in range(missing):
+                        submitted += 1
+                        _submit(client, deployment, run_id, submitted, spec.shard_size)
+                    log.info("shards submitted", run=run_id, shards=missing, pool=spec.pool)
+            except (httpx.HTTPError, PrefectException) as error:
+                log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
+            time.sleep(TICK_S)
+    if stage.over.is_set():
+        store.cancel_run(run_id, "cancelled")
+    deadline = time.monotonic() + ENDING_S
+    while store.claims(run_id) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return ""
+
+
+def _expected(client: SyncPrefectClient, run_id: int) -> bool:
+    """Whether shards of the run wait for a worker, or have just started."""
+    states = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
+    found = client.read_flow_runs(
+        flow_run_filter=FlowRunFilter(
+            tags=FlowRunFilterTags(all_=[_tag(run_id)]),
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states)),
+        )
+    )
+    for each in found:
+        if each.state_type is not StateType.RUNNING or each.start_time is None or now() - each.start_time < YOUNG:
+            return True
+    return False
+
+
+def _submit(client: SyncPrefectClient, deployment: UUID, run_id: int, number: int, size: int) -> None:
+    client.create_flow_run_from_deployment(
+        deployment,
+        parameters={"run_id": run_id, "number": number, "size": size},
+        tags=[_tag(run_id)],
+        idempotency_key=f"{flow_run.id}-{flow_run.run_count}-{number}",
+    )
+
+
+def _tag(run_id: int) -> str:
+    return f"stackrank-run-{run_id}"

@@ -1,0 +1,153 @@
+"""What an episode costs besides itself: `python -m tests.bench.bench_flow [EPISODES]`.
+
+Episodes of one step without a sandbox are played through the flow, on a Prefect server and a SQLite file of their own.
+Printed is the processor time of this process and of the server for each episode, and this process's memory.
+Targets: ours below 40 ms, with the server below 100 ms, memory below 500 MB and flat.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import psutil
+
+from agents import registry
+from agents.base import Briefing, Decision, Past
+from env.actions import Action, Observation
+from env.scoring import Score
+
+ATTEMPTS = 100
+DRAINED = 0.1
+"""Share of a core below which the server has nothing left to write."""
+
+
+class NoOp:
+    """Hands in at once."""
+
+    version = "1"
+    needs_model = False
+    knows_fix = False
+
+    def __init__(self, **_: Any) -> None:
+        """Takes what every agent is given."""
+
+    def recall(self, past: Sequence[Past]) -> None:
+        """Nothing to remember."""
+
+    def begin(self, briefing: Briefing, observation: Observation) -> None:
+        """Nothing to learn."""
+
+    def act(self, observation: Observation) -> Decision:
+        """Hand in."""
+        return Decision(Action("submit"))
+
+
+class NoEnv:
+    """An environment without a sandbox."""
+
+    def __init__(self, task: Any, tools: Any, *_: Any, **__: Any) -> None:
+        self.task, self.tools = task, tools
+        self.over, self.score_ms = "", 0.0
+
+    def __enter__(self) -> NoEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to end."""
+
+    def reset(self) -> tuple[Observation, dict[str, Any]]:
+        """An observation of usual size."""
+        return Observation("x" * 4000), {}
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """The end."""
+        self.over = "submitted"
+        return Observation("handed in"), 0.0, True, False, {}
+
+    def score(self) -> Score:
+        """Unresolved."""
+        return Score(False)
+
+
+def measure(episodes: int) -> dict[str, float]:
+    """Play them and say what it cost."""
+    home = tempfile.mkdtemp(prefix="stackrank-bench-")
+    os.environ |= {"STACKRANK_HOME": home, "STACKRANK_DATABASE_URL": f"sqlite:///{home}/bench.db"}
+    os.environ["PREFECT_PROFILES_PATH"] = f"{home}/none.toml"
+    from flows import server
+
+    url = server.ensure_server(say=lambda message: print(message, file=sys.stderr))
+    status = server.server_status()
+    assert status is not None
+    try:
+        os.environ |= server.client_env(url) | {"PREFECT_LOGGING_LEVEL": "CRITICAL"}
+        return _play(episodes, psutil.Process(status["pid"]))
+    finally:
+        server.stop_server()
+
+
+def _play(episodes: int, server: psutil.Process) -> dict[str, float]:
+    from db import queries
+    from db.engine import connect
+    from db.store import Store
+    from flows import episode
+    from flows.evaluate import evaluate
+    from flows.plan import make_plan, save_run
+    from flows.spec import make_spec
+
+    registry.BUILT_IN["noop"] = f"{__name__}:NoOp"
+    episode.DebugEnv = NoEnv  # type: ignore[misc, assignment]
+    attempts = min(ATTEMPTS, episodes)
+    spec = {"limit": math.ceil(episodes / attempts), "attempts": attempts, "workers": 8, "sandbox": "local"}
+    run_id = save_run(
+        Store(connect()), make_plan(make_spec({**spec, "entrants": [{"agent": "noop"}]}, "the benchmark"))
+    )
+    me, over, memory = psutil.Process(), threading.Event(), []
+
+    def watch() -> None:
+        while not over.wait(1.0):
+            memory.append(me.memory_info().rss / 2**20)
+
+    threading.Thread(target=watch, daemon=True).start()
+    started, ours, theirs = time.monotonic(), _cpu_s(me), _cpu_s(server)
+    evaluate(run_id=run_id, label="bench")
+    wall_s, ours = time.monotonic() - started, _cpu_s(me) - ours
+    over.set()
+    before = _cpu_s(server)
+    while True:
+        time.sleep(5)
+        now = _cpu_s(server)
+        if now - before < 5 * DRAINED:
+            break
+        before = now
+    counts = queries.run(connect(), run_id)
+    assert (counts["unresolved"], counts["errors"]) == (counts["episodes_total"], 0), counts
+    count = counts["episodes_total"]
+    theirs = _cpu_s(server) - theirs
+    quarter = max(len(memory) // 4, 1)
+    return {
+        "episodes": count,
+        "wall_s": round(wall_s, 1),
+        "ours_ms": round(ours / count * 1000, 1),
+        "server_ms": round(theirs / count * 1000, 1),
+        "together_ms": round((ours + theirs) / count * 1000, 1),
+        "memory_mb_first_quarter": round(max(memory[:quarter])),
+        "memory_mb_most": round(max(memory)),
+    }
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000), indent=2))

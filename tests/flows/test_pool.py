@@ -1,0 +1,119 @@
+"""One run on two machines: workers in network namespaces, with a Prefect server and a PostgreSQL between them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from db import queries
+from db.engine import connect
+from db.store import Store
+from tests.flows.test_resume import wait_for
+from tests.postgres import PASSWORD, Cluster, cluster
+from tests.support.forwarder import forwarded
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("stackrank-a", "stackrank-b")
+EPISODES = 8
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def networks() -> Iterator[dict[str, str]]:
+    """Two namespaces, each with one link to here: name -> our address on it."""
+    with ExitStack() as made:
+        try:
+            for number, name in enumerate(NAMES, 1):
+                ip("netns", "add", name)
+                made.callback(ip, "netns", "delete", name)
+                ip("link", "add", f"srank{number}", "type", "veth", "peer", "name", "eth0", "netns", name)
+                ip("address", "add", f"10.213.{number}.1/30", "dev", f"srank{number}")
+                ip("link", "set", f"srank{number}", "up")
+                ip("-n", name, "address", "add", f"10.213.{number}.2/30", "dev", "eth0")
+                ip("-n", name, "link", "set", "eth0", "up")
+                ip("-n", name, "link", "set", "lo", "up")
+        except (subprocess.CalledProcessError, FileNotFoundError) as error:
+            reason = f"no network namespace can be made here ({getattr(error, 'stderr', b'').decode() or error})"
+            if os.environ.get("CI"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+        yield {name: f"10.213.{number}.1" for number, name in enumerate(NAMES, 1)}
+
+
+@pytest.fixture
+def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    with cluster() as running:
+        monkeypatch.setenv("STACKRANK_DATABASE_URL", running.create())
+        yield running
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("loss", ["cut off", "killed"])
+def test_one_of_two_machines_is_lost(
+    prefect_server: str, networks: dict[str, str], postgres: Cluster, tmp_path: Path, loss: str
+) -> None:
+    """Every episode has its verdict, once, whether a machine dies or only nobody hears of it any more."""
+    pool = f"netns-{loss.replace(' ', '-')}"
+    database = os.environ["STACKRANK_DATABASE_URL"].partition("?")[0].rpartition("/")[2]
+    port = urlsplit(prefect_server).port or 0
+    stackrank = [sys.executable, "-m", "flows.cli"]
+    with ExitStack() as ends:
+        workers: dict[str, subprocess.Popen[bytes]] = {}
+        for name, address in networks.items():
+            api = ends.enter_context(forwarded(address, ("127.0.0.1", port)))
+            tables = ends.enter_context(forwarded(address, str(postgres.folder / ".s.PGSQL.5432")))
+            there = {
+                "PREFECT_API_URL": f"http://{address}:{api}/api",
+                "STACKRANK_DATABASE_URL": f"postgresql://stackrank:{PASSWORD}@{address}:{tables}/{database}",
+            }
+            log = ends.enter_context((tmp_path / f"{name}.log").open("wb"))
+            command = ["ip", "netns", "exec", name, *stackrank, "worker", "--pool", pool, "--limit", "1"]
+            workers[name] = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **there}, stdout=log, stderr=log)
+            ends.callback(end, workers[name].pid)
+        spec = ["--agent", "oracle", "--tools", "rewrite", "--limit", str(EPISODES), "--workers", "1", "--name", "pool"]
+        file = tmp_path / "run.yaml"
+        file.write_text(f"pool: {pool}\nshard_size: 4\nsandbox: bubblewrap\nbenchmark: bugs\n")
+        run = subprocess.Popen([*stackrank, "run", str(file), *spec], cwd=ROOT)
+        ends.callback(end, run.pid)
+        store = Store(connect())
+
+        def players() -> set[str]:
+            found = queries.runs(store.engine)
+            claims = store.claims(found[0]["id"]) if found else []
+            return {row["claimed_by"] for row in claims}
+
+        wait_for(lambda: run.poll() is not None or len(players()) == 2, "both workers at work", 300)
+        lost = NAMES[1]
+        if loss == "cut off":
+            ip("link", "set", "srank2", "down")
+        else:
+            end(workers[lost].pid)
+        assert run.wait(timeout=300) == 0
+    found = queries.run(connect(), "pool")
+    rows = queries.episodes(connect(), found["id"], counted=None)
+    assert (found["status"], found["errors"], len(rows)) == ("finished", 0, EPISODES)
+    assert Counter(row["verdict"] for row in rows).keys() <= {"resolved", "unresolved"}
+    assert len({row["claimed_by"] for row in rows if row["claimed_by"]}) >= 2
+    assert sum(row["interruptions"] for row in rows) >= 1
+
+
+def end(pid: int) -> None:
+    """Kill a process and all that it started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        for process in [*top.children(recursive=True), top]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
