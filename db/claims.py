@@ -58,6 +58,14 @@ class Claims(Transactions):
 
         return self._write(work)
 
+    def free(self, episode_id: int, *, seen: Row) -> bool:
+        """Make an episode whose worker is gone pending, if it still stands as in `seen`: whoever is next goes on."""
+        values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + 1}
+        as_seen = (_E.claimed_by == seen["claimed_by"], _E.alive_at == seen["alive_at"])
+        where = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, *as_seen)
+        statement = update(EPISODE).where(*where).values(values)
+        return bool(self._write(lambda connection: connection.execute(statement).rowcount))
+
     def hand_over(self, episode_id: int, giver: str, taker: str) -> bool:
         """Give a claim to another worker; False when it was not `giver`'s."""
         values = {"claimed_by": taker, "alive_at": now()}

@@ -69,15 +69,16 @@ def lead(stage: Stage) -> str:
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
         while not stage.draining.is_set():
+            for void in watch.void(store.claims(run_id), ()):
+                store.free(void["id"], seen=void)
             claims = store.claims(run_id)
             pending = queries.progress(store.engine, run_id)["pending"]
             if not claims and not pending:
                 return ""
             if why := spent(stage) or too_many_errors(stage):
                 return why
-            void = watch.void(claims, ())
-            workers = {row["claimed_by"] for row in claims} - {row["claimed_by"] for row in void}
-            missing = math.ceil((pending + len(void)) / spec.shard_size) - len(workers)
+            workers = {row["claimed_by"] for row in claims}
+            missing = math.ceil(pending / spec.shard_size) - len(workers)
             try:
                 if missing > 0 and not _expected(client, run_id):
                     for _ in range(missing):

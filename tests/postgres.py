@@ -20,9 +20,21 @@ PASSWORD = "s3cret"
 class Cluster:
     """A running server and the means to make databases on it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, control: tuple[object, ...] = ()) -> None:
+        """`control`: pg_ctl with the cluster it is for."""
         self.folder = folder
+        self._control = control
         self._numbers = itertools.count()
+
+    def kill(self) -> None:
+        """End it as a crash does: no client hears a word."""
+        _run(*self._control, "-m", "immediate", "-w", "stop")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
+        # The server must not inherit the pipes of this process.
+        _run(*self._control, "-l", self.folder / "log", "-o", options, "-w", "start")
 
     def url(self, database: str, password: str = PASSWORD) -> str:
         """The address of a database as users write it."""
@@ -68,7 +80,7 @@ def cluster() -> Iterator[Cluster]:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
     folder = Path(tempfile.mkdtemp(prefix="stackrank-pg-"))
     try:
-        secret, log = folder / "password", folder / "log"
+        secret = folder / "password"
         secret.write_text(PASSWORD)
         if os.geteuid() == 0:
             for path in (folder, secret):
@@ -78,12 +90,11 @@ def cluster() -> Iterator[Cluster]:
             *(programs / "initdb", "-D", data, "-U", "stackrank", "--auth=scram-sha-256", f"--pwfile={secret}"),
             *("--no-sync", "--encoding=UTF8", "--locale=C"),
         )
-        options = f"-k {folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
-        # pg_ctl waits until the server answers; the server must not inherit the pipes of this process.
-        _run(programs / "pg_ctl", "-D", data, "-l", log, "-o", options, "-w", "start")
+        running = Cluster(folder, (programs / "pg_ctl", "-D", data))
+        running.start()
         try:
-            yield Cluster(folder)
+            yield running
         finally:
-            _run(programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            running.kill()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

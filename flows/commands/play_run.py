@@ -71,7 +71,8 @@ def play(run_id: int, total: int, url: str, as_json: bool, debug: bool, *, error
     engine = with_patience(connect(), PATIENCE_S)
     os.environ.update(client_env(url))
     # Failures are in the database and on our pages; Prefect would print each one's traceback.
-    os.environ["PREFECT_LOGGING_LEVEL"] = "INFO" if debug else "CRITICAL"
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        os.environ[name] = "INFO" if debug else "CRITICAL"
     from flows.evaluate import evaluate
 
     interrupted = False

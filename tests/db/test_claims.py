@@ -40,6 +40,11 @@ def test_one_who_was_heard_of_is_not_taken_over(store: Store, matrix: SimpleName
     (seen,) = store.claims(matrix.run)
     store.keep_claims([row["id"]], "alive")
     assert store.take_over(row["id"], "other", seen=seen) is None
+    assert not store.free(row["id"], seen=seen)
+    (seen,) = store.claims(matrix.run)
+    assert store.free(row["id"], seen=seen)
+    again = store.claim_next(matrix.run, "other")
+    assert again is not None and (again["id"], again["interruptions"]) == (row["id"], 1)
 
 
 def test_what_comes_from_the_dead_is_refused(store: Store, matrix: SimpleNamespace) -> None:

@@ -181,7 +181,7 @@ def test_what_an_endpoint_could_not_answer_is_continued(
 
 
 def test_errors_end_a_run_that_makes_nothing_else(endpoint: OpenAIServer) -> None:
-    endpoint._script = lambda request: Fault.status(401, "no such key")
+    endpoint._script = lambda request: Fault.status(400, "no such thing")
     run_id = scripted_run(attempts=10, retries=0)
     why = drive(run_id)
     assert "ended in an error, more than 50%" in why and "for instance" in why
