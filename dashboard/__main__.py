@@ -7,6 +7,8 @@ import os
 import sys
 
 from dashboard.launch import command
+from db.engine import default_url
+from db.errors import masked
 
 parser = argparse.ArgumentParser(prog="dashboard")
 parser.add_argument("--port", type=int, default=8501)
@@ -17,4 +19,6 @@ try:
 except ValueError as error:
     print(f"error: {error}", file=sys.stderr)
     sys.exit(2)
+shown = f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C ends it)"
+print(shown, file=sys.stderr, flush=True)
 os.execve(argv[0], argv, environment)

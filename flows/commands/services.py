@@ -109,7 +109,6 @@ def dashboard(port: int, host: str) -> None:
             raise ServerError(
                 f"The dashboard cannot listen on {host}:{port} ({error.strerror}): choose another --port."
             ) from None
-    say(f"the dashboard shows {masked(default_url())} at http://{host}:{port} (Ctrl-C ends it)")
     os.execve(sys.executable, _command(port, host), _env(port))
 
 

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.show import escaped
 from db import queries
 from db.engine import connect
+from db.notes import Notes
 from db.store import Store
 from tests.dashboard.seed import HOSTILE, seed
 
@@ -117,10 +118,20 @@ def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
     benchmark = store.save_benchmark(
         name=HOSTILE, digest="d", license="", source="", tasks=[{"name": HOSTILE, "category": HOSTILE}]
     )
-    entrant = store.save_entrant(digest="e", name=HOSTILE, agent=HOSTILE, model=HOSTILE)
+    about = {"agent": HOSTILE, "model": HOSTILE}
+    entrant = store.save_entrant(digest="e", name=HOSTILE, **about)
+    other = store.save_entrant(digest="f", name=HOSTILE + "2", tools=HOSTILE, tool_list=["pdb"], **about)
     run = store.create_run(name=HOSTILE, benchmark_id=benchmark.id, spec={HOSTILE: HOSTILE}, tags=[HOSTILE])
-    (episode,) = store.create_episodes(run, [(benchmark.task_ids[HOSTILE], entrant, 1)]).values()
+    cells = [(benchmark.task_ids[HOSTILE], *cell) for cell in ((entrant, 1), (other, 1), (other, 2))]
+    episode, second, broken = store.create_episodes(run, cells).values()
     store.start_run(run)
+    store.start_episode(broken)
+    store.finish_episode(broken, verdict="error", stop_reason="error", error=HOSTILE)
+    store.start_episode(second)
+    store.add_step(second, index=1, tool=HOSTILE)
+    store.finish_episode(second, verdict="resolved", stop_reason="solved")
+    Notes(store.engine).add(run, HOSTILE, author=HOSTILE, episode_id=episode, step_index=1)
+    Notes(store.engine).tag_episode(episode, [HOSTILE[:60]])
     store.start_episode(episode)
     store.add_step(episode, index=0, tool=HOSTILE, arguments={HOSTILE: [HOSTILE]}, state={"locals": {HOSTILE: HOSTILE}})
     odd = {"file": HOSTILE, "line": HOSTILE, "tests": HOSTILE, "breakpoints": HOSTILE}
@@ -137,9 +148,13 @@ def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
     )
     store.end_run(run, "failed", HOSTILE)
     for page in PAGES:
-        for tab in ({}, {"lb_tab": "Failure points", "run_tab": "Failure points", "trace_tab": "Score"}):
-            app = visit(url, page, id="1", step="1", lb_pick="1", **tab)
-            for part in (*app.markdown, *app.title, *app.subheader, *app.caption):
+        for tab in (
+            {"lb_pick": "1", "fp_tab": "Not the entrant's fault", "cmp_tab": "What differs"},
+            {"lb_tab": "Reliability", "run_tab": "Failure points", "fp_tab": "Where it went wrong"},
+            {"lb_pick": "1,2", "lb_tab": "Budget", "run_tab": "Specification", "cmp_tab": "By category"},
+        ):
+            app = visit(url, page, id="1", step="1", cmp_show="second", tk_text=HOSTILE[:9], **tab)
+            for part in (*app.markdown, *app.title, *app.subheader, *app.caption, *app.warning, *app.info):
                 assert "<script>" not in part.value and ":red[" not in part.value and "**bold**" not in part.value
 
 
