@@ -104,7 +104,9 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
             return replace(invalid(f"with the fix, {_why(cured)}"), out_of_time=cured.timed_out)
         lists = _lists(given, cured)
         if stable is not None and lists != stable:
-            return replace(invalid("the tests that fail are not always the same"), out_of_time=given.timed_out)
+            odd = sorted(set(lists[0]) ^ set(stable[0]) or set(lists[1]) ^ set(stable[1]))
+            reason = f"the tests that fail are not always the same ({', '.join(odd[:3])})"
+            return replace(invalid(reason), out_of_time=given.timed_out)
         stable = lists
         alone = alone and not (_same_run(task) or (visible and visible <= set(given.tests)))
     fail_to_pass, pass_to_pass = stable or ((), ())
