@@ -21,6 +21,8 @@ def login_configured() -> bool:
     named = os.environ.get(SECRETS)
     # Streamlit by itself looks into two folders.
     places = [Path(named).expanduser()] if named else [Path.home() / _USUAL, Path.cwd() / _USUAL]
+    if named and not named.endswith(".toml"):
+        raise ValueError(f"Streamlit reads secrets from files that end with .toml, not from {named}: rename it.")
     for file in places:
         if not named and not file.exists():
             continue

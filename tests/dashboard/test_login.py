@@ -136,6 +136,12 @@ def test_without_a_login_it_is_for_this_machine_only(monkeypatch: pytest.MonkeyP
     assert f"--secrets.files={tmp_path / 'secrets.toml'}" in command(host="0.0.0.0")[0]
 
 
+def test_secrets_have_a_name_that_streamlit_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("STACKRANK_SECRETS", str(secrets(tmp_path, 1, 2).rename(tmp_path / "secrets")))
+    with pytest.raises(ValueError, match=r"end with \.toml"):
+        command(host="0.0.0.0")
+
+
 @pytest.mark.parametrize("text", [None, "[auth", "[other]\n"])
 def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> None:
     file = tmp_path / "secrets.toml"
