@@ -17,7 +17,11 @@ _USUAL = ".streamlit/secrets.toml"
 
 
 def login_configured() -> bool:
-    """Whether the secrets file has a section [auth]. Raises `ValueError` for a file that cannot be read."""
+    """Whether there is a secrets file with a section [auth].
+
+    Raises `ValueError` where `STACKRANK_SECRETS` names a file that cannot be read or has no such section: whoever names
+    one wants a login, and must not get an open dashboard for a typing error.
+    """
     named = os.environ.get(SECRETS)
     # Streamlit by itself looks into two folders.
     places = [Path(named).expanduser()] if named else [Path.home() / _USUAL, Path.cwd() / _USUAL]
@@ -32,6 +36,8 @@ def login_configured() -> bool:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             told = f"The secrets file {file} cannot be read ({error}): mend it or change {SECRETS}."
             raise ValueError(told) from None
+    if named:
+        raise ValueError(f"The secrets file {named} has no section [auth]: add it, or take {SECRETS} away.")
     return False
 
 
@@ -55,7 +61,8 @@ def command(
     `database_url` None leaves the choice to `STACKRANK_DATABASE_URL`. It travels in the environment: a command line is
     readable by every user of the machine, and the URL may hold a password.
     """
-    if not is_loopback(host) and not login_configured() and not os.environ.get(OPEN):
+    login = login_configured()
+    if not is_loopback(host) and not login and not os.environ.get(OPEN):
         raise ValueError(
             f"Without a login the dashboard listens on this machine only, not on {host}: name a secrets file with an "
             f"[auth] section in {SECRETS}, or set {OPEN}=1 where something in front of it keeps strangers out."

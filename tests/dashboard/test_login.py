@@ -143,14 +143,15 @@ def test_secrets_have_a_name_that_streamlit_reads(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("text", [None, "[auth", "[other]\n"])
-def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None, host: str) -> None:
     file = tmp_path / "secrets.toml"
     if text is not None:
         file.write_text(text)
     monkeypatch.setenv("STACKRANK_SECRETS", str(file))
     root = str(Path(__file__).parents[2])
     monkeypatch.setenv("PYTHONPATH", root)
-    argv = [sys.executable, "-m", "dashboard", "--host", "0.0.0.0"]
+    argv = [sys.executable, "-m", "dashboard", "--host", host]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and done.stderr.startswith("error: ") and "STACKRANK_SECRETS" in done.stderr
     assert "Traceback" not in done.stderr
