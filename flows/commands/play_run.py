@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from db import queries
 from db.engine import connect, default_url
 from db.errors import masked
+from db.models import RunStatus
 from db.patience import with_patience
 from db.store import Store
 from flows import preflight, progress
@@ -57,6 +58,11 @@ def resume(ref: str, errors: bool, changes: dict[str, Any], as_json: bool, debug
     left = row["pending"] + row["running"] + (row["errors"] if errors else 0)
     if not left:
         say(f"nothing is left of run {run_id}: every episode has its verdict")
+        if row["status"] != RunStatus.FINISHED:
+            # Killed between its last episode and its end.
+            store = Store(engine)
+            store.start_run(run_id)
+            store.end_run(run_id, RunStatus.FINISHED)
         return report(engine, run_id, as_json)
     if changes:
         Store(engine).change_spec(run_id, changes)
@@ -73,6 +79,8 @@ def play(run_id: int, total: int, url: str, as_json: bool, debug: bool, *, error
     # Failures are in the database and on our pages; Prefect would print each one's traceback.
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
         os.environ[name] = "INFO" if debug else "CRITICAL"
+    from httpx import TransportError
+
     from flows.evaluate import evaluate
 
     interrupted = False
@@ -91,6 +99,9 @@ def play(run_id: int, total: int, url: str, as_json: bool, debug: bool, *, error
         with progress.shown(engine, run_id, total):
             label = label_of(queries.run(engine, run_id))
             evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
+    except TransportError as error:
+        # Episodes do not need the server; what is left, if anything, the run's status says.
+        say(f"warning: the Prefect server does not answer any more ({error}); what was played is in the database")
     finally:
         signal.signal(signal.SIGINT, before)
     status = report(engine, run_id, as_json)
@@ -106,9 +117,9 @@ def report(engine: Engine, run_id: int, as_json: bool) -> int:
         print_json(queries.run_summary(engine, run_id))
     else:
         show(engine, run_id)
-    if row["status"] in ("failed", "cancelled"):
+    if row["status"] != RunStatus.FINISHED:
         say(f"`stackrank resume {run_id}` goes on with it")
-    return 1 if row["status"] == "failed" or row["errors"] else 0
+    return 0 if row["status"] == RunStatus.FINISHED and not row["errors"] else 1
 
 
 def show(engine: Engine, run_id: int) -> None:

@@ -76,7 +76,11 @@ def test_cancelled_within_seconds_and_resumable(
     questions = slow.asked
 
     slow._script = Script()
-    assert drive(run["id"]) == ""
+    if how == "command":
+        assert stackrank("resume", "slow", "--json").status == 0
+        assert "nothing is left" in stackrank("resume", "slow", "--json").err
+    else:
+        assert drive(run["id"]) == ""
     run = queries.run(connect(), "slow")
     assert (run["resolved"], run["unresolved"], run["errors"], run["retried"]) == (2, 2, 0, 0)
     assert slow.asked - questions == 4 * ANSWERS - 2, "the answers that were there are not paid for again"
