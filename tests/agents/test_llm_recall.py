@@ -26,7 +26,7 @@ SCRIPT = [
     call("pdb", command="c").with_(tokens_reasoning=5),
     call("submit"),
 ]
-BRIEFING = Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 7)
+BRIEFING = Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 7, 7)
 
 
 def answers(number: int) -> Observation:
