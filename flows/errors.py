@@ -33,6 +33,8 @@ POLICIES: dict[type[Exception], Policy] = {
     DatabaseError: Policy("the database", retried=True),
     ReplayDiffers: Policy("the repetition", retried=True, afresh=True),
     AccessError: Policy("the model's endpoint", retried=False, ends_run=True),  # before its base class
+    # CPython may fail at parsing source in several threads: https://github.com/python/cpython/issues/106905
+    SystemError: Policy("the Python interpreter", retried=True),
     AgentSetupError: Policy("the agent's set-up", retried=False),
 }
 FAULT = Policy("stackrank itself", retried=False)
