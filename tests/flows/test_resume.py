@@ -40,7 +40,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 def scripted_run(**more: Any) -> int:
     spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": ATTEMPTS, "workers": 2, "steps": 10}
-    return make_run(sandbox="bubblewrap", **{**spec, **more})
+    return make_run(**{"sandbox": "bubblewrap", **spec, **more})
 
 
 def in_a_process(run_id: int) -> subprocess.Popen[bytes]:
