@@ -25,7 +25,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .breakpoints import Breakpoints
 from .control import INTERRUPT, Control, EmptyInput
-from .values import safe_locals
+from .values import call_stack, safe_locals
 
 STEP_PATIENCE_S = 0.3
 """How long a thread at a breakpoint waits for another one's step, which may need a lock that the first one holds."""
@@ -114,6 +114,7 @@ class Debugger(Breakpoints):
             line=line,
             function=getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
             depth=sum(1 for each, _ in self.stack[: self.curindex + 1] if self.is_own(each)),
+            stack=call_stack(self.stack, self.curindex, lambda name: self.shorten(self.canonic(name))),
             exception=self._exception or None,
             # Not f_locals: before Python 3.13, to read it undoes what `!name = value` did.
             locals=safe_locals(self.curframe_locals),
