@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import docker as docker_sdk
+import psutil
 import pytest
 
 from db import queries
@@ -70,8 +71,9 @@ class Engine:
         # A killed engine leaves its process id and its containerd, which refuse and confuse the next.
         (folder / "engine.pid").unlink(missing_ok=True)
         self._process = subprocess.Popen(
+            # In a network of its own: an engine without a bridge removes the one that others use.
             [
-                "dockerd", "-H", self.address, "--data-root", folder / "data", "--exec-root", folder / "exec",
+                "unshare", "--net", "dockerd", "-H", self.address, "--data-root", folder / "data", "--exec-root", folder / "exec",
                 "--pidfile", folder / "engine.pid", "--bridge", "none", "--iptables=false", "--ip6tables=false",
             ],
             stdout=(folder / "engine.log").open("ab"),
@@ -94,6 +96,10 @@ class Engine:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(30)
+        # What a killed engine had mounted stays so.
+        for mount in reversed(psutil.disk_partitions(all=True)):
+            if Path(mount.mountpoint).is_relative_to(self._folder):
+                subprocess.run(["umount", "-l", mount.mountpoint], check=True)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +120,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
     finally:
         made.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
