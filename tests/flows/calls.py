@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from flows import cli
+
+
+def interruptible() -> None:
+    """In a child before it starts: Ctrl-C reaches it even where the tests themselves were started to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)

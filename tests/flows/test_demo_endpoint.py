@@ -17,6 +17,7 @@ from flows.commands.demo_endpoint import Player, read_script
 from flows.spec import SpecError
 from tests.agents.conftest import FakeEnv, play_fake
 from tests.env.conftest import make_task
+from tests.flows.calls import interruptible
 from tests.support.openai_server import OpenAIServer
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +79,12 @@ def test_a_wrong_script(tmp_path: Path, text: str, hint: str) -> None:
 def test_the_command() -> None:
     command = [sys.executable, "-m", "flows.cli", "demo-endpoint", "--port", "0"]
     with subprocess.Popen(
-        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        command,
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=interruptible,
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

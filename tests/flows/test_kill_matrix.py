@@ -73,7 +73,8 @@ class Engine:
         self._process = subprocess.Popen(
             # In a network of its own: an engine without a bridge removes the one that others use.
             [
-                "unshare", "--net", "dockerd", "-H", self.address, "--data-root", folder / "data", "--exec-root", folder / "exec",
+                "unshare", "--net", "dockerd", "-H", self.address, "--data-root", folder / "data",
+                "--exec-root", folder / "exec",
                 "--pidfile", folder / "engine.pid", "--bridge", "none", "--iptables=false", "--ip6tables=false",
             ],
             stdout=(folder / "engine.log").open("ab"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.calls import CommandLine
+from tests.flows.calls import CommandLine, interruptible
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,7 +54,7 @@ def test_dashboard_in_the_foreground(database: str) -> None:
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "flows.cli", "dashboard", "--port", str(port)],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible,
     )  # fmt: skip
     try:
         deadline = time.monotonic() + 60
