@@ -65,7 +65,8 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
     from docker.errors import ImageNotFound
 
     base_image = engine.images.get(base)
-    text = script(environment, part)
+    # What was put into the workspace goes: every sandbox gets its own.
+    text = f"{script(environment, part)}\ncd /\nfind {SOURCE} -mindepth 1 -delete\n"
     identity = f"{base_image.id} {environment.digest} {text}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     tag = f"{REPOSITORY}:{digest}"
@@ -98,8 +99,7 @@ def _commit(
     created = api.create_container(
         base["Id"],
         name=f"stackrank-build-{uuid.uuid4().hex[:12]}",
-        # What was put into the workspace goes: every sandbox gets its own.
-        entrypoint=["/bin/sh", "-c", f"( {text} ) && find {SOURCE} -mindepth 1 -delete"],
+        entrypoint=["/bin/sh", "-c", text],
         command=[],
         user="0:0",
         working_dir=SOURCE,

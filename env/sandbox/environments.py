@@ -57,7 +57,7 @@ export PATH=%(home)s/bin:$PATH
 git config --global --add safe.directory "*"
 git init -q .
 git add -A -f .
-git -c user.name=stackrank -c user.email=stackrank@localhost commit -q --no-verify -m "As given"
+git -c user.name=stackrank -c user.email=stackrank@localhost commit -q --allow-empty --no-verify -m "As given"
 %(commands)s
 cd %(source)s
 """
