@@ -12,8 +12,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, insert, select, update
 
+from db.columns import now
 from db.errors import ClaimLost, NotFound
-from db.models import Episode, EpisodeStatus, Verdict, now
+from db.models import Episode, EpisodeStatus, Verdict
 from db.transactions import EPISODE, STEP, Transactions, clean, new_id
 
 _E = EPISODE.c

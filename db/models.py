@@ -6,24 +6,22 @@ Step rows are appended and never rewritten.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
-    JSON,
     BigInteger,
     CheckConstraint,
     Column,
-    DateTime,
     Index,
     Text,
-    TypeDecorator,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.engine import Dialect
 from sqlmodel import Field, SQLModel
+
+from db.columns import json, long_text, when
 
 # Constraints without a name cannot be dropped by a later migration.
 SQLModel.metadata.naming_convention = {
@@ -65,44 +63,6 @@ MILESTONES = ("reproduced", "localized", "breakpoint", "inspected", "edited", "i
 """What an episode reaches on its way, in this order if all goes well."""
 
 
-class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC that keeps its time zone on SQLite too, which stores none."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Convert to UTC; a time without a zone is refused, since nobody knows what it means."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"the time {value} has no time zone")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Say that what was stored is UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def now() -> datetime:
-    """The current time in UTC, with its time zone."""
-    return datetime.now(UTC)
-
-
-def _when(*, nullable: bool = True) -> Any:
-    return Field(default=None, sa_column=Column(UtcDateTime, nullable=nullable))
-
-
-def _json(kind: type = dict) -> Any:
-    return Field(default_factory=kind, sa_column=Column(JSON, nullable=False))
-
-
-def _text() -> Any:
-    return Field(default="", sa_column=Column(Text, nullable=False))
-
-
 class Benchmark(SQLModel, table=True):
     """One version of a benchmark: a set of tasks with one digest."""
 
@@ -114,9 +74,9 @@ class Benchmark(SQLModel, table=True):
     license: str = ""
     source: str = ""
     tasks_total: int = 0
-    created_at: datetime | None = _when()
+    created_at: datetime | None = when()
     # The result of the last `stackrank validate`.
-    validated_at: datetime | None = _when()
+    validated_at: datetime | None = when()
     tasks_valid: int | None = None
 
 
@@ -129,21 +89,21 @@ class Task(SQLModel, table=True):
     benchmark_id: int = Field(foreign_key="benchmark.id")
     name: str = Field(index=True)
     title: str = ""
-    statement: str = _text()
+    statement: str = long_text()
     category: str = ""
     difficulty: str = ""
     digest: str = ""
-    tags: list[str] = _json(list)
+    tags: list[str] = json(list)
     # [{"file": str, "functions": [str], "lines": [int]}], 1-based lines of the file as given.
-    faults: list[dict[str, Any]] = _json(list)
-    fix: str = _text()
+    faults: list[dict[str, Any]] = json(list)
+    fix: str = long_text()
     # The text files as the agent first sees them, as far as they are small: {path: text}. For showing, not for playing.
-    files: dict[str, str] = _json()
+    files: dict[str, str] = json()
     # The result of the last `stackrank validate`: how many rounds in a row held.
     valid: bool | None = None
     invalid_reason: str = ""
     validated_rounds: int = 0
-    validated_at: datetime | None = _when()
+    validated_at: datetime | None = when()
 
 
 class Entrant(SQLModel, table=True):
@@ -156,9 +116,9 @@ class Entrant(SQLModel, table=True):
     agent_version: str = ""
     model: str = ""
     tools: str = ""
-    tool_list: list[str] = _json(list)
-    config: dict[str, Any] = _json()
-    created_at: datetime | None = _when()
+    tool_list: list[str] = json(list)
+    config: dict[str, Any] = json()
+    created_at: datetime | None = when()
 
 
 class Run(SQLModel, table=True):
@@ -168,26 +128,26 @@ class Run(SQLModel, table=True):
     name: str = Field(index=True)
     benchmark_id: int = Field(foreign_key="benchmark.id", index=True)
     status: RunStatus = Field(default=RunStatus.PENDING, sa_column=Column(Text, nullable=False, index=True))
-    reason: str = _text()
+    reason: str = long_text()
     leaderboard: str = Field(default="", index=True)
     owner: str = ""
     project: str = ""
-    tags: list[str] = _json(list)
-    spec: dict[str, Any] = _json()
-    versions: dict[str, Any] = _json()
+    tags: list[str] = json(list)
+    spec: dict[str, Any] = json()
+    versions: dict[str, Any] = json()
     seed: int = Field(default=0, sa_type=BigInteger)
     episodes_total: int = 0
     # The deployment that started it; empty for a run by hand.
     schedule: str = Field(default="", index=True)
     # What got worse since the leaderboard's run before: [{"entrant", "what", "sentence", ...}].
-    regressions: list[dict[str, Any]] = _json(list)
+    regressions: list[dict[str, Any]] = json(list)
     prefect_flow_run_id: str = ""
     host: str = ""
-    created_at: datetime | None = _when()
-    started_at: datetime | None = _when()
-    ended_at: datetime | None = _when()
+    created_at: datetime | None = when()
+    started_at: datetime | None = when()
+    ended_at: datetime | None = when()
     # Written every few seconds by the living owner of the run; an old one means the owner is gone.
-    heartbeat_at: datetime | None = _when()
+    heartbeat_at: datetime | None = when()
 
 
 class Episode(SQLModel, table=True):
@@ -278,7 +238,7 @@ class Episode(SQLModel, table=True):
     # None: the model's price is unknown, which is not the same as free.
     cost_usd: float | None = None
     # The same per model, where an agent uses several: {model: {"tokens_in", ..., "cost_usd"}}.
-    usage: dict[str, Any] = _json()
+    usage: dict[str, Any] = json()
     env_ms: float = 0.0
     model_ms: float = 0.0
     score_ms: float = 0.0
@@ -286,11 +246,11 @@ class Episode(SQLModel, table=True):
     tests_passed: int = 0
     tests_failed: int = 0
     # One sentence for `error` verdicts.
-    error: str = _text()
+    error: str = long_text()
     # The agent's work as a unified diff, limited to what it may edit.
-    diff: str = _text()
+    diff: str = long_text()
     # What the scorer saw: {"tests": {id: outcome}, "notes": [str], ...}
-    score: dict[str, Any] = _json()
+    score: dict[str, Any] = json()
     # The step at which each milestone (MILESTONES) was first reached.
     at_reproduced: int | None = None
     at_localized: int | None = None
@@ -300,18 +260,18 @@ class Episode(SQLModel, table=True):
     at_improved: int | None = None
     at_solved: int | None = None
     sandbox: str = ""
-    tags: list[str] = _json(list)
+    tags: list[str] = json(list)
     # Who plays it, and when they were last heard of: an old time means that the episode was cut off.
     claimed_by: str = ""
-    alive_at: datetime | None = _when()
+    alive_at: datetime | None = when()
     # How often it was cut off and continued.
     interruptions: int = 0
     # The last `stackrank replay`: `same`, or at which step it differed. Empty: never replayed.
     replayed: str = ""
-    replayed_at: datetime | None = _when()
-    created_at: datetime | None = _when()
-    started_at: datetime | None = _when()
-    ended_at: datetime | None = _when()
+    replayed_at: datetime | None = when()
+    created_at: datetime | None = when()
+    started_at: datetime | None = when()
+    ended_at: datetime | None = when()
 
 
 class Step(SQLModel, table=True):
@@ -321,12 +281,12 @@ class Step(SQLModel, table=True):
     episode_id: int = Field(foreign_key="episode.id", primary_key=True)
     index: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     tool: str = ""
-    arguments: dict[str, Any] = _json()
-    thought: str = _text()
-    observation: str = _text()
+    arguments: dict[str, Any] = json()
+    thought: str = long_text()
+    observation: str = long_text()
     ok: bool = True
     # Where the program and the episode stand: file, line, function, depth, exception, tests, edited, ...
-    state: dict[str, Any] = _json()
+    state: dict[str, Any] = json()
     env_ms: float = 0.0
     model_ms: float = 0.0
     tokens_in: int = 0
@@ -335,14 +295,14 @@ class Step(SQLModel, table=True):
     tokens_reasoning: int = 0
     cost_usd: float | None = None
     # What was asked of models for this step and what they answered, as it went over the wire; [] where nothing was.
-    exchanges: list[dict[str, Any]] = _json(list)
+    exchanges: list[dict[str, Any]] = json(list)
     # Which milestones this step was the first to reach.
-    milestones: list[str] = _json(list)
+    milestones: list[str] = json(list)
     # How near the step came to the fault: `line`, `function`, `file`, `elsewhere`; empty where it was nowhere.
     distance: str = ""
     # Lines to the nearest faulty line, in the same file.
     distance_lines: int | None = None
-    created_at: datetime | None = _when()
+    created_at: datetime | None = when()
 
 
 class ToolUse(SQLModel, table=True):
@@ -399,5 +359,5 @@ class Note(SQLModel, table=True):
     episode_id: int | None = Field(default=None, foreign_key="episode.id", index=True)
     step_index: int | None = None
     author: str = ""
-    body: str = _text()
-    created_at: datetime | None = _when()
+    body: str = long_text()
+    created_at: datetime | None = when()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, insert, select
 
+from db.columns import now
 from db.errors import NotFound
-from db.models import Note, now
+from db.models import Note
 from db.transactions import EPISODE, NOTE, RUN, Transactions, clean, new_id
 
 MOST_CHARS, MOST_TAGS, MOST_TAG_CHARS = 10_000, 20, 60

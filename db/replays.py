@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from db.models import now
+from db.columns import now
 from db.transactions import EPISODE, Transactions, clean
 
 

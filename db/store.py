@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, case, func, insert, or_, select, update
 
 from db.claims import Claims, check_claim
-from db.models import MILESTONES, Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict, now
+from db.columns import now
+from db.models import MILESTONES, Entrant, Episode, EpisodeStatus, Run, RunStatus, Step, Task, Verdict
 from db.tool_use import store_tool_use
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK, clean, new_id
 from db.validations import Validations

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, func, select, update
 
+from db.columns import now
 from db.errors import NotFound
-from db.models import now
 from db.transactions import BENCHMARK, TASK, Transactions, clean
 
 _RESULT = ("valid", "invalid_reason", "validated_rounds", "validated_at")

@@ -29,8 +29,9 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
 from db import queries
+from db.columns import now
 from db.engine import connect
-from db.models import RunStatus, now
+from db.models import RunStatus
 from flows import log
 from flows.claims import Watch
 from flows.deployments import Workflow

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from sqlalchemy import Engine, case, func, select
 
-from db.models import RunStatus, Verdict, now
+from db.columns import now
+from db.models import RunStatus, Verdict
 from db.queries.reading import Row, fetch
 from db.transactions import EPISODE, RUN
 

@@ -10,8 +10,9 @@ from sqlalchemy import Engine, Select, and_, case, cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import ColumnElement
 
+from db.columns import now
 from db.errors import NotFound
-from db.models import RunStatus, Verdict, now
+from db.models import RunStatus, Verdict
 from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
 from db.storable import storable_text
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN

@@ -18,8 +18,8 @@ from typing import Any
 
 from sqlalchemy import Engine, insert, text
 
+from db.columns import now
 from db.engine import connect
-from db.models import now
 from db.store import Store
 from db.tool_use import totals
 from db.transactions import EPISODE, RUN, TOOL_USE

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from db.models import now
+from db.columns import now
 from db.store import Store
 from db.transactions import STEP
 from tests.dashboard.seed import HOSTILE, SOURCE

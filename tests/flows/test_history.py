@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import Engine, event, insert, text
 
 from db import queries
+from db.columns import now
 from db.engine import connect
-from db.models import Episode, Run, now
+from db.models import Episode, Run
 from db.store import Store
 from db.transactions import EPISODE, RUN
 from tests.flows.calls import CommandLine

@@ -17,8 +17,8 @@ import pytest
 from sqlalchemy import update
 
 from db import queries
+from db.columns import now
 from db.engine import connect
-from db.models import now
 from db.store import Store
 from db.transactions import RUN
 from flows.plan import make_plan, save_run
