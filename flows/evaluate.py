@@ -88,6 +88,8 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     if stage.over.is_set():
         store.end_run(run_id, RunStatus.CANCELLED, reason)
         return Cancelled(message=reason)
+    if not why and (left := counts["pending"] + counts["running"]):
+        why = f"{left} episodes have no verdict: `stackrank resume {run_id}` goes on with them"
     if why:
         store.end_run(run_id, RunStatus.FAILED, why)
         return Failed(message=why)

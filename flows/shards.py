@@ -73,8 +73,10 @@ def lead(stage: Stage) -> str:
             for void in watch.void(store.claims(run_id), ()):
                 store.free(void["id"], seen=void)
             claims = store.claims(run_id)
-            pending = queries.progress(store.engine, run_id)["pending"]
-            if not claims and not pending:
+            counts = queries.progress(store.engine, run_id)
+            pending = counts["pending"]
+            # Both from one reading: an episode may be claimed between two.
+            if not pending + counts["running"]:
                 return ""
             if why := spent(stage) or too_many_errors(stage):
                 return why
