@@ -61,7 +61,7 @@ def worker(pool: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(60)
 
 
-def wait_for(what: Callable[[], bool], about: Callable[[], object], timeout_s: float = 150) -> None:
+def wait_for(what: Callable[[], bool], about: Callable[[], object], timeout_s: float = 280) -> None:
     deadline = time.monotonic() + timeout_s
     while not what():
         assert time.monotonic() < deadline, about()
