@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Secrets come as files: NAME_FILE=/run/secrets/... becomes NAME, for the names that stackrank and its parts read.
-set -eu
+set -euo pipefail
 
 for variable in $(env | sed -n 's/^\(\(STACKRANK\|PREFECT\|OPENAI\|ANTHROPIC\|AZURE\)_[A-Z0-9_]*\)_FILE=.*/\1/p'); do
     file=$(printenv "${variable}_FILE")
