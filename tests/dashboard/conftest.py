@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -91,6 +92,8 @@ def page(browser: Any, served: str) -> Iterator[Any]:
 @pytest.fixture
 def visit(app_file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Open a page of the dashboard over a database; it must not raise."""
+    # AppTest puts the page in the place of the main program, which processes that a later test spawns would run again.
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
     def open_page(url: str, page: str, **query: str) -> AppTest:
         monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
