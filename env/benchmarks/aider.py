@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from env.benchmarks.files import commit_of, read_tree
 from env.patches import enclosing, make_diff
 from env.task import Fault, Limits, Task
@@ -24,7 +24,7 @@ CLOSING = """
 Change {files} so that the tests pass. Do not rename what the tests import; use the standard library only."""
 
 
-class Aider:
+class Aider(TaskByTask):
     """Exercism's practice exercises."""
 
     name = "aider"
@@ -41,26 +41,12 @@ class Aider:
         self._path = found
         self.source = f"{source.path.name} {commit_of(source.path)}".strip()
 
-    def tasks(self) -> Sequence[Task]:
-        """Every exercise that can be read, by name."""
-        return self._loaded[0]
-
-    def excluded(self) -> Mapping[str, str]:
-        """Exercises that are not played, with the reason."""
-        return self._loaded[1]
-
-    @functools.cached_property
-    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
-        tasks, excluded = [], {}
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
         for folder in sorted(file.parents[1] for file in self._path.glob("*/.meta/config.json")):
             if folder.name in REFACTORINGS:
-                excluded[folder.name] = "a refactoring: its stub passes the tests as given"
-                continue
-            try:
-                tasks.append(load_task(folder))
-            except BenchmarkError as error:
-                excluded[folder.name] = str(error)
-        return tuple(tasks), excluded
+                yield folder.name, "a refactoring: its stub passes the tests as given"
+            else:
+                yield folder.name, functools.partial(load_task, folder)
 
 
 def load_task(folder: Path) -> Task:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -52,6 +54,42 @@ class Benchmark(Protocol):
     def excluded(self) -> Mapping[str, str]:
         """Tasks of the source that are not played: id -> reason."""
         ...
+
+
+class TaskByTask(ABC):
+    """A benchmark whose tasks are read one by one: one that cannot be used is left out, and the others go on."""
+
+    empty = ""
+    """What is said about data without any task; where it is empty, such a benchmark has none and says why in each."""
+
+    def tasks(self) -> Sequence[Task]:
+        """Every task that can be used, in the order of the data. Raises BenchmarkError."""
+        return self._loaded[0]
+
+    def excluded(self) -> Mapping[str, str]:
+        """Tasks that are not played, with the reason."""
+        return self._loaded[1]
+
+    @abstractmethod
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
+        """Each task's name with what reads it, or with why it is not played. Raises BenchmarkError."""
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
+        tasks: list[Task] = []
+        excluded: dict[str, str] = {}
+        for name, found in self._entries():
+            if isinstance(found, str):
+                excluded[name] = found
+                continue
+            try:
+                tasks.append(found())
+            except BenchmarkError as error:
+                excluded[name] = " ".join(str(error).split())
+        if self.empty and not tasks:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in list(excluded.items())[:3])
+            raise BenchmarkError(f"{self.empty}. {reasons}".strip())
+        return tuple(tasks), excluded
 
 
 def digest(tasks: Sequence[Task]) -> str:

@@ -12,10 +12,10 @@ import functools
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from env.benchmarks.files import read_tree
 from env.patches import PatchError, find_faults
 from env.task import Limits, Task
@@ -27,7 +27,7 @@ _PARTS = ("task.toml", "work", "fix.patch")
 DATA = Path(__file__).parent / "bugs"
 
 
-class BugSuite:
+class BugSuite(TaskByTask):
     """The built-in bug suite."""
 
     name = "bugs"
@@ -37,34 +37,14 @@ class BugSuite:
     def __init__(self, source: Source | None = None) -> None:
         """`source.path`: another folder of the same layout."""
         self._path = (source.path if source else None) or DATA
+        self.empty = f"{self._path} holds no bug task (a folder with a task.toml)"
 
-    def tasks(self) -> Sequence[Task]:
-        """Every task that can be read, by name. Raises BenchmarkError where there is none."""
-        return _load(self._path)[0]
-
-    def excluded(self) -> Mapping[str, str]:
-        """Tasks whose folder is damaged, with the reason."""
-        return _load(self._path)[1]
-
-
-@functools.cache
-def _load(path: Path) -> tuple[tuple[Task, ...], Mapping[str, str]]:
-    if not path.is_dir():
-        raise BenchmarkError(f"{path} is not a folder of bug tasks")
-    folders = sorted(
-        folder for folder in path.iterdir() if folder.is_dir() and any((folder / part).exists() for part in _PARTS)
-    )
-    tasks: list[Task] = []
-    excluded: dict[str, str] = {}
-    for folder in folders:
-        try:
-            tasks.append(load_task(folder))
-        except BenchmarkError as error:
-            excluded[folder.name] = str(error)
-    if not tasks:
-        reasons = "; ".join(list(excluded.values())[:3])
-        raise BenchmarkError(f"{path} holds no bug task (a folder with a task.toml). {reasons}".strip())
-    return tuple(tasks), excluded
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
+        if not self._path.is_dir():
+            raise BenchmarkError(f"{self._path} is not a folder of bug tasks")
+        for folder in sorted(self._path.iterdir()):
+            if folder.is_dir() and any((folder / part).exists() for part in _PARTS):
+                yield folder.name, functools.partial(_load_once, folder)
 
 
 def load_task(folder: Path) -> Task:
@@ -104,6 +84,9 @@ def load_task(folder: Path) -> Task:
         raise BenchmarkError(f"{folder}/fix.patch: {error}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise BenchmarkError(f"{folder}/task.toml: {error} is missing or wrong") from None
+
+
+_load_once = functools.cache(load_task)
 
 
 def record(task_id: str, fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], path: Path = DATA) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from env.benchmarks.files import commit_of, read_patterns, read_tree
 from env.patches import PatchError, apply_patch, find_faults
 from env.task import Limits, Task
@@ -25,7 +25,7 @@ STATEMENT = "The program does not do what its tests expect."
 READS_ADDRESSES = {"read_csv", "read_json", "read_html", "urlopen", "urlretrieve", "get"}
 
 
-class MiniNightmare:
+class MiniNightmare(TaskByTask):
     """Tasks of debug-gym's mini-nightmare layout."""
 
     name = "mini_nightmare"
@@ -39,27 +39,12 @@ class MiniNightmare:
             raise BenchmarkError(f"{source.path} is not a folder")
         self._path, self._fixes = source.path, source.fixes
         self.source = f"{source.path.name} {commit_of(source.path)}".strip()
+        self.empty = f"{source.path} holds no task of mini_nightmare's layout"
 
-    def tasks(self) -> Sequence[Task]:
-        """Every task that can be read, by name. Raises BenchmarkError where there is none."""
-        return self._loaded[0]
-
-    def excluded(self) -> Mapping[str, str]:
-        """Tasks that cannot be played, with the reason."""
-        return self._loaded[1]
-
-    @functools.cached_property
-    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
-        tasks, excluded = [], {}
-        for folder in sorted(each for each in self._path.iterdir() if each.is_dir() and not each.name.startswith(".")):
-            try:
-                tasks.append(load_task(folder, self._fixes))
-            except BenchmarkError as error:
-                excluded[folder.name] = str(error)
-        if not tasks:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in list(excluded.items())[:3])
-            raise BenchmarkError(f"{self._path} holds no task of mini_nightmare's layout. {reasons}".strip())
-        return tuple(tasks), excluded
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
+        for folder in sorted(self._path.iterdir()):
+            if folder.is_dir() and not folder.name.startswith("."):
+                yield folder.name, functools.partial(load_task, folder, self._fixes)
 
 
 def load_task(folder: Path, fixes: Path | None = None) -> Task:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from env.benchmarks.files import read_tree
 from env.benchmarks.git import CommitFiles, open_repository, resolve_commit
 from env.benchmarks.repo_schema import DefaultsEntry, TaskEntry, TasksFile, is_diff, read_tasks
@@ -23,7 +23,7 @@ NAMES = ("tasks.yaml", "tasks.yml", "tasks.json")
 NEVER = (".git", ".hg", ".venv/", "venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/")
 
 
-class Repo:
+class Repo(TaskByTask):
     """The tasks of one file."""
 
     license = ""
@@ -42,23 +42,10 @@ class Repo:
         self.license = self._content.license
         self.source = self._content.name or found.parent.absolute().name
 
-    def tasks(self) -> Sequence[Task]:
-        """Every task that can be used, in the file's order."""
-        return self._loaded[0]
-
-    def excluded(self) -> Mapping[str, str]:
-        """Tasks that cannot, with the reason."""
-        return self._loaded[1]
-
-    @functools.cached_property
-    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
-        tasks, excluded = [], dict(self._problems)
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
+        yield from self._problems.items()
         for entry in self._content.tasks:
-            try:
-                tasks.append(load_task(entry, self._content, self._file))
-            except BenchmarkError as error:
-                excluded[entry.id] = " ".join(str(error).split())
-        return tuple(tasks), excluded
+            yield entry.id, functools.partial(load_task, entry, self._content, self._file)
 
 
 def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:

@@ -7,10 +7,10 @@ Agents get the repository as it was at the base commit, without history, and the
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from env.benchmarks.git import CommitFiles, find_repository, has_commit, read_at
 from env.benchmarks.swebench_environments import Overrides, environment_of, test_command
 from env.benchmarks.swebench_instances import Instance, read_instances
@@ -24,7 +24,7 @@ LIMITS = Limits(timeout_s=600, memory_mb=2048, pids=512, cpus=1.0, disk_mb=512)
 DIFFICULTY = {"<15 min fix": "easy", "15 min - 1 hour": "medium", "1-4 hours": "hard", ">4 hours": "hard"}
 
 
-class SweBench:
+class SweBench(TaskByTask):
     """Instances whose tests are hidden until the verdict."""
 
     name = "swebench"
@@ -43,24 +43,11 @@ class SweBench:
         self._overrides = Overrides(source.environments)
         self.source = source.path.name
 
-    def tasks(self) -> Sequence[Task]:
-        """Every instance that can be used, in the order of the data."""
-        return self._loaded[0]
-
-    def excluded(self) -> Mapping[str, str]:
-        """Instances that cannot, with the reason."""
-        return self._loaded[1]
-
-    @functools.cached_property
-    def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
-        instances, excluded = read_instances(self._path)
-        tasks = []
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
+        instances, problems = read_instances(self._path)
+        yield from problems.items()
         for instance in instances:
-            try:
-                tasks.append(corrected(self._load(instance)))
-            except BenchmarkError as error:
-                excluded[instance.instance_id] = " ".join(str(error).split())
-        return tuple(tasks), excluded
+            yield instance.instance_id, functools.partial(self._load, instance)
 
     def _load(self, instance: Instance) -> Task:
         repository = self._repository(instance)
@@ -84,7 +71,7 @@ class SweBench:
         hidden = _Hidden({path: each for path, each in tests.changed.items() if each is not None})
         hidden.digest = instance.test_patch
         environment = environment_of(instance, override)
-        return Task(
+        task = Task(
             id=instance.instance_id,
             benchmark=self.name,
             title=instance.problem_statement.strip().partition("\n")[0][:100],
@@ -106,6 +93,7 @@ class SweBench:
             lists_from_elsewhere=True,
             limits=LIMITS,
         )
+        return corrected(task)
 
     def _repository(self, instance: Instance) -> Path | None:
         if self._repos is None:

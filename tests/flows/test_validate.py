@@ -46,7 +46,7 @@ def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: P
     assert stackrank(*call, "--rounds", "1", "--again").json()["proved_before"] == 0
     # Another version of the benchmark: what did not change is as sound as it was.
     (suite / "tax-bands" / "work" / "notes.txt").write_text("changed")
-    bug_suite._load.cache_clear()  # each command is a process of its own, elsewhere
+    bug_suite._load_once.cache_clear()  # each command is a process of its own, elsewhere
     rows = {row["task"]: row for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()}
     assert (rows["club-ledger"]["validated"], rows["tax-bands"]["validated"]) == ("valid", None)
 
