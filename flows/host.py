@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -14,7 +13,7 @@ from typing import Any
 import psutil
 
 from env.sandbox.base import owner, owner_is_gone
-from env.sandbox.python_env import stackrank_home
+from env.sandbox.python_env import locked, stackrank_home
 from env.task import Limits
 
 SANDBOXES = 2
@@ -58,10 +57,8 @@ def _enter(entry: str, needed_mb: int) -> bool:
 def _ledger() -> Iterator[dict[str, list[Any]]]:
     """The entries {id: [owner, megabytes]}, for changing, while no other process does."""
     home = stackrank_home()
-    home.mkdir(parents=True, exist_ok=True)
     ledger = home / "host.json"
-    with (home / "host.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked("host"):
         entries: dict[str, list[Any]] = json.loads(ledger.read_text(encoding="utf-8")) if ledger.exists() else {}
         yield entries
         # Whole or not at all, whoever is killed.

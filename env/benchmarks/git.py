@@ -16,8 +16,7 @@ from pathspec import GitIgnoreSpec
 
 from env.benchmarks.base import BenchmarkError
 from env.environment import files_digest
-from env.sandbox.environments import locked
-from env.sandbox.python_env import stackrank_home
+from env.sandbox.python_env import locked, stackrank_home
 
 _TREES = 4  # whole trees kept in memory, tens of megabytes each
 _LINK = "120000"
@@ -71,8 +70,7 @@ def open_repository(source: str, commit: str, folder: Path) -> Path:
         return path
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     clone = stackrank_home() / "repositories" / f"{digest}.git"
-    clone.parent.mkdir(parents=True, exist_ok=True)
-    with locked(f"repository-{digest}"):
+    with locked(f"repositories/{digest}"):
         if not clone.exists():
             _git(clone.parent, "clone", "--quiet", "--bare", source, clone.name)
         elif not has_commit(clone, commit):

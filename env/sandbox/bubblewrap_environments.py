@@ -15,8 +15,8 @@ from pathlib import Path
 
 from env.environment import Environment
 from env.sandbox.base import BuildError, Say
-from env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, context, locked, pip_settings, script, why
-from env.sandbox.python_env import stackrank_home
+from env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, context, pip_settings, script, why
+from env.sandbox.python_env import locked, stackrank_home
 
 _DONE = ".stackrank-built"
 
@@ -39,7 +39,7 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
     folder = stackrank_home() / "environments" / digest
     if (folder / _DONE).exists():
         return folder
-    with locked(digest):
+    with locked(f"environments/{digest}"):
         if not (folder / _DONE).exists():  # another process may have made it while this one waited
             say(f"building the environment {digest} ({part})")
             started = time.monotonic()

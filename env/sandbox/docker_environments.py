@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from env.environment import Environment
 from env.sandbox.base import BuildError, Say, owner
-from env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, context, locked, pip_settings, script, why
+from env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, context, pip_settings, script, why
+from env.sandbox.python_env import locked
 
 if TYPE_CHECKING:
     import docker
@@ -70,7 +71,7 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
     identity = f"{base_image.id} {environment.digest} {text}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     tag = f"{REPOSITORY}:{digest}"
-    with locked(f"docker-{digest}"):
+    with locked(f"environments/docker-{digest}"):
         try:
             engine.images.get(tag)
         except ImageNotFound:

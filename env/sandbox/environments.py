@@ -7,7 +7,6 @@ packages and laid into every workspace before the task's own files.
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import io
 import os
@@ -16,14 +15,11 @@ import shlex
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from env.environment import Environment
-from env.sandbox.base import BuildError
 from env.sandbox.guest.files import ARTEFACTS
-from env.sandbox.python_env import REQUIREMENTS, stackrank_home
+from env.sandbox.python_env import REQUIREMENTS
 
 HOME = "/opt/environment"
 SOURCE = "/workspace"
@@ -122,20 +118,6 @@ def why(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     said = next((line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)), lines[-1] if lines else "")
     return said[:300]
-
-
-@contextmanager
-def locked(digest: str) -> Iterator[None]:
-    """One builder for an environment at a time, of all processes of this user."""
-    folder = stackrank_home() / "environments"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / f"{digest}.lock").open("w")
-    except OSError as error:
-        raise BuildError(f"cannot write to {folder}: set STACKRANK_HOME to a folder you own") from error
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 @functools.cache

@@ -61,7 +61,7 @@ def ensure_sandbox_python(*, say: Callable[[str], None] = lambda message: None) 
     if is_current():
         return sandbox_python()
     target = sandbox_python().parent.parent
-    with _lock(target.with_name("sandbox-python.lock")):
+    with locked("sandbox-python"):
         if not is_current():  # another process may have made it while this one waited
             say("making the sandbox's Python environment, about 10 s")
             _make(target)
@@ -75,7 +75,9 @@ def _digest() -> str:
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def locked(name: str) -> Iterator[None]:
+    """One process of this user at a time. `name`: of the lock's file in stackrank's home. Raises SetupError."""
+    path = stackrank_home() / f"{name}.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("w")
