@@ -97,6 +97,11 @@ class Briefing:
     left_s: Callable[[], float] | None = None
     """Seconds that the episode has left; None: no limit."""
 
+    @property
+    def model_seed(self) -> int:
+        """What a model's endpoint is asked to sample from; 0: as it likes."""
+        return self.attempt_seed if self.seed else 0
+
     def deadline(self) -> float | None:
         """When the episode's time will be over, of `time.monotonic`."""
         return None if self.left_s is None else time.monotonic() + self.left_s()

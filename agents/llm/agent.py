@@ -54,7 +54,7 @@ class LlmAgent:
             "observation": syntax.opening(observation),
         }
         system, task = (self._prompts.render(name, **values) for name in _PROMPTS)
-        self._dialogue.start(syntax, system, task, briefing.attempt_seed if briefing.seed else 0)
+        self._dialogue.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
         """The next call. Raises Malformed, EndpointError, OutOfTime, SetupError."""

@@ -156,7 +156,7 @@ class Seeker:
             "observation": syntax.opening(observation),
         }
         system, task = (self._prompts.render(name, **values) for name in ("seeker", "seeker_task"))
-        self._seeker.start(syntax, system, task, briefing.attempt_seed if briefing.seed else 0)
+        self._seeker.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
         """The next action of whoever's turn it is. Raises Malformed, EndpointError, OutOfTime, SetupError."""
@@ -238,7 +238,7 @@ class Seeker:
             syntax = self._coder.syntax([*(find_tool(name) for name in _CODER_TOOLS if name in has), *ask])
             values["syntax"] = syntax.help()
             system, task = (self._prompts.render(name, **values) for name in ("coder", "coder_task"))
-            self._coder.start(syntax, system, task, self._briefing.attempt_seed if self._briefing.seed else 0)
+            self._coder.start(syntax, system, task, self._briefing.model_seed)
         return Observation("\n\n".join([self._brief, *files]))
 
 
