@@ -17,7 +17,7 @@ class Gate:
     def __call__(self, bidder, amount):
         if bidder in self.asked:
             self.asked[bidder].set()
-            assert self.go[bidder].wait(5)
+            assert self.go[bidder].wait(10)
 
 
 def start(hall, bidder, amount, name="lamp"):
@@ -36,11 +36,11 @@ def start(hall, bidder, amount, name="lamp"):
 
 def slow_bid(hall, gate, bidder, amount):
     thread, outcome = start(hall, bidder, amount)
-    assert gate.asked[bidder].wait(5)
+    assert gate.asked[bidder].wait(10)
 
     def finish():
         gate.go[bidder].set()
-        thread.join(5)
+        thread.join(10)
         return outcome[0]
 
     return finish
@@ -48,7 +48,7 @@ def slow_bid(hall, gate, bidder, amount):
 
 def quick_bid(hall, bidder, amount):
     thread, outcome = start(hall, bidder, amount)
-    thread.join(1)
+    thread.join(5)
     return outcome[0] if outcome else "held up"
 
 

@@ -18,7 +18,7 @@ class SlowFor:
     def __call__(self, bidder, amount):
         if bidder == self.slow:
             self.asked.set()
-            assert self.go.wait(5)
+            assert self.go.wait(10)
 
 
 def in_thread(work):
@@ -51,10 +51,10 @@ def test_overtaken_bid():
     hall = Hall(clear)
     hall.offer("vase", 100)
     thread, outcome = in_thread(lambda: hall.bid("vase", "ann", 120))
-    assert clear.asked.wait(5)
+    assert clear.asked.wait(10)
     hall.bid("vase", "bob", 300)
     clear.go.set()
-    thread.join(5)
+    thread.join(10)
     assert hall.hammer("vase").bidder == "bob"
     assert isinstance(outcome[0], BidTooLow)
 

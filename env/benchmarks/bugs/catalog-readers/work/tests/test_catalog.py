@@ -24,7 +24,7 @@ def test_readers_side_by_side():
 
         export = start(catalog.export(send))
         await settle()
-        assert await asyncio.wait_for(catalog.price("tea"), 1) == 300
+        assert await asyncio.wait_for(catalog.price("tea"), 10) == 300
         gate.set()
         assert await export == 2
 

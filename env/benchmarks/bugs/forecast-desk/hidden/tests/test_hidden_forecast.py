@@ -14,7 +14,7 @@ async def settle():
 
 
 def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 2))
+    return asyncio.run(asyncio.wait_for(coroutine, 10))
 
 
 class Work:
@@ -78,6 +78,7 @@ def test_asker_with_a_time_limit():
         work = Work()
         desk = Desk(work)
         staying = asyncio.ensure_future(desk.forecast("Bonn"))
+        await settle()
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(desk.forecast("Bonn"), 0.01)
         work.gate.set()

@@ -26,7 +26,7 @@ async def settle():
 
 
 def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 2))
+    return asyncio.run(asyncio.wait_for(coroutine, 10))
 
 
 def test_one_fetch_for_all():

@@ -14,7 +14,7 @@ async def settle():
 
 
 def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 2))
+    return asyncio.run(asyncio.wait_for(coroutine, 10))
 
 
 async def queue_up(permits, names, served):

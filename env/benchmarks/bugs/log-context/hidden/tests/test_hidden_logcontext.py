@@ -24,7 +24,7 @@ def test_thread_begins_without_tags():
 
 def test_tags_of_threads_do_not_mix():
     context = Context()
-    barrier = threading.Barrier(2, timeout=5)
+    barrier = threading.Barrier(2, timeout=10)
 
     def work(name):
         def run():

@@ -11,7 +11,7 @@ SPELLINGS = ["AB123456", "ab123456", "AB 123 456", "AB-123456", "ab.123.456", " 
 
 
 def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 5))
+    return asyncio.run(asyncio.wait_for(coroutine, 10))
 
 
 def test_all_spellings_at_once():

@@ -40,7 +40,7 @@ def test_same_item_twice():
 
 
 def test_items_work_at_the_same_time():
-    barrier = threading.Barrier(3, timeout=5)
+    barrier = threading.Barrier(3, timeout=10)
     assert in_parallel(lambda item: barrier.wait() >= 0, "abc", workers=3) == [True] * 3
 
 

@@ -9,7 +9,7 @@ import pytest
 from printshop import Crew, Mailbox, MailboxClosed
 
 
-def until(condition, timeout=5.0):
+def until(condition, timeout=10.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -37,7 +37,7 @@ def takers(box, count):
 
 def finish(threads):
     for thread in threads:
-        thread.join(5)
+        thread.join(10)
         assert not thread.is_alive()
 
 
@@ -100,7 +100,7 @@ def test_items_left_can_be_taken_after_closing():
 def test_crew_ends_and_keeps_the_outcomes():
     crew = Crew(3, str.upper)
     crew.order("x", 5, "y")
-    outcomes = crew.send_home(5)
+    outcomes = crew.send_home(10)
     assert sorted(o.result for o in outcomes if o.error is None) == ["X", "Y"]
     assert [o.order for o in outcomes if isinstance(o.error, TypeError)] == [5]
     assert not any(thread.is_alive() for thread in crew._threads)

@@ -7,7 +7,7 @@ import time
 from printshop import Crew
 
 
-def until(condition, timeout=5.0):
+def until(condition, timeout=10.0):
     """Wait until the condition holds; fail after the timeout."""
     end = time.monotonic() + timeout
     while not condition():
@@ -19,14 +19,14 @@ def test_orders_handed_in_before_and_after():
     crew = Crew(2, lambda order: order * 2)
     crew.order(1, 2, 3)
     crew.order(4)
-    outcomes = crew.send_home(5)
+    outcomes = crew.send_home(10)
     assert sorted(o.order for o in outcomes if o.result == o.order * 2) == [1, 2, 3, 4]
 
 
 def test_failing_order():
     crew = Crew(1, lambda order: 10 // order)
     crew.order(0, 5)
-    outcomes = crew.send_home(5)
+    outcomes = crew.send_home(10)
     assert [type(o.error) for o in outcomes] == [ZeroDivisionError, type(None)]
 
 
@@ -35,7 +35,7 @@ def test_all_workers_are_still_there_after_the_first_order():
 
     def work(order):
         if order == "meet":
-            meeting.wait(1.0)
+            meeting.wait(3.0)
         return order
 
     crew = Crew(3, work)
@@ -43,5 +43,5 @@ def test_all_workers_are_still_there_after_the_first_order():
     crew.order("cards")
     until(lambda: crew.mailbox.wakeups >= 3)
     crew.order("meet", "meet", "meet")
-    outcomes = crew.send_home(5)
+    outcomes = crew.send_home(10)
     assert [o.error for o in outcomes] == [None] * 4

@@ -94,15 +94,15 @@ def test_threads_have_spans_of_their_own():
     def work():
         with tracer.span("thread"):
             inside.set()
-            assert go.wait(5)
+            assert go.wait(10)
 
     with tracer.span("main"):
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        assert inside.wait(5)
+        assert inside.wait(10)
         with tracer.span("inner"):
             go.set()
-            thread.join(5)
+            thread.join(10)
     assert tree(tracer.ended) == ["main", "  inner", "thread"]
 
 
