@@ -102,14 +102,14 @@ class OpenAIServer:
             self.most_at_once = max(self.most_at_once, self.now)
             number = len(self.requests) + self._skip
             entry = self._entry(http, body, number)
+        time.sleep(entry.delay_s)
+        with self._lock:
+            # Before it is sent: a quick client asks its next question before this thread goes on.
+            self.now -= 1
         try:
-            time.sleep(entry.delay_s)
             self._send(http, entry, str(body.get("model", "")), number)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the client had enough of waiting
-        finally:
-            with self._lock:
-                self.now -= 1
 
     def _list(self, http: BaseHTTPRequestHandler) -> None:
         self.listed += 1

@@ -304,7 +304,7 @@ def _no_limits_of_others() -> None:
 
 
 def test_so_many_at_the_same_time(serve: Any) -> None:
-    server = serve([call("eval").with_(delay_s=0.05)])
+    server = serve([call("eval").with_(delay_s=0.15)])
     many(12, max_concurrency=3)
     assert server.asked == 12 and server.most_at_once == 3
 
