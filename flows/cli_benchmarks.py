@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli_options import EnvironmentsOption, File, FixesOption, Json, Number, PathOption, ReposOption, Text
+from flows.cli_options import (
+    EnvironmentsOption,
+    File,
+    FixesOption,
+    Json,
+    Number,
+    PathOption,
+    ReposOption,
+    Strings,
+    Text,
+)
 
 if TYPE_CHECKING:
     from env.benchmarks.base import Source
@@ -78,17 +89,27 @@ def inject(
     seed: Annotated[int, typer.Option(help="Chooses among those that could be made.")] = 0,
     out: Annotated[File, typer.Option(help="Folder to write. Default: PROJECT-bugs.")] = None,
     test: Annotated[Text, typer.Option(help="Its test command. Default: python -m pytest -q.")] = None,
-    requirements: Annotated[Text, typer.Option(help="What its tests need, separated by commas.")] = None,
+    requirements: Annotated[
+        Strings, typer.Option("--require", "--requirements", help="What pip has to install; several with commas.")
+    ] = None,
+    setup: Annotated[
+        Strings, typer.Option(help="Command that sets it up, such as pip install -e . ; several times for several.")
+    ] = None,
+    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Seconds a task's tests may take.")] = 60,
     workers: Annotated[Number, typer.Option(min=1, help="Bugs tried at the same time.")] = None,
     sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
     as_json: Json = False,
 ) -> None:
     """Make a benchmark of bugs planted in a project, each one noticed by its tests."""
+    from env.environment import Environment
     from flows.commands.inject import inject as make
 
-    needs = [each.strip() for each in (requirements or "").split(",") if each.strip()]
-    make(path, count, seed, out, test, needs, timeout, workers, sandbox, as_json)
+    # Commas between packages, not those of versions and extras.
+    comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
+    needs = [each for given in requirements or () for each in comma.split(given.strip()) if each]
+    environment = Environment(python, tuple(needs), tuple(setup or ()))
+    make(path, count, seed, out, test, environment, timeout, workers, sandbox, as_json)
 
 
 def _source(path: Path | None, fixes: Path | None, repos: Path | None, environments: Path | None) -> Source:

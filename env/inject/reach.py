@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -15,6 +16,7 @@ from env.benchmarks.base import BenchmarkError
 from env.benchmarks.tests_of import is_test, words
 from env.report import PASSED, TestReport, parse
 from env.sandbox.client import Sandbox
+from env.sandbox.environments import HOME
 from env.sandbox.guest.main import pytest_arguments
 
 _PLUGIN = "stackrank_reach"
@@ -53,6 +55,20 @@ def pytest_unconfigure(config):
     answer = {{"tests": list(tests), "seconds": seconds, "groups": list(known), "lines": lines}}
     with open("{_RESULT}", "wb") as file:
         file.write(zlib.compress(json.dumps(answer).encode()))
+"""
+
+
+_SUMS = ".stackrank-sums"
+_FIND_COPIES = f"""
+import hashlib, json, os
+sums = set(open("{_SUMS}").read().split())
+found = []
+for top in (".", "{HOME}"):
+    for folder, _, names in os.walk(os.path.abspath(top)):
+        for path in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+            if os.path.isfile(path) and hashlib.sha256(open(path, "rb").read()).hexdigest() in sums:
+                found.append(path)
+print(json.dumps(found[:1000]))
 """
 
 
@@ -130,6 +146,19 @@ def default_command(files: Iterable[str]) -> str:
     return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"
 
 
+def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
+    """Raises BenchmarkError where the set-up has copied the project's source: tests would run the copy."""
+    sums = {path: hashlib.sha256(files[path]).hexdigest() for path in files if path.endswith(".py") and files[path]}
+    sandbox.put({**files, _SUMS: "\n".join(sums.values()).encode()}, fresh=True)
+    found = json.loads(sandbox.run(f"python -c {shlex.quote(_FIND_COPIES)}", 120).output)
+    own = {f"{sandbox.root.rstrip('/')}/{path}" for path in files}
+    copy = next((path for path in found if path not in own), None)
+    if copy is not None:
+        raise BenchmarkError(
+            f"its set-up copies it ({copy}), and the tests would run the copy: install it in place (pip install -e .)"
+        )
+
+
 def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
     """Run all tests twice, once measured. Raises BenchmarkError, one sentence, where they are of no use."""
     sandbox.put(files, fresh=True)
@@ -143,7 +172,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
         )
     if report.collect_errors:
         raise BenchmarkError(
-            f"its tests cannot be collected: {report.collect_errors[0][:300]} (--requirements, --test)"
+            f"its tests cannot be collected: {report.collect_errors[0][:300]} (--require, --setup, --test)"
         )
     if not report.outcomes:
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")

@@ -20,9 +20,9 @@ from pathlib import Path
 from env.benchmarks.base import BenchmarkError
 from env.environment import Environment, files_digest
 from env.inject.candidates import Candidate, find_candidates
-from env.inject.reach import Reach, TestCommand, measure
+from env.inject.reach import Reach, TestCommand, measure, refuse_copies
 from env.inject.verify import Project, Verified, verify
-from env.sandbox.base import Backend, SandboxError, SandboxSpec
+from env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from env.sandbox.client import Sandbox
 from env.task import Limits
 
@@ -37,7 +37,8 @@ class Wishes:
     count: int
     seed: int
     test: TestCommand
-    requirements: tuple[str, ...] = ()
+    environment: Environment = field(default_factory=Environment)
+    """What the tests need, without the project's files."""
     workers: int = 2
     timeout_s: float = 60.0
     """Seconds that a test run of a task may take; the whole of the project's tests may take five times as long."""
@@ -64,12 +65,17 @@ class Session:
         self._files = files
         self._wishes = wishes
         self._state = folder / "state"
-        environment = Environment(requirements=wishes.requirements) if wishes.requirements else None
+        environment = wishes.environment.with_source(files) if wishes.environment != Environment() else None
         self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=wishes.timeout_s))
-        about = (files_digest(files), wishes.test, wishes.requirements, wishes.timeout_s)
+        about = (files_digest(files), wishes.test, wishes.environment, wishes.timeout_s)
         self._digest = hashlib.sha256(repr(about).encode()).hexdigest()[:16]
         self._benches: queue.SimpleQueue[Sandbox | None] = queue.SimpleQueue()
         self._writing = threading.Lock()
+
+    def prepare(self, say: Say) -> None:
+        """Build the environment, unless it is there. Raises BuildError."""
+        if self._spec.environment is not None:
+            self._backend.prepare(self._spec, say)
 
     def reach(self) -> Reach:
         """What the tests reach; measured unless it is known. Raises BenchmarkError, SandboxError."""
@@ -77,6 +83,8 @@ class Session:
         if file.is_file():
             return Reach.from_json(file.read_text(encoding="utf-8"))
         with Sandbox(self._backend, self._spec) as sandbox:
+            if self._wishes.environment.setup:
+                refuse_copies(sandbox, self._files)
             found = measure(sandbox, self._files, self._wishes.test, self._wishes.timeout_s * 5)
         self._state.mkdir(parents=True, exist_ok=True)
         file.write_text(found.to_json(), encoding="utf-8")

@@ -15,6 +15,7 @@ from env.benchmarks.repo_schema import (
     TasksFile,
     write_tasks,
 )  # fmt: skip
+from env.environment import Environment
 from env.inject.candidates import Candidate
 from env.inject.verify import Verified
 from env.patches import make_diff
@@ -38,12 +39,12 @@ def write_benchmark(
     name: str,
     files: Mapping[str, bytes],
     bugs: Sequence[tuple[Candidate, Verified]],
-    requirements: Sequence[str],
+    environment: Environment,
     timeout_s: float,
 ) -> Path:
     """Write `tasks.yaml` into `folder` and return its path."""
     tasks = [
-        _entry(f"{name}-{number:03d}", name, files, candidate, verified, requirements)
+        _entry(f"{name}-{number:03d}", name, files, candidate, verified, environment)
         for number, (candidate, verified) in enumerate(bugs, start=1)
     ]
     defaults = DefaultsEntry(timeout_s=timeout_s, limits=LimitsEntry())
@@ -58,7 +59,7 @@ def _entry(
     files: Mapping[str, bytes],
     candidate: Candidate,
     verified: Verified,
-    requirements: Sequence[str],
+    environment: Environment,
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
     bad = {candidate.file: candidate.source()}
@@ -70,7 +71,8 @@ def _entry(
         test=verified.command,
         title=failing[0].rpartition("::")[2][:80],
         statement=f"Since the last change of {project}, {failing[0]}{more} fails.",
-        python=PythonEntry(requirements=list(requirements)),
+        setup=list(environment.setup),
+        python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
         fail_to_pass=list(failing),
         pass_to_pass=list(verified.pass_to_pass),
         apply=make_diff(good, bad),

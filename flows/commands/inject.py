@@ -20,7 +20,6 @@ from env.inject.reach import TestCommand, default_command
 from env.inject.session import Progress as Tally
 from env.inject.session import Session, Wishes
 from env.inject.write import SOURCE, TASKS, write_benchmark, write_source
-from env.sandbox.base import SandboxSpec
 from env.sandbox.registry import backend, default_backend
 from flows.output import print_json, say
 
@@ -35,7 +34,7 @@ def inject(
     seed: int,
     out: Path | None,
     test: str | None,
-    requirements: list[str],
+    environment: Environment,
     timeout_s: float,
     workers: int | None,
     sandbox: str | None,
@@ -52,12 +51,11 @@ def inject(
         hidden = []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     command = TestCommand.of(test or default_command(files), files)
-    wishes = Wishes(count, seed, command, tuple(requirements), workers or os.cpu_count() or 2, timeout_s)
+    wishes = Wishes(count, seed, command, environment, workers or os.cpu_count() or 2, timeout_s)
     place = backend(sandbox) if sandbox else default_backend()
-    if requirements:
-        place.prepare(SandboxSpec(environment=Environment(requirements=wishes.requirements)), say)
     session = Session(place, files, wishes, folder)
     try:
+        session.prepare(say)
         say(f"{name}: running its tests, to see what they reach")
         reach = session.reach()
         say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
@@ -68,7 +66,7 @@ def inject(
     if not bugs:
         raise BenchmarkError(f"{path}: its tests notice none of the bugs that were tried")
     write_source(folder, files)
-    write_benchmark(folder, name, files, bugs, wishes.requirements, timeout_s)
+    write_benchmark(folder, name, files, bugs, environment, timeout_s)
     kinds = Counter(candidate.category for candidate, _ in bugs)
     difficulties = Counter(result.difficulty for _, result in bugs)
     if as_json:

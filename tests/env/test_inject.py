@@ -11,13 +11,14 @@ import yaml
 
 from env.benchmarks.base import BenchmarkError, Source
 from env.benchmarks.repo import Repo
+from env.environment import Environment
 from env.inject.candidates import Candidate, find_candidates
 from env.inject.operators import OPERATORS
 from env.inject.reach import Reach, TestCommand, default_command
 from env.inject.session import Progress, Session, Wishes
 from env.inject.verify import Verified, difficulty
 from env.inject.write import write_benchmark, write_source
-from env.sandbox.base import SandboxError
+from env.sandbox.base import SandboxError, spec_for
 from env.sandbox.client import Sandbox
 from env.validate import validate
 from tests.env.conftest import source, usable
@@ -80,10 +81,16 @@ def project(files: Mapping[str, str] = PROJECT) -> dict[str, bytes]:
 
 
 def session(
-    folder: Path, files: Mapping[str, bytes], count: int = 5, seed: int = 1, test: str = "", timeout_s: float = 30
+    folder: Path,
+    files: Mapping[str, bytes],
+    count: int = 5,
+    seed: int = 1,
+    test: str = "",
+    timeout_s: float = 30,
+    setup: tuple[str, ...] = (),
 ) -> Session:
     command = TestCommand.of(test or default_command(files), files)
-    wishes = Wishes(count, seed, command, timeout_s=timeout_s)
+    wishes = Wishes(count, seed, command, Environment(setup=setup), timeout_s=timeout_s)
     return Session(usable("bubblewrap"), files, wishes, folder)
 
 
@@ -229,7 +236,7 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     bugs = made.bugs(made.reach(), seen.append)
     assert len(bugs) == 6 and seen[-1].found == 6
     write_source(tmp_path, files)
-    write_benchmark(tmp_path, "shop", files, bugs, (), 30)
+    write_benchmark(tmp_path, "shop", files, bugs, Environment(), 30)
     benchmark = Repo(Source(tmp_path))
     tasks = benchmark.tasks()
     assert len(tasks) == 6 and not benchmark.excluded()
@@ -251,9 +258,31 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     same = again.bugs(again.reach(), silent)
     assert [(one.key, found) for one, found in same] == [(one.key, found) for one, found in bugs]
     text = (tmp_path / "tasks.yaml").read_text()
-    write_benchmark(tmp_path, "shop", files, same, (), 30)
+    write_benchmark(tmp_path, "shop", files, same, Environment(), 30)
     assert (tmp_path / "tasks.yaml").read_text() == text
     assert len(yaml.safe_load(text)["tasks"]) == 6
+
+
+def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
+    needs = "import shop._made\n\ndef test_made():\n    assert shop._made.MADE == 7\n"
+    files = project({**PROJECT, "tests/test_made.py": needs})
+    setup = "echo 'MADE = 7' > src/shop/_made.py"
+    with pytest.raises(BenchmarkError, match="--setup"):
+        session(tmp_path, files).reach()
+    copying = session(tmp_path, files, setup=(setup, "cp -r src/shop /opt/environment/lib/python3*/site-packages"))
+    copying.prepare(lambda message: None)
+    with pytest.raises(BenchmarkError, match=r"set-up copies it .*site-packages/shop/stock.py"):
+        copying.reach()
+    made = session(tmp_path, files, count=1, setup=(setup,))
+    made.prepare(lambda message: None)
+    bugs = made.bugs(made.reach(), silent)
+    write_source(tmp_path, files)
+    write_benchmark(tmp_path, "shop", files, bugs, made._wishes.environment, 30)
+    (task,) = Repo(Source(tmp_path)).tasks()
+    box = usable("bubblewrap")
+    box.prepare(spec_for(task))
+    result = validate(task, lambda spec: Sandbox(box, spec), rounds=1)
+    assert result.valid, result.reason
 
 
 class _Refusing:
