@@ -12,7 +12,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from db import queries
 from db.engine import connect
@@ -33,7 +32,6 @@ from flows.output import print_json, print_table, say
 from flows.plan import save_benchmark
 from flows.prepare import prepare
 
-_TRIES = 2
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
 
 
@@ -105,13 +103,13 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
 
 
 def _each(tasks: Sequence[Task], new_sandbox: NewSandbox, rounds: int, workers: int) -> Iterator[Validation]:
-    """The results as they come."""
+    """The results as they come. What is not known for lack of time, or of the infrastructure, is tried once more."""
     late: list[Task] = []
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
         futures = {threads.submit(_prove, task, new_sandbox, rounds): task for task in tasks}
         for future in as_completed(futures):
-            if future.result().out_of_time:
+            if future.result().out_of_time or future.result().standing is Standing.ERROR:
                 late.append(futures[future])
             else:
                 yield future.result()
@@ -122,12 +120,9 @@ def _each(tasks: Sequence[Task], new_sandbox: NewSandbox, rounds: int, workers: 
 
 
 def _prove(task: Task, new_sandbox: NewSandbox, rounds: int) -> Validation:
-    """One task; a failure of the infrastructure is tried again and then is this task's alone."""
-    trying = Retrying(
-        retry=retry_if_exception(lambda error: policy(error).retried), stop=stop_after_attempt(_TRIES), reraise=True
-    )
+    """One task; a failure of the infrastructure is this task's alone."""
     try:
-        return trying(validate, task, new_sandbox, rounds)
+        return validate(task, new_sandbox, rounds)
     except Exception as error:
         if policy(error).retried or isinstance(error, GuestBug):
             return Validation(task.id, Standing.ERROR, sentence(error))
