@@ -47,26 +47,35 @@ def format_for(repository: str, parser: str, command: str) -> str:
 @functools.cache
 def swebench_parsers() -> dict[str, Callable[[str, Any], dict[str, str]]]:
     """The parsers of the `swebench` package by their names and by repositories; none where it is not installed."""
-    try:
-        spec = importlib.util.find_spec("swebench")
-    except ValueError:
-        spec = None
-    if spec is None or not spec.submodule_search_locations:
-        return {}
-    if "swebench.harness" not in sys.modules:
-        # Its own `__init__` imports the hub's and the cloud's clients, which reading a log does not need.
-        package = types.ModuleType("swebench.harness")
-        package.__path__ = [f"{place}/harness" for place in spec.submodule_search_locations]
-        sys.modules["swebench.harness"] = package
     parsers: dict[str, Any] = {}
-    try:
-        module = importlib.import_module("swebench.harness.log_parsers")
-        python = importlib.import_module("swebench.harness.log_parsers.python")
-    except ImportError:
-        return {}  # a version with another layout
-    for found, name in ((module, "PARSER_REGISTRY"), (module, "MAP_REPO_TO_PARSER"), (python, "MAP_REPO_TO_PARSER_PY")):
-        parsers |= getattr(found, name, {})
+    names = ("PARSER_REGISTRY", "MAP_REPO_TO_PARSER", "MAP_REPO_TO_PARSER_PY")
+    for module in map(swebench_module, ("log_parsers", "log_parsers.python")):
+        for name in names:
+            parsers |= getattr(module, name, {})
     return parsers
+
+
+def swebench_module(name: str) -> types.ModuleType | None:
+    """A module of the `swebench` package's harness, if it is installed with what the module needs."""
+    if not _find_swebench():
+        return None
+    try:
+        return importlib.import_module(f"swebench.harness.{name}")
+    except ImportError:
+        return None
+
+
+@functools.cache
+def _find_swebench() -> bool:
+    """Make the package importable without the clients of the hub and the cloud, which it imports and no log needs."""
+    spec = importlib.util.find_spec("swebench")
+    if spec is None or not spec.submodule_search_locations:
+        return False
+    for name, folder in (("swebench", ""), ("swebench.harness", "/harness")):
+        package = types.ModuleType(name)
+        package.__path__ = [f"{place}{folder}" for place in spec.submodule_search_locations]
+        sys.modules.setdefault(name, package)
+    return True
 
 
 def _sympy(output: str) -> Outcomes:

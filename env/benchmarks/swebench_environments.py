@@ -5,8 +5,6 @@ The prebuilt image is used by sandboxes that can pull it; else the environment i
 
 from __future__ import annotations
 
-import functools
-import importlib
 import json
 import re
 from pathlib import Path
@@ -17,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from env.benchmarks.base import BenchmarkError
 from env.benchmarks.swebench_instances import Instance
 from env.environment import Environment
-from env.log_formats import swebench_parsers
+from env.log_formats import swebench_module
 
 TESTBED = "/testbed"
 PYTEST = "python -m pytest -rA --tb=short -p no:cacheprovider"
@@ -149,18 +147,8 @@ def _from_package(instance: Instance) -> Override | None:
     )
 
 
-@functools.cache
-def _specifications() -> dict[str, dict[str, Any]]:
-    if not swebench_parsers():
-        return {}
-    try:
-        constants = importlib.import_module("swebench.harness.constants")
-    except ImportError:
-        return {}
-    found: dict[str, dict[str, Any]] = getattr(constants, "MAP_REPO_VERSION_TO_SPECS", {})
-    return found
-
-
 def _specification(instance: Instance) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = _specifications().get(instance.repo, {}).get(instance.version or "")
+    """What version 4 of the package says about the repository; version 5 says nothing, it has images only."""
+    specifications = getattr(swebench_module("constants"), "MAP_REPO_VERSION_TO_SPECS", {})
+    found: dict[str, Any] | None = specifications.get(instance.repo, {}).get(instance.version or "")
     return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow
@@ -13,13 +15,25 @@ from env.benchmarks import swebench_instances
 from env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from env.benchmarks.registry import load_benchmark
 from env.corrections import corrected, save_correction
+from env.log_formats import _find_swebench, read_log, swebench_parsers
 from env.patches import make_diff
 from env.sandbox.base import Backend, spec_for
 from env.sandbox.client import Changes, Sandbox
 from env.scoring import score
 from env.task import Task
 from env.validate import validate
-from tests.support.repository import FIXED, INSTALL, SECRET, STAMP, Made, git, instance, make_repository, write_lines
+from tests.support.repository import (
+    FIXED,
+    INSTALL,
+    SECRET,
+    STAMP,
+    Made,
+    git,
+    instance,
+    make_repository,
+    write,
+    write_lines,
+)
 
 
 @pytest.fixture
@@ -185,3 +199,41 @@ def test_overrides_by_version_and_wrong_ones(tmp_path: Path, made: Made) -> None
     other.write_text("[")
     with pytest.raises(BenchmarkError, match="--environments"):
         load(file, environments=other)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A `swebench` package in the layout of the real one, whose clients cannot be imported."""
+
+    def forget() -> None:
+        for name in [each for each in sys.modules if each.partition(".")[0] == "swebench"]:
+            del sys.modules[name]
+        swebench_parsers.cache_clear()
+        _find_swebench.cache_clear()
+
+    clients, parser = "import datasets_of_the_hub\n", "def parse(log, spec):\n    return {log.strip(): 'PASSED'}\n\n"
+    specs = {
+        "acme/shop": {"1.5": {"python": "3.11", "packages": "six attrs", "install": "make", "test_cmd": "check -v"}}
+    }
+    files = {
+        "__init__.py": clients, "harness/__init__.py": clients, "harness/modal_eval.py": clients,
+        "harness/constants/__init__.py": f"MAP_REPO_VERSION_TO_SPECS = {specs}\n",
+        "harness/log_parsers/__init__.py": "from .python import parse\nPARSER_REGISTRY = {'parse_log_acme': parse}\n",
+        "harness/log_parsers/python.py": parser + "MAP_REPO_TO_PARSER_PY = {'acme/shop': parse}\n",
+    }  # fmt: skip
+    write(tmp_path / "site" / "swebench", files)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.usefixtures("package")
+def test_what_the_package_knows_is_used(tmp_path: Path, made: Made) -> None:
+    task = only(load(write_lines(tmp_path / "rows.jsonl", [instance(made)])))
+    assert (task.score_command or task.test_command) == "check -v tests/test_cart.py"
+    assert task.log_format == "swebench:acme/shop" and read_log(task.log_format, "test_x\n") == {"test_x": "passed"}
+    assert task.environment is not None and task.environment.requirements == ("six", "attrs")
+    assert task.environment.setup == ("make",)
+    named = only(load(write_lines(tmp_path / "named.jsonl", [instance(made, log_parser="parse_log_acme")])))
+    assert named.log_format == "swebench:parse_log_acme"
