@@ -40,7 +40,8 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
             check=False,
         )
         if done.returncode:
-            raise PatchError(f"the patch does not apply: {done.stderr.decode(errors='replace').strip()[:300]}")
+            said = " ".join(done.stderr.decode(errors="replace").split())
+            raise PatchError(f"the patch does not apply ({said[:300]}): make it anew, against these files")
         result = {path: content for path, content in files.items() if path not in touched}
         for path in touched:
             if (folder / path).is_file():
@@ -65,7 +66,7 @@ def _read(diff: str) -> PatchSet:
     try:
         return PatchSet(diff)
     except Exception as error:  # unidiff raises its own and plain ones
-        raise PatchError(f"the patch cannot be read: {error}") from None
+        raise PatchError(f"the patch cannot be read ({error}): it may be cut off, get it anew") from None
 
 
 def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from env.benchmarks.base import BenchmarkError, Source, TaskByTask
-from env.benchmarks.files import commit_of, read_tree
+from env.benchmarks.files import commit_of, read_text, read_tree
 from env.patches import enclosing, make_diff
 from env.task import Fault, Limits, Task
 
@@ -53,11 +53,11 @@ def load_task(folder: Path) -> Task:
     """One exercise. Raises BenchmarkError."""
     config = folder / ".meta" / "config.json"
     try:
-        data = json.loads(config.read_text(encoding="utf-8"))
+        data = json.loads(read_text(config))
         parts = data["files"]
         solution, tests, example = (_names(parts, key) for key in ("solution", "test", "example"))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BenchmarkError(f"{config} cannot be used: {type(error).__name__}: {error}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise BenchmarkError(f"{config} cannot be used ({type(error).__name__}: {error}): check it out anew") from None
     files = read_tree(folder, [".*/"])
     for name in (*solution, *tests):
         if name not in files:
@@ -93,7 +93,7 @@ def _names(parts: dict[str, list[str]], key: str) -> list[str]:
 
 def _instructions(folder: Path) -> str:
     parts = [folder / ".docs" / f"{name}.md" for name in ("introduction", "instructions", "instructions.append")]
-    return "\n".join(part.read_text(encoding="utf-8").strip() + "\n" for part in parts if part.is_file())
+    return "\n".join(read_text(part).strip() + "\n" for part in parts if part.is_file())
 
 
 def _whole(name: str, content: bytes) -> Fault:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from env.benchmarks.base import BenchmarkError, Source, TaskByTask
-from env.benchmarks.files import read_tree
+from env.benchmarks.files import read_text, read_tree
 from env.patches import PatchError, find_faults
 from env.task import Limits, Task
 
@@ -50,10 +50,10 @@ class BugSuite(TaskByTask):
 def load_task(folder: Path) -> Task:
     """One task from its folder. Raises BenchmarkError naming the file."""
     try:
-        meta = tomllib.loads((folder / "task.toml").read_text(encoding="utf-8"))
-        fix = (folder / "fix.patch").read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BenchmarkError(f"{folder}: {error}") from None
+        meta = tomllib.loads(read_text(folder / "task.toml"))
+    except tomllib.TOMLDecodeError as error:
+        raise BenchmarkError(f"{folder}/task.toml is no TOML: {error}") from None
+    fix = read_text(folder / "fix.patch")
     files, hidden = read_tree(folder / "work"), read_tree(folder / "hidden")
     if not files:
         raise BenchmarkError(f"{folder}: work/ is missing or empty")

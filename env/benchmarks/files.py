@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from env.benchmarks.base import BenchmarkError
+
 
 def read_tree(folder: Path, hidden: Iterable[str] = ()) -> dict[str, bytes]:
     """Every regular file below `folder` but what the gitignore patterns in `hidden` match: relative path -> content.
@@ -21,6 +23,16 @@ def read_tree(folder: Path, hidden: Iterable[str] = ()) -> dict[str, bytes]:
         if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts and not spec.match_file(name):
             found[name] = path.read_bytes()
     return found
+
+
+def read_text(file: Path) -> str:
+    """A file of text. Raises BenchmarkError, which names it."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BenchmarkError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BenchmarkError(f"{file} is no text in UTF-8 (byte {error.start}): get it anew") from None
 
 
 def read_patterns(file: Path) -> tuple[str, ...]:

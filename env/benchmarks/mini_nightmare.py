@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from env.benchmarks.base import BenchmarkError, Source, TaskByTask
-from env.benchmarks.files import commit_of, read_patterns, read_tree
+from env.benchmarks.files import commit_of, read_patterns, read_text, read_tree
 from env.patches import PatchError, apply_patch, find_faults
 from env.task import Limits, Task
 
@@ -60,7 +60,7 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
     if any(reads_network(files[path]) for path in code):
         raise BenchmarkError("the program reads from the network, which a sandbox has not: bring the file in")
     patch = fixes / f"{folder.name}.patch" if fixes else None
-    fix = patch.read_text(encoding="utf-8") if patch and patch.is_file() else ""
+    fix = read_text(patch) if patch and patch.is_file() else ""
     try:
         if fix:
             apply_patch(files, fix)

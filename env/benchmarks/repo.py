@@ -10,7 +10,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from env.benchmarks.base import BenchmarkError, Source, TaskByTask
-from env.benchmarks.files import read_tree
+from env.benchmarks.files import read_text, read_tree
 from env.benchmarks.git import CommitFiles, open_repository, resolve_commit
 from env.benchmarks.repo_schema import DefaultsEntry, TaskEntry, TasksFile, is_diff, read_tasks
 from env.benchmarks.tests_of import is_test, scoring_command, test_files, visible_command
@@ -132,7 +132,7 @@ def _diff(value: str | None, folder: Path) -> str:
         raise BenchmarkError(f"{value} leads out of {folder}")
     if not place.is_file():
         raise BenchmarkError(f"there is no patch {place}")
-    return place.read_text(encoding="utf-8")
+    return read_text(place)
 
 
 def _changed(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:

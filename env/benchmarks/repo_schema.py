@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from env.benchmarks.base import BenchmarkError
+from env.benchmarks.files import read_text
 
 
 def _inside(value: str) -> str:
@@ -172,12 +173,10 @@ def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
     YAML or JSON. Raises BenchmarkError where the file as a whole cannot be used.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.safe_load(text)
-    except OSError as error:
-        raise BenchmarkError(f"{file} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise BenchmarkError(f"{file} is neither YAML nor JSON: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(data, dict) or not isinstance(node, MappingNode):
         raise BenchmarkError(f"{file} is not a list of tasks: it needs the fields `schema: 1` and `tasks:`")

@@ -100,7 +100,7 @@ class SweBench(TaskByTask):
             return None
         found = find_repository(self._repos, instance.repo)
         if found is None:
-            raise BenchmarkError(f"{self._repos} has no clone of {instance.repo}")
+            raise BenchmarkError(f"{self._repos} has no clone of {instance.repo}: bring one there")
         if not has_commit(found, instance.base_commit):
             raise BenchmarkError(f"{found} has no commit {instance.base_commit[:12]} of {instance.repo}: fetch it")
         return found

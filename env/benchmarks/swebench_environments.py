@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from env.benchmarks.base import BenchmarkError
+from env.benchmarks.files import read_text
 from env.benchmarks.swebench_instances import Instance
 from env.environment import Environment
 from env.log_formats import swebench_module
@@ -52,9 +53,9 @@ class Overrides:
         if file is None:
             return
         try:
-            data = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise BenchmarkError(f"--environments {file} cannot be used: {error}") from None
+            data = json.loads(read_text(file))
+        except ValueError as error:
+            raise BenchmarkError(f"--environments {file} is no JSON: {error}") from None
         if isinstance(data, list):
             data = {_name(entry): entry for entry in data if isinstance(entry, dict)}
         if not isinstance(data, dict):

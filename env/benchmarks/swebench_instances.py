@@ -16,7 +16,10 @@ HUB = "https://huggingface.co"
 
 
 def _list(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else list(value)
+    found = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(found, list | tuple):
+        raise ValueError("it has to be a list of tests")
+    return found
 
 
 Names = Annotated[list[str], BeforeValidator(_list)]
@@ -54,7 +57,7 @@ def read_instances(source: Path) -> tuple[list[Instance], dict[str, str]]:
         try:
             instance = Instance.model_validate(row)
         except ValidationError as error:
-            problems[name] = f"{place}: {_sentence(error)}"
+            problems[name] = f"{place}: {_sentence(error)}: get the data anew, or mend it"
             continue
         if instance.instance_id in instances:
             problems[f"{name} ({place})"] = f"{place}: the instance {name} is there twice"
@@ -84,7 +87,10 @@ def _rows(source: Path) -> Iterator[tuple[str, Any]]:
         if not files:
             raise BenchmarkError(f"{source} holds no .json, .jsonl or .parquet file")
         for file in files:
-            yield from ((f"{file.name} {place}", row) for place, row in _rows(file))
+            try:
+                yield from ((f"{file.name} {place}", row) for place, row in _rows(file))
+            except BenchmarkError as error:  # the other files go on
+                yield file.name, str(error)
     elif source.suffix == ".parquet":
         yield from _parquet([source])
     else:
@@ -94,13 +100,13 @@ def _rows(source: Path) -> Iterator[tuple[str, Any]]:
 def _json(file: Path) -> Iterator[tuple[str, Any]]:
     """JSON: a list, or an object of instances by name. JSONL: one object a line."""
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BenchmarkError(f"{file} cannot be read: {error}") from None
+        content = file.read_bytes()
+    except OSError as error:
+        raise BenchmarkError(f"{file} cannot be read: {error.strerror}") from None
     try:
-        data = json.loads(text)
+        data = json.loads(content)
     except ValueError:
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in enumerate(content.split(b"\n"), 1):
             if line.strip():
                 yield f"line {number}", _object(line, number)
         return
@@ -110,11 +116,11 @@ def _json(file: Path) -> Iterator[tuple[str, Any]]:
         yield f"row {number}", row if isinstance(row, dict) else f"row {number} is no object"
 
 
-def _object(line: str, number: int) -> Any:
+def _object(line: bytes, number: int) -> Any:
     try:
         row = json.loads(line)
     except ValueError as error:
-        return f"line {number} is no JSON ({error}): it may be cut off"
+        return f"line {number} is no JSON ({error}): it may be cut off, get it anew"
     return row if isinstance(row, dict) else f"line {number} is no JSON object"
 
 
@@ -126,7 +132,7 @@ def _parquet(files: list[Path]) -> Iterator[tuple[str, Any]]:
         try:
             rows = pyarrow.parquet.read_table(file).to_pylist()
         except (ArrowException, OSError) as error:
-            raise BenchmarkError(f"{file} is no Parquet file: {str(error).splitlines()[0]}") from None
+            raise BenchmarkError(f"{file} is no Parquet file ({str(error).splitlines()[0]}): get it anew") from None
         yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
 

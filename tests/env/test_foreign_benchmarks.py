@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,6 +150,17 @@ def test_a_damaged_exercise_is_said(exercises: Path, config: str, words: str) ->
     benchmark = Aider(Source(exercises))
     assert benchmark.tasks() == ()
     assert words in benchmark.excluded()["two-fer"]
+
+
+def test_text_that_is_none_costs_one_task(nightmare: Path, exercises: Path) -> None:
+    practice = exercises / "exercises" / "practice"
+    shutil.copytree(practice / "two-fer", practice / "sound")
+    for file in (practice / "two-fer" / ".docs" / "instructions.md", nightmare / "fixes" / "double.patch"):
+        file.write_bytes(b"\xff\xfe")
+    for benchmark in (Aider(Source(exercises)), MiniNightmare(Source(nightmare / "data", nightmare / "fixes"))):
+        assert len(benchmark.tasks()) == 1
+        (reason,) = benchmark.excluded().values()
+        assert "is no text in UTF-8 (byte 0): get it anew" in reason
 
 
 def test_refactorings_are_left_out(exercises: Path) -> None:

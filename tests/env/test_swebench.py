@@ -68,17 +68,20 @@ def test_what_is_wrong_with_a_row_is_a_sentence_and_the_others_go_on(tmp_path: P
         row(1), missing, row(3, base_commit="0" * 40), row(4, repo="acme/other"),
         row(5, patch=made.fix.replace("return result - 1", "return nothing")),
         row(6, test_patch=made.test_patch.replace("def test_type", "def test_kind")),
-        row(7, FAIL_TO_PASS="[broken"), row(8, patch="--- a/x\n+++ b/../../x\n@@ -0,0 +1 @@\n+x\n"), row(1),
+        row(7, FAIL_TO_PASS="[broken"), row(70, FAIL_TO_PASS=None), row(71, PASS_TO_PASS="7"),
+        row(8, patch="--- a/x\n+++ b/../../x\n@@ -0,0 +1 @@\n+x\n"), row(1),
     ]  # fmt: skip
     file = write_lines(tmp_path / "rows.jsonl", rows)
-    file.write_text(file.read_text() + json.dumps(row(9))[:200])
+    file.write_bytes(file.read_bytes() + b'{"instance_id": "\xff"}\n' + json.dumps(row(9)).encode()[:200])
     found = load(file)
     assert [task.id for task in found.tasks()] == ["acme__shop-1"]
     excluded = {name.removeprefix("acme__shop-"): reason for name, reason in found.excluded().items()}
     expected = {
         "2": "line 2: base_commit is missing", "3": "no commit 000000000000", "4": "no clone of acme/other",
         "5": "patch: the patch does not apply", "6": "test_patch: the patch does not apply", "7": "FAIL_TO_PASS",
-        "8": "patch: the patch leads out of the workspace", "1 (line 9)": "there twice", "line 10": "cut off",
+        "8": "patch: the patch leads out of the workspace", "1 (line 11)": "there twice",
+        "70": "FAIL_TO_PASS: Value error, it has to be a list", "71": "PASS_TO_PASS: Value error, it has to be a list",
+        "line 12": "no JSON", "line 13": "cut off",
     }  # fmt: skip
     assert excluded.keys() == expected.keys()
     for name, part in expected.items():
@@ -107,6 +110,14 @@ def test_every_format_gives_the_same_tasks(tmp_path: Path, made: Made) -> None:
     (tmp_path / "b.json").write_text(json.dumps([row], indent=1))
     (tmp_path / "c.json").write_text(json.dumps({row["instance_id"]: row}))
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row]), tmp_path / "d.parquet")
+    whole = (tmp_path / "d.parquet").read_bytes()
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "a.jsonl").write_bytes(lines.read_bytes())
+    for name in ("b.parquet", "c.parquet"):
+        (tmp_path / "all" / name).write_bytes(whole[: len(whole) // 2])
+    some = load_benchmark("swebench", Source(tmp_path / "all", repos=tmp_path / "repos"))
+    assert len(some.tasks()) == 1 and list(some.excluded()) == ["b.parquet", "c.parquet"]
+    assert all("no Parquet file" in reason and "anew" in reason for reason in some.excluded().values())
     digests = {
         digest(load(file).tasks()) for file in (lines, *(tmp_path / f for f in ("b.json", "c.json", "d.parquet")))
     }
