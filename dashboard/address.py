@@ -7,7 +7,7 @@ Here the address is the only state: it is read before a widget is drawn and writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -154,9 +154,12 @@ def pills(label: str, choices: Sequence[str], name: str, *, resets: Sequence[str
     return tuple(_draw(st.pills, name, value, label, choices, default=[], resets=resets, selection_mode="multi"))
 
 
-def tabs(labels: Sequence[str], name: str, *, default: str | None = None) -> Sequence[Any]:
-    """Tabs of which only the open one is filled: ask `.open`."""
+def tabs(name: str, parts: Mapping[str, Callable[[], None]], *, default: str | None = None) -> None:
+    """A tab per part, under its label; only the open one is filled."""
+    labels = list(parts)
     first = default or labels[0]
     value = next(iter(known(name, labels)), first)
-    found: Sequence[Any] = _draw(st.tabs, name, value, labels, default=first, resets=())
-    return found
+    for tab, fill in zip(_draw(st.tabs, name, value, labels, default=first, resets=()), parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                fill()

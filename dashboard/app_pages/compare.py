@@ -95,77 +95,84 @@ for column, row, better in zip(st.columns(2), (first, second), ("only_first", "o
         counted = row["resolved"] + row["unresolved"]
         st.caption(f"{counted} episodes on {row['tasks']} tasks, {row['errors']} errors beside them")
 
-tasks, categories, settings = address.tabs(["Tasks", "By category", "What differs"], "cmp_tab")
-if tasks.open:
-    with tasks:
-        kinds = {
-            "second": (f"{second['entrant']} better", set(found["only_second"])),
-            "first": (f"{first['entrant']} better", set(found["only_first"])),
-            "flaky": ("Flaky", set(found["flaky"])),
-            "all": ("All", {row["task"] for row in found["by_task"]}),
+
+def tasks() -> None:
+    """Every task that both played; one of them opens its traces."""
+    kinds = {
+        "second": (f"{second['entrant']} better", set(found["only_second"])),
+        "first": (f"{first['entrant']} better", set(found["only_first"])),
+        "flaky": ("Flaky", set(found["flaky"])),
+        "all": ("All", {row["task"] for row in found["by_task"]}),
+    }
+    texts = {name: f"{show.escaped(label)} ({len(members)})" for name, (label, members) in kinds.items()}
+    kind = address.segmented("Show", list(kinds), "cmp_show", default="all", format_func=lambda name: texts[name])
+    shown = [row for row in found["by_task"] if row["task"] in kinds[kind][1]]
+    opener = st.container()
+    frame = pd.DataFrame(
+        {
+            "Task": [row["task"] for row in shown],
+            "Category": [row["category"] for row in shown],
+            "Difficulty": [row["difficulty"] for row in shown],
+            first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in shown],
+            second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in shown],
+            "Difference": [100 * row["difference"] for row in shown],
+            "Flaky": ["flaky" if row["flaky"] else "" for row in shown],
         }
-        texts = {name: f"{show.escaped(label)} ({len(members)})" for name, (label, members) in kinds.items()}
-        kind = address.segmented("Show", list(kinds), "cmp_show", default="all", format_func=lambda name: texts[name])
-        shown = [row for row in found["by_task"] if row["task"] in kinds[kind][1]]
-        opener = st.container()
-        frame = pd.DataFrame(
-            {
-                "Task": [row["task"] for row in shown],
-                "Category": [row["category"] for row in shown],
-                "Difficulty": [row["difficulty"] for row in shown],
-                first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in shown],
-                second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in shown],
-                "Difference": [100 * row["difference"] for row in shown],
-                "Flaky": ["flaky" if row["flaky"] else "" for row in shown],
-            }
-        )
-        event = st.dataframe(
-            frame,
-            hide_index=True,
-            key="cmp_tasks",
-            on_select="rerun",
-            selection_mode="single-row",
-            column_config={"Difference": st.column_config.NumberColumn(format="%+.0f")},
-            height=show.table_height(len(shown)),
-            alt="Tasks that both played",
-        )
-        index = show.chosen_row(event)
-        with opener, st.container(horizontal=True):
-            if index is None or index >= len(shown):
-                st.caption("Tick a task to open its two traces.")
-            else:
-                task = shown[index]
-                task_link = {"id": str(task["task_id"])}
-                st.page_link(TASK_PAGE, label="Task", icon=":material/task:", query_params=task_link)
-                newest = []
-                for side in (first, second):
-                    which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": options.get("run")}
-                    newest += ask("episodes", **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
-                if len(newest) == 2:
-                    both = dict(zip("ab", (str(one["id"]) for one in newest), strict=True))
-                    label, icon = "The two traces side by side", ":material/fork_right:"
-                    st.page_link(DIVERGE_PAGE, label=label, icon=icon, query_params=both)
-                for one in newest:
-                    label, to = f"Trace of {show.escaped(one['entrant'])}", {"id": str(one["id"])}
-                    st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=to)
-        show.csv_button(found["by_task"], name="compare_tasks", key="cmp_tasks")
-if categories.open:
-    with categories:
-        by_category = ask("compare_categories", first["entrant_id"], second["entrant_id"], **options)
-        rows = [{"label": row["category"] or "none", **row} for row in by_category]
-        total = {name: found[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
-        everything = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
-        figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])
-        st.plotly_chart(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
-        flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, everything)]
-        show.table_and_csv(flat, name="compare_categories", alt="Difference by category", key="cmp_categories")
-        st.caption("A filled mark: the interval leaves 0 out. p_holm is corrected for the number of categories.")
-if settings.open:
-    with settings:
-        differs = found["differs"]
-        if differs:
-            lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
-            heads = {"1": first["entrant"], "2": second["entrant"]}
-            st.dataframe(lines, hide_index=True, column_config=heads, alt="Settings in which the two differ")
+    )
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        key="cmp_tasks",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={"Difference": st.column_config.NumberColumn(format="%+.0f")},
+        height=show.table_height(len(shown)),
+        alt="Tasks that both played",
+    )
+    index = show.chosen_row(event)
+    with opener, st.container(horizontal=True):
+        if index is None or index >= len(shown):
+            st.caption("Tick a task to open its two traces.")
         else:
-            st.caption("Agent, version, model, tools and configuration are the same.")
+            task = shown[index]
+            task_link = {"id": str(task["task_id"])}
+            st.page_link(TASK_PAGE, label="Task", icon=":material/task:", query_params=task_link)
+            newest = []
+            for side in (first, second):
+                which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": options.get("run")}
+                newest += ask("episodes", **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
+            if len(newest) == 2:
+                both = dict(zip("ab", (str(one["id"]) for one in newest), strict=True))
+                label, icon = "The two traces side by side", ":material/fork_right:"
+                st.page_link(DIVERGE_PAGE, label=label, icon=icon, query_params=both)
+            for one in newest:
+                label, to = f"Trace of {show.escaped(one['entrant'])}", {"id": str(one["id"])}
+                st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=to)
+    show.csv_button(found["by_task"], name="compare_tasks", key="cmp_tasks")
+
+
+def categories() -> None:
+    """The difference in each category of tasks."""
+    by_category = ask("compare_categories", first["entrant_id"], second["entrant_id"], **options)
+    rows = [{"label": row["category"] or "none", **row} for row in by_category]
+    total = {name: found[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
+    everything = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
+    figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])
+    st.plotly_chart(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
+    flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, everything)]
+    show.table_and_csv(flat, name="compare_categories", alt="Difference by category", key="cmp_categories")
+    st.caption("A filled mark: the interval leaves 0 out. p_holm is corrected for the number of categories.")
+
+
+def settings() -> None:
+    """The settings in which the two differ."""
+    differs = found["differs"]
+    if differs:
+        lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
+        heads = {"1": first["entrant"], "2": second["entrant"]}
+        st.dataframe(lines, hide_index=True, column_config=heads, alt="Settings in which the two differ")
+    else:
+        st.caption("Agent, version, model, tools and configuration are the same.")
+
+
+address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "What differs": settings})

@@ -101,8 +101,4 @@ def aside() -> None:
     show.csv_button(rows, name="set_aside", key="fp_aside")
 
 
-how_far, why, others = address.tabs(["How far", "Where it went wrong", "Not the entrant's fault"], "fp_tab")
-for tab, fill in ((how_far, funnel), (why, bars), (others, aside)):
-    if tab.open:
-        with tab:
-            fill()
+address.tabs("fp_tab", {"How far": funnel, "Where it went wrong": bars, "Not the entrant's fault": aside})

@@ -9,7 +9,6 @@ from dashboard.data import ask
 from dashboard.tables import BOARD_COLUMNS, COMPARE_PAGE, board_frame
 
 _MOST = 4
-TABS = ("Ranking", "Cost against rate", "Budget", "Reliability", "Numbers")
 
 st.title("Leaderboard")
 
@@ -60,53 +59,67 @@ with st.container(border=True):
     else:
         st.caption("Tick two to four entrants to compare them on the tasks that all of them played.")
 
-ranking, cost, budget, reliability, numbers = address.tabs(TABS, "lb_tab")
-if ranking.open:
-    with ranking:
-        st.plotly_chart(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
-        st.caption("Entrants whose intervals overlap share ranks. The table above has the same numbers.")
-if cost.open:
-    with cost:
-        unknown = [row["entrant"] for row in rows if row["cost_usd"] is None]
-        if any(row["cost_usd"] for row in rows):
-            figure = charts.cost_against_rate(rows)
-            st.plotly_chart(figure, key="lb_cost", alt="Cost of an episode against the rate of each entrant")
-            names = ("entrant", "rate", "cost_usd", "cost_per_resolved", "cost_per_resolved_low")
-            flat = [{name: row[name] for name in (*names, "cost_per_resolved_high")} for row in rows]
-            show.table_and_csv(flat, name="cost", alt="Cost and rate of each entrant", key="lb_cost_table")
-        else:
-            st.info("No entrant has a known cost above zero.", icon=":material/money_off:")
-        if unknown:
-            st.caption(f"Without a known price, so not shown: {show.escaped(', '.join(unknown))}")
-if budget.open:
-    with budget:
-        against = address.segmented("Against", ["steps", "cost"], "lb_by", default="steps")
-        by = "cost_usd" if against == "cost" else "steps"
-        curves = ask("budget_curves", by, **options)
-        if any(row["curve"] for row in curves):
-            figure = charts.budget_curves(curves, by)
-            st.plotly_chart(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
-            flat = [
-                {"entrant": row["entrant"], "counted": row["counted"], by: x, "resolved": y}
-                for row in curves
-                for x, y in row["curve"]
-            ]
-            with st.expander("Numbers"):
-                show.table_and_csv(flat, name=f"budget_{by}", alt="Points of the budget curves", key="lb_budget_table")
-        else:
-            st.info("No entrant has a known cost.", icon=":material/money_off:")
-if reliability.open:
-    with reliability:
-        found = ask("reliability", **options)
-        if max((row["k"] for row in found), default=0) > 1:
-            st.plotly_chart(charts.reliability(found), key="lb_reliability", alt="pass@k and all-k over k")
-        else:
-            st.info("Every task was attempted once. `attempts: 3` in a specification asks for more.")
-        show.table_and_csv(found, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
-        st.caption(
-            "Unbiased estimates over the tasks with at least k attempts: at least one of k resolves the task (pass@k), "
-            "or every one of k does."
-        )
-if numbers.open:
-    with numbers:
-        show.table_and_csv(rows, name="leaderboard", alt="Every number of the leaderboard", key="lb_numbers")
+
+def ranking() -> None:
+    """Rates with their intervals."""
+    st.plotly_chart(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
+    st.caption("Entrants whose intervals overlap share ranks. The table above has the same numbers.")
+
+
+def cost() -> None:
+    """What an episode costs against what it achieves."""
+    unknown = [row["entrant"] for row in rows if row["cost_usd"] is None]
+    if any(row["cost_usd"] for row in rows):
+        figure = charts.cost_against_rate(rows)
+        st.plotly_chart(figure, key="lb_cost", alt="Cost of an episode against the rate of each entrant")
+        names = ("entrant", "rate", "cost_usd", "cost_per_resolved", "cost_per_resolved_low")
+        flat = [{name: row[name] for name in (*names, "cost_per_resolved_high")} for row in rows]
+        show.table_and_csv(flat, name="cost", alt="Cost and rate of each entrant", key="lb_cost_table")
+    else:
+        st.info("No entrant has a known cost above zero.", icon=":material/money_off:")
+    if unknown:
+        st.caption(f"Without a known price, so not shown: {show.escaped(', '.join(unknown))}")
+
+
+def budget() -> None:
+    """What is resolved with how much."""
+    against = address.segmented("Against", ["steps", "cost"], "lb_by", default="steps")
+    by = "cost_usd" if against == "cost" else "steps"
+    curves = ask("budget_curves", by, **options)
+    if any(row["curve"] for row in curves):
+        figure = charts.budget_curves(curves, by)
+        st.plotly_chart(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
+        flat = [
+            {"entrant": row["entrant"], "counted": row["counted"], by: x, "resolved": y}
+            for row in curves
+            for x, y in row["curve"]
+        ]
+        with st.expander("Numbers"):
+            show.table_and_csv(flat, name=f"budget_{by}", alt="Points of the budget curves", key="lb_budget_table")
+    else:
+        st.info("No entrant has a known cost.", icon=":material/money_off:")
+
+
+def reliability() -> None:
+    """What further attempts help, and how often all hold."""
+    found = ask("reliability", **options)
+    if max((row["k"] for row in found), default=0) > 1:
+        st.plotly_chart(charts.reliability(found), key="lb_reliability", alt="pass@k and all-k over k")
+    else:
+        st.info("Every task was attempted once. `attempts: 3` in a specification asks for more.")
+    show.table_and_csv(found, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
+    st.caption(
+        "Unbiased estimates over the tasks with at least k attempts: at least one of k resolves the task (pass@k), "
+        "or every one of k does."
+    )
+
+
+def numbers() -> None:
+    """All of it as a table."""
+    show.table_and_csv(rows, name="leaderboard", alt="Every number of the leaderboard", key="lb_numbers")
+
+
+address.tabs(
+    "lb_tab",
+    {"Ranking": ranking, "Cost against rate": cost, "Budget": budget, "Reliability": reliability, "Numbers": numbers},
+)

@@ -96,89 +96,108 @@ for one in run["regressions"]:
     st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
 people.notes_and_tags(run_id, run["tags"])
 
-TABS = ("Entrants", "Failure points", "Episodes", "Errors", "Specification")
-entrants, failures, episodes, errors, spec = address.tabs(TABS, "run_tab")
-if entrants.open:
-    with entrants:
-        rows = ask("leaderboard", run=run_id)
-        if rows:
-            st.dataframe(
-                board_frame(rows),
-                hide_index=True,
-                column_config=BOARD_COLUMNS,
-                placeholder=show.NOTHING,
-                height="content",
-                key="run_board",
-                alt="Entrants of the run, best rate first",
-            )
-            show.csv_button(rows, name=f"run_{run_id}", key="run_board")
-            st.plotly_chart(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
-            if len(rows) > 1:
-                label, icon = "Compare entrants in this run", ":material/compare_arrows:"
-                st.page_link(COMPARE_PAGE, label=label, icon=icon, query_params={"cmp_run": str(run_id)})
-        else:
-            st.caption("No episode has a verdict yet.")
-if failures.open:
-    with failures:
-        points = ask("failure_points", run_id)
-        if points:
-            picked = st.plotly_chart(
-                charts.failure_bars(points),
-                key="run_failures",
-                on_select="rerun",
-                selection_mode="points",
-                alt="How the episodes of each entrant ended, in %",
-            )
-            for point in picked.selection.points[:1]:
-                entrant, name, *_ = point["customdata"]
-                wanted = {"ep_verdict": name} if name == "resolved" else {"ep_failure": name}
-                query = {"ep_run": str(run_id), "ep_entrant": entrant, **wanted}
-                st.page_link(
-                    "app_pages/episodes.py",
-                    label=f"Show these episodes: {show.escaped(entrant)}, {show.words(name)}",
-                    icon=":material/list_alt:",
-                    query_params=query,
-                )
-            flat = show.flat_failures(points)
-            show.table_and_csv(flat, name=f"failure_points_{run_id}", alt="Failure points", key="run_failures_table")
-        else:
-            st.caption("No episode has a verdict yet.")
-if episodes.open:
-    with episodes:
-        first = ask("episodes", run_id, limit=100)
-        if first:
-            episode_table(first, key="run_episodes", with_run=False)
-        else:
-            st.caption("The run has no episodes.")
-        st.page_link(
-            "app_pages/episodes.py",
-            label="All episodes of this run, with filters",
-            icon=":material/filter_alt:",
-            query_params={"ep_run": str(run_id)},
+
+def entrants() -> None:
+    """The leaderboard of this run."""
+    rows = ask("leaderboard", run=run_id)
+    if rows:
+        st.dataframe(
+            board_frame(rows),
+            hide_index=True,
+            column_config=BOARD_COLUMNS,
+            placeholder=show.NOTHING,
+            height="content",
+            key="run_board",
+            alt="Entrants of the run, best rate first",
         )
-if errors.open:
-    with errors:
-        failed = ask("episodes", run_id, verdict="error", counted=None, limit=100)
-        if failed:
-            st.dataframe(
-                [
-                    {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
-                    | {"Entrant": row["entrant"], "What failed": row["error"], "Trace": f"episode?id={row['id']}"}
-                    for row in failed
-                ],
-                hide_index=True,
-                column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
-                alt="Episodes in which the infrastructure failed",
+        show.csv_button(rows, name=f"run_{run_id}", key="run_board")
+        st.plotly_chart(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
+        if len(rows) > 1:
+            label, icon = "Compare entrants in this run", ":material/compare_arrows:"
+            st.page_link(COMPARE_PAGE, label=label, icon=icon, query_params={"cmp_run": str(run_id)})
+    else:
+        st.caption("No episode has a verdict yet.")
+
+
+def failures() -> None:
+    """How episodes ended; a click on a part leads to its episodes."""
+    points = ask("failure_points", run_id)
+    if points:
+        picked = st.plotly_chart(
+            charts.failure_bars(points),
+            key="run_failures",
+            on_select="rerun",
+            selection_mode="points",
+            alt="How the episodes of each entrant ended, in %",
+        )
+        for point in picked.selection.points[:1]:
+            entrant, name, *_ = point["customdata"]
+            wanted = {"ep_verdict": name} if name == "resolved" else {"ep_failure": name}
+            query = {"ep_run": str(run_id), "ep_entrant": entrant, **wanted}
+            st.page_link(
+                "app_pages/episodes.py",
+                label=f"Show these episodes: {show.escaped(entrant)}, {show.words(name)}",
+                icon=":material/list_alt:",
+                query_params=query,
             )
-            show.csv_button(failed, name=f"errors_{run_id}", key="run_errors")
-        else:
-            st.caption("The infrastructure has not failed.")
-if spec.open:
-    with spec:
-        text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
-        file = f"run-{run_id}.yaml"
-        st.markdown("This repeats the run:")
-        st.code(repeating(text, file), language="bash")
-        st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
-        st.markdown("Versions")
-        st.json(run["versions"])
+        flat = show.flat_failures(points)
+        show.table_and_csv(flat, name=f"failure_points_{run_id}", alt="Failure points", key="run_failures_table")
+    else:
+        st.caption("No episode has a verdict yet.")
+
+
+def episodes() -> None:
+    """The first episodes."""
+    first = ask("episodes", run_id, limit=100)
+    if first:
+        episode_table(first, key="run_episodes", with_run=False)
+    else:
+        st.caption("The run has no episodes.")
+    st.page_link(
+        "app_pages/episodes.py",
+        label="All episodes of this run, with filters",
+        icon=":material/filter_alt:",
+        query_params={"ep_run": str(run_id)},
+    )
+
+
+def errors() -> None:
+    """Every try in which the infrastructure failed."""
+    failed = ask("episodes", run_id, verdict="error", counted=None, limit=100)
+    if failed:
+        st.dataframe(
+            [
+                {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
+                | {"Entrant": row["entrant"], "What failed": row["error"], "Trace": f"episode?id={row['id']}"}
+                for row in failed
+            ],
+            hide_index=True,
+            column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
+            alt="Episodes in which the infrastructure failed",
+        )
+        show.csv_button(failed, name=f"errors_{run_id}", key="run_errors")
+    else:
+        st.caption("The infrastructure has not failed.")
+
+
+def specification() -> None:
+    """What repeats the run, and with which versions it was played."""
+    text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
+    file = f"run-{run_id}.yaml"
+    st.markdown("This repeats the run:")
+    st.code(repeating(text, file), language="bash")
+    st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
+    st.markdown("Versions")
+    st.json(run["versions"])
+
+
+address.tabs(
+    "run_tab",
+    {
+        "Entrants": entrants,
+        "Failure points": failures,
+        "Episodes": episodes,
+        "Errors": errors,
+        "Specification": specification,
+    },
+)

@@ -24,7 +24,6 @@ _NEAR = {
     "file": ("in the faulty file", "blue"),
     "elsewhere": ("in another file", "gray"),
 }
-_TABS = ["Step", "Source", "Stack", "Diff", "Tests", "Model"]
 
 
 def step_detail(episode: dict[str, Any], selected: int, last: int) -> None:
@@ -35,25 +34,17 @@ def step_detail(episode: dict[str, Any], selected: int, last: int) -> None:
         return
     key = f"trace_{episode['id']}_{selected}"
     _head(episode, step)
-    tabs = dict(zip(_TABS, address.tabs(_TABS, "step_tab"), strict=True))
-    if tabs["Step"].open:
-        with tabs["Step"]:
-            _step(episode, step, key)
-    if tabs["Source"].open:
-        with tabs["Source"]:
-            places.source(episode, step, key)
-    if tabs["Stack"].open:
-        with tabs["Stack"]:
-            places.stack(episode, step)
-    if tabs["Diff"].open:
-        with tabs["Diff"]:
-            work.diffs(episode, step, key)
-    if tabs["Tests"].open:
-        with tabs["Tests"]:
-            work.tests(episode, step)
-    if tabs["Model"].open:
-        with tabs["Model"]:
-            _exchanges(episode, step, key)
+    address.tabs(
+        "step_tab",
+        {
+            "Step": partial(_step, episode, step, key),
+            "Source": partial(places.source, episode, step, key),
+            "Stack": partial(places.stack, episode, step),
+            "Diff": partial(work.diffs, episode, step, key),
+            "Tests": partial(work.tests, episode, step),
+            "Model": partial(_exchanges, episode, step, key),
+        },
+    )
 
 
 def step_body(episode: dict[str, Any], index: int) -> None:

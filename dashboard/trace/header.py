@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -99,27 +100,29 @@ def _links(episode: dict[str, Any], around: dict[str, Any]) -> None:
 
 def outcome(episode: dict[str, Any]) -> None:
     """What the agent left, what the known fix is, and what the scorer saw."""
-    task, diff, fix, score = address.tabs(["Task", "Diff", "Known fix", "Score"], "trace_tab", default="Diff")
-    if task.open:
-        with task:
-            body(episode["statement"] or "No statement is stored.", key="trace_statement")
-    if diff.open:
-        with diff:
-            if episode["diff"]:
-                body(episode["diff"], key="trace_diff", language="diff")
-            else:
-                st.caption("The agent changed nothing that it may change.")
-    if fix.open:
-        with fix:
-            if st.toggle("Show the known fix", key="trace_spoiler", help="It gives the bug away."):
-                for fault in episode["faults"]:
-                    functions = ", ".join(fault.get("functions") or []) or "module level"
-                    lines = ", ".join(map(str, fault.get("lines") or []))
-                    st.text(show.visible(f"{fault.get('file')}: {functions}, lines {lines}"))
-                body(episode["fix"] or "No fix is known.", key="trace_fix", language="diff")
-    if score.open:
-        with score:
-            scored(episode["score"])
+    parts = {
+        "Task": partial(body, episode["statement"] or "No statement is stored.", key="trace_statement"),
+        "Diff": partial(_left, episode),
+        "Known fix": partial(_known_fix, episode),
+        "Score": partial(scored, episode["score"]),
+    }
+    address.tabs("trace_tab", parts, default="Diff")
+
+
+def _left(episode: dict[str, Any]) -> None:
+    if episode["diff"]:
+        body(episode["diff"], key="trace_diff", language="diff")
+    else:
+        st.caption("The agent changed nothing that it may change.")
+
+
+def _known_fix(episode: dict[str, Any]) -> None:
+    if st.toggle("Show the known fix", key="trace_spoiler", help="It gives the bug away."):
+        for fault in episode["faults"]:
+            functions = ", ".join(fault.get("functions") or []) or "module level"
+            lines = ", ".join(map(str, fault.get("lines") or []))
+            st.text(show.visible(f"{fault.get('file')}: {functions}, lines {lines}"))
+        body(episode["fix"] or "No fix is known.", key="trace_fix", language="diff")
 
 
 def scored(score: dict[str, Any]) -> None:
