@@ -42,6 +42,16 @@ def choose(prefix: str) -> dict[str, Any]:
     return {"benchmark": benchmark, "leaderboard": board, "tags": picked, "last": _LAST[last]}
 
 
+def asked(prefix: str, question: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Draw the filters and ask about them: the scope and the answer. Without an answer the page ends with a hint."""
+    options = choose(prefix)
+    rows = ask(question, **options)
+    if not rows:
+        st.info("No episode matches these filters, or none has a verdict yet.", icon=":material/filter_alt_off:")
+        st.stop()
+    return options, rows
+
+
 def query(prefix: str, options: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a link to a page with another prefix that is about the same episodes."""
     if "run" in options:

@@ -213,13 +213,3 @@ def _csv_cell(value: Any) -> Any:
         value = json.dumps(value, ensure_ascii=False)
     # Agents and users write names: OWASP, CSV injection.
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-
-
-def flat_failures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `failure_points` with a column for each that occurs."""
-    names = sorted({name for row in rows for name in row["failure_points"]})
-    return [
-        {key: value for key, value in row.items() if key != "failure_points"}
-        | {name: row["failure_points"].get(name, 0) for name in names}
-        for row in rows
-    ]

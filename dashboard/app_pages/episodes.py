@@ -21,6 +21,7 @@ _FAILURES = [
     "malformed_actions",
     "out_of_budget",
     "tampered",
+    "unknown",
 ]
 _STOPS = [
     "submitted",
@@ -77,7 +78,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 filters: dict[str, Any] = {
     "entrant": entrants,
     "verdict": verdicts,
-    "failure_point": failures,
+    "failure_point": ["" if one == "unknown" else one for one in failures],
     "stop_reason": stops,
     "tool": tool or None,
     "text": text or None,

@@ -1,7 +1,5 @@
 """Who is better."""
 
-from typing import Any
-
 import streamlit as st
 
 from dashboard import address, charts, scope, show
@@ -32,11 +30,7 @@ def comparison(picked: list[int]) -> None:
     )
 
 
-options = scope.choose("lb")
-rows: list[dict[str, Any]] = ask("leaderboard", **options)
-if not rows:
-    st.info("No episode matches these filters, or none has a verdict yet.", icon=":material/filter_alt_off:")
-    st.stop()
+options, rows = scope.asked("lb", "leaderboard")
 
 ids = [row["entrant_id"] for row in rows]
 ticked = address.picked("lb_pick", ids)

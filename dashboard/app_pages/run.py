@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 import yaml
 
-from dashboard import address, charts, people, show
+from dashboard import address, charts, failing, people, show
 from dashboard.data import ask
-from dashboard.tables import BOARD_COLUMNS, COMPARE_PAGE, board_frame, episode_table
+from dashboard.tables import BOARD_COLUMNS, COMPARE_PAGE, EPISODES_PAGE, board_frame, episode_table
 
 # Seconds without a sign of life after which a run counts as stalled.
 _SILENT_S = 60
@@ -120,28 +120,10 @@ def entrants() -> None:
 
 
 def failures() -> None:
-    """How episodes ended; a click on a part leads to its episodes."""
-    points = ask("failure_points", run_id)
+    """How episodes ended."""
+    points = ask("failure_points", run=run_id)
     if points:
-        picked = st.plotly_chart(
-            charts.failure_bars(points),
-            key="run_failures",
-            on_select="rerun",
-            selection_mode="points",
-            alt="How the episodes of each entrant ended, in %",
-        )
-        for point in picked.selection.points[:1]:
-            entrant, name, *_ = point["customdata"]
-            wanted = {"ep_verdict": name} if name == "resolved" else {"ep_failure": name}
-            query = {"ep_run": str(run_id), "ep_entrant": entrant, **wanted}
-            st.page_link(
-                "app_pages/episodes.py",
-                label=f"Show these episodes: {show.escaped(entrant)}, {show.words(name)}",
-                icon=":material/list_alt:",
-                query_params=query,
-            )
-        flat = show.flat_failures(points)
-        show.table_and_csv(flat, name=f"failure_points_{run_id}", alt="Failure points", key="run_failures_table")
+        failing.bars("run", points, run=run_id)
     else:
         st.caption("No episode has a verdict yet.")
 
@@ -154,7 +136,7 @@ def episodes() -> None:
     else:
         st.caption("The run has no episodes.")
     st.page_link(
-        "app_pages/episodes.py",
+        EPISODES_PAGE,
         label="All episodes of this run, with filters",
         icon=":material/filter_alt:",
         query_params={"ep_run": str(run_id)},

@@ -10,11 +10,7 @@ from dashboard.data import ask
 from dashboard.tables import TASK_PAGE
 
 st.title("Tasks")
-options = scope.choose("tk")
-rows: list[dict[str, Any]] = ask("task_rates", **options)
-if not rows:
-    st.info("No episode matches these filters, or none has a verdict yet.", icon=":material/filter_alt_off:")
-    st.stop()
+options, rows = scope.asked("tk", "task_rates")
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     text = address.text_input("Task contains", "tk_text", width=220)
