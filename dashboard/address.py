@@ -154,6 +154,15 @@ def pills(label: str, choices: Sequence[str], name: str, *, resets: Sequence[str
     return tuple(_draw(st.pills, name, value, label, choices, default=[], resets=resets, selection_mode="multi"))
 
 
+def pager(name: str, following: int | None, *, first: str, more: str) -> None:
+    """Buttons to the first page and to the one behind the row with the id `following`; `name` has that id."""
+    with st.container(horizontal=True):
+        if name in st.query_params:
+            st.button(first, icon=":material/first_page:", on_click=put, kwargs={name: None})
+        if following is not None:
+            st.button(more, icon=":material/chevron_right:", on_click=put, kwargs={name: following})
+
+
 def tabs(name: str, parts: Mapping[str, Callable[[], None]], *, default: str | None = None) -> None:
     """A tab per part, under its label; only the open one is filled."""
     labels = list(parts)

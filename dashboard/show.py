@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import pandas as pd
 import streamlit as st
@@ -84,6 +84,14 @@ def empty(what: str, command: str = RUN_COMMAND) -> None:
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f":material/inbox: {what}", width="content")
         st.code(command, language="bash", width="content")
+
+
+def which(title: str, question: str, page: str, label: str, icon: str) -> NoReturn:
+    """What a page about one thing shows where the address names none: the way to the list of them."""
+    st.title(title)
+    st.info(question, icon=":material/search:")
+    st.page_link(page, label=label, icon=f":material/{icon}:")
+    st.stop()
 
 
 def percent(value: float | None, digits: int = 0) -> str:
@@ -177,12 +185,6 @@ def age_s(text: str | None) -> float:
 def table_height(rows: int, most: int = 700) -> int | Literal["content"]:
     """The height of a table: what its rows need, up to `most` pixels."""
     return "content" if 40 + 35 * rows <= most else most
-
-
-def chosen_row(state: Any) -> int | None:
-    """The first selected row of a data frame's event."""
-    rows = state.selection.rows if state else []
-    return rows[0] if rows else None
 
 
 def table_and_csv(rows: Sequence[dict[str, Any]], *, name: str, alt: str, key: str, **options: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -71,6 +71,39 @@ BOARD_COLUMNS = {
 }
 
 
+def pick(
+    rows: Sequence[dict[str, Any]],
+    frame: pd.DataFrame,
+    columns: dict[str, Any],
+    *,
+    key: str,
+    name: str,
+    alt: str,
+    hint: str,
+    opened: Callable[[dict[str, Any]], None],
+) -> None:
+    """A table of which a row can be ticked, with its CSV; above it stands what `opened` draws for it, else the hint."""
+    opener = st.container()
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=columns,
+        placeholder=show.NOTHING,
+        height=show.table_height(len(rows)),
+        alt=alt,
+    )
+    show.csv_button(rows, name=name, key=key)
+    index = next(iter(event.selection.rows), None)
+    with opener:
+        if index is not None and index < len(rows):
+            opened(rows[index])
+        else:
+            st.caption(hint)
+
+
 def episode_table(rows: Sequence[dict[str, Any]], *, key: str, with_run: bool = True) -> None:
     """Episodes, one of which can be opened."""
     frame = pd.DataFrame(
@@ -89,33 +122,20 @@ def episode_table(rows: Sequence[dict[str, Any]], *, key: str, with_run: bool = 
             "Episode": [f"episode?id={row['id']}" for row in rows],
         }
     )
-    opener = st.container()
     if not with_run:
         frame = frame.drop(columns="Run")
-    picked = st.dataframe(
-        frame,
-        hide_index=True,
-        key=key,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            "Cost": _Column.NumberColumn(format="$%.4f"),
-            "Seconds": _Column.NumberColumn(format="%.1f"),
-            "Episode": _Column.LinkColumn(display_text=_ID, help="Opens the trace in a new tab."),
-        },
-        placeholder=show.NOTHING,
-        height=show.table_height(len(rows)),
-        alt="Episodes",
-    )
-    show.csv_button(rows, name="episodes", key=key)
-    row = show.chosen_row(picked)
-    with opener:
-        if row is not None and row < len(rows):
-            one = rows[row]
-            label = f"Open episode {one['id']}: {show.escaped(one['task'])}, {show.escaped(one['entrant'])}"
-            _open(EPISODE_PAGE, label, one["id"])
-        else:
-            st.caption("Tick a row to open its trace here; its number opens it in a new tab.")
+    columns = {
+        "Cost": _Column.NumberColumn(format="$%.4f"),
+        "Seconds": _Column.NumberColumn(format="%.1f"),
+        "Episode": _Column.LinkColumn(display_text=_ID, help="Opens the trace in a new tab."),
+    }
+
+    def opened(row: dict[str, Any]) -> None:
+        label = f"Open episode {row['id']}: {show.escaped(row['task'])}, {show.escaped(row['entrant'])}"
+        _open(EPISODE_PAGE, label, row["id"])
+
+    hint = "Tick a row to open its trace here; its number opens it in a new tab."
+    pick(rows, frame, columns, key=key, name="episodes", alt="Episodes", hint=hint, opened=opened)
 
 
 def run_table(rows: Sequence[dict[str, Any]], *, key: str) -> None:
@@ -138,31 +158,19 @@ def run_table(rows: Sequence[dict[str, Any]], *, key: str) -> None:
             "Id": [f"run?id={row['id']}" for row in rows],
         }
     )
-    opener = st.container()
-    picked = st.dataframe(
-        frame,
-        hide_index=True,
-        key=key,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
-            "Cost": _Column.NumberColumn(format="$%.2f", help="So far, where prices are known; errors included."),
-            "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
-            "Tags": _Column.ListColumn(),
-            "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),
-        },
-        placeholder=show.NOTHING,
-        height=show.table_height(len(rows)),
-        alt="Runs",
-    )
-    show.csv_button(rows, name="runs", key=key)
-    row = show.chosen_row(picked)
-    with opener:
-        if row is not None and row < len(rows):
-            _open(RUN_PAGE, f"Open run {rows[row]['id']}: {show.escaped(rows[row]['name'])}", rows[row]["id"])
-        else:
-            st.caption("Tick a row to open the run here; its id opens it in a new tab.")
+    columns = {
+        "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
+        "Cost": _Column.NumberColumn(format="$%.2f", help="So far, where prices are known; errors included."),
+        "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+        "Tags": _Column.ListColumn(),
+        "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),
+    }
+
+    def opened(row: dict[str, Any]) -> None:
+        _open(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", row["id"])
+
+    hint = "Tick a row to open the run here; its id opens it in a new tab."
+    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, opened=opened)
 
 
 def _open(page: str, label: str, row_id: int) -> None:

@@ -61,6 +61,8 @@ class Verdict(StrEnum):
 
 MILESTONES = ("reproduced", "localized", "breakpoint", "inspected", "edited", "improved", "solved")
 """What an episode reaches on its way, in this order if all goes well."""
+_TOTALS = ("verdict", "failure_point", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+"""What leaderboards add up; their two indexes cover it."""
 
 
 class Benchmark(SQLModel, table=True):
@@ -178,13 +180,7 @@ class Episode(SQLModel, table=True):
             "counted",
             "entrant_id",
             "task_id",
-            "verdict",
-            "failure_point",
-            "steps",
-            "tokens_in",
-            "tokens_out",
-            "cost_usd",
-            "wall_s",
+            *_TOTALS,
         ),
         # Covers questions over many runs, grouped by entrant and task: it is in that order, so nothing is sorted.
         Index(
@@ -193,13 +189,7 @@ class Episode(SQLModel, table=True):
             "task_id",
             "run_id",
             "counted",
-            "verdict",
-            "failure_point",
-            "steps",
-            "tokens_in",
-            "tokens_out",
-            "cost_usd",
-            "wall_s",
+            *_TOTALS,
             *(f"at_{name}" for name in MILESTONES),
         ),
         # Who is next, and who plays what: asked before every episode.

@@ -152,7 +152,7 @@ def _summary(engine: Engine, run: Row, rows: list[Row], found: list[Row]) -> str
         lines.append(f"[Run {run['id']} on the dashboard]({where})")
     lines += ["", *(f"- **{each['sentence']}**" for each in found)]
     lines += ["", "| entrant | resolved | errors | failure points |", "| --- | --- | --- | --- |"]
-    points = {each["entrant_id"]: each["failure_points"] for each in queries.failure_points(engine, run["id"])}
+    points = {each["entrant_id"]: each["failure_points"] for each in queries.failure_points(engine, run=run["id"])}
     for row in rows:
         why = ", ".join(f"{name} {count}" for name, count in points.get(row["entrant_id"], {}).items())
         lines.append(f"| {row['entrant']} | {percent(row['rate'])} | {row['errors']} | {why} |")

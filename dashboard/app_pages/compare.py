@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import address, charts, scope, show
 from dashboard.data import ask
-from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, TASK_PAGE
+from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, TASK_PAGE, pick
 
 _MOST = 4
 
@@ -96,6 +96,23 @@ for column, row, better in zip(st.columns(2), (first, second), ("only_first", "o
         st.caption(f"{counted} episodes on {row['tasks']} tasks, {row['errors']} errors beside them")
 
 
+def traces(task: dict[str, Any]) -> None:
+    """The ways to a task, and to the newest trace of either entrant."""
+    with st.container(horizontal=True):
+        st.page_link(TASK_PAGE, label="Task", icon=":material/task:", query_params={"id": str(task["task_id"])})
+        newest = []
+        for side in (first, second):
+            which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": options.get("run")}
+            newest += ask("episodes", **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
+        if len(newest) == 2:
+            both = dict(zip("ab", (str(one["id"]) for one in newest), strict=True))
+            label, icon = "The two traces side by side", ":material/fork_right:"
+            st.page_link(DIVERGE_PAGE, label=label, icon=icon, query_params=both)
+        for one in newest:
+            label, to = f"Trace of {show.escaped(one['entrant'])}", {"id": str(one["id"])}
+            st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=to)
+
+
 def tasks() -> None:
     """Every task that both played; one of them opens its traces."""
     kinds = {
@@ -107,7 +124,6 @@ def tasks() -> None:
     texts = {name: f"{show.escaped(label)} ({len(members)})" for name, (label, members) in kinds.items()}
     kind = address.segmented("Show", list(kinds), "cmp_show", default="all", format_func=lambda name: texts[name])
     shown = [row for row in found["by_task"] if row["task"] in kinds[kind][1]]
-    opener = st.container()
     frame = pd.DataFrame(
         {
             "Task": [row["task"] for row in shown],
@@ -119,36 +135,10 @@ def tasks() -> None:
             "Flaky": ["flaky" if row["flaky"] else "" for row in shown],
         }
     )
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        key="cmp_tasks",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={"Difference": st.column_config.NumberColumn(format="%+.0f")},
-        height=show.table_height(len(shown)),
-        alt="Tasks that both played",
-    )
-    index = show.chosen_row(event)
-    with opener, st.container(horizontal=True):
-        if index is None or index >= len(shown):
-            st.caption("Tick a task to open its two traces.")
-        else:
-            task = shown[index]
-            task_link = {"id": str(task["task_id"])}
-            st.page_link(TASK_PAGE, label="Task", icon=":material/task:", query_params=task_link)
-            newest = []
-            for side in (first, second):
-                which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": options.get("run")}
-                newest += ask("episodes", **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
-            if len(newest) == 2:
-                both = dict(zip("ab", (str(one["id"]) for one in newest), strict=True))
-                label, icon = "The two traces side by side", ":material/fork_right:"
-                st.page_link(DIVERGE_PAGE, label=label, icon=icon, query_params=both)
-            for one in newest:
-                label, to = f"Trace of {show.escaped(one['entrant'])}", {"id": str(one["id"])}
-                st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=to)
-    show.csv_button(found["by_task"], name="compare_tasks", key="cmp_tasks")
+    columns = {"Difference": st.column_config.NumberColumn(format="%+.0f")}
+    hint = "Tick a task to open its two traces."
+    alt = "Tasks that both played"
+    pick(shown, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
 
 
 def categories() -> None:

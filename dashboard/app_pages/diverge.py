@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import address, show
 from dashboard.data import ask
 from dashboard.diverge import Pair, action_of, align, parting
-from dashboard.tables import EPISODE_PAGE
+from dashboard.tables import EPISODE_PAGE, EPISODES_PAGE
 from dashboard.trace.detail import step_body
 from dashboard.trace.header import facts
 from dashboard.trace.steps import brief, tool_of
@@ -109,10 +109,8 @@ def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selec
 wanted = [st.query_params.get(side, "").strip() for side in SIDES]
 given = [ask("episode", one) if one else None for one in wanted]
 if not any(given):
-    st.title("Diverge")
-    st.info("Two episodes of one task are shown side by side: open one and choose another.", icon=":material/search:")
-    st.page_link("app_pages/episodes.py", label="Episodes", icon=":material/list_alt:")
-    st.stop()
+    question = "Two episodes of one task are shown side by side: open one and choose another."
+    show.which("Diverge", question, EPISODES_PAGE, "Episodes", "list_alt")
 one = given[0] or given[1]
 assert one is not None
 st.title(show.escaped(one["task"]))

@@ -6,16 +6,14 @@ import streamlit as st
 
 from dashboard import address, people, show
 from dashboard.data import ask
+from dashboard.tables import EPISODES_PAGE
 from dashboard.trace.detail import step_detail
 from dashboard.trace.header import header, outcome
 from dashboard.trace.steps import start_of, step_list, timeline
 
 wanted = st.query_params.get("id", "").strip()
 if not wanted:
-    st.title("Episode")
-    st.info("Which episode? Select one in the list of episodes.", icon=":material/search:")
-    st.page_link("app_pages/episodes.py", label="Episodes", icon=":material/list_alt:")
-    st.stop()
+    show.which("Episode", "Which episode? Select one in the list of episodes.", EPISODES_PAGE, "Episodes", "list_alt")
 
 episode = ask("episode", wanted)
 going_on = not episode["verdict"]

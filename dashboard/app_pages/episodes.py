@@ -98,9 +98,5 @@ if rows:
 else:
     st.info("No episode matches these filters.", icon=":material/filter_alt_off:")
 
-with st.container(horizontal=True):
-    if after is not None:
-        st.button("First page", icon=":material/first_page:", on_click=address.put, kwargs={"ep_after": None})
-    if len(rows) > _PAGE:
-        following = {"ep_after": rows[_PAGE - 1]["id"]}
-        st.button("Next page", icon=":material/chevron_right:", on_click=address.put, kwargs=following)
+following = rows[_PAGE - 1]["id"] if len(rows) > _PAGE else None
+address.pager("ep_after", following, first="First page", more="Next page")

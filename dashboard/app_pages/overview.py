@@ -44,8 +44,10 @@ def latest(run_id: int) -> None:
         text = one.get("sentence") or one.get("what") or ""
         st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
     if board:
+        of = {"benchmark": run["benchmark"], "leaderboard": run["leaderboard"] or None}
+        history = ask("rate_history", **of, last=10)
         st.dataframe(
-            board_frame(board, ask("rate_history", benchmark=run["benchmark"], leaderboard=run["leaderboard"] or None))[
+            board_frame(board, history)[
                 ["Rank", "Entrant", "Rate", "95% interval", "Last runs", "Tasks", "Episodes", "Errors"]
             ],
             hide_index=True,

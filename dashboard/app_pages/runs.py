@@ -30,9 +30,5 @@ if rows:
 else:
     st.info("No run matches these filters.", icon=":material/filter_alt_off:")
 
-with st.container(horizontal=True):
-    if before is not None:
-        st.button("Newest", icon=":material/first_page:", on_click=address.put, kwargs={"runs_before": None})
-    if len(rows) > _PAGE:
-        older = {"runs_before": rows[_PAGE - 1]["id"]}
-        st.button("Older", icon=":material/chevron_right:", on_click=address.put, kwargs=older)
+following = rows[_PAGE - 1]["id"] if len(rows) > _PAGE else None
+address.pager("runs_before", following, first="Newest", more="Older")

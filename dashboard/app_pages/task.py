@@ -9,10 +9,7 @@ from dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE
 
 task_id = address.number("id")
 if task_id is None:
-    st.title("Task")
-    st.info("Which task? Select one in the list of tasks.", icon=":material/search:")
-    st.page_link("app_pages/tasks.py", label="Tasks", icon=":material/task:")
-    st.stop()
+    show.which("Task", "Which task? Select one in the list of tasks.", "app_pages/tasks.py", "Tasks", "task")
 
 task = ask("task_board", task_id)
 with st.container(horizontal=True, vertical_alignment="center"):

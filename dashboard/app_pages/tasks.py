@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import address, scope, show
-from dashboard.data import ask
-from dashboard.tables import TASK_PAGE
+from dashboard.tables import TASK_PAGE, pick
 
 st.title("Tasks")
 options, rows = scope.asked("tk", "task_rates")
@@ -26,7 +25,6 @@ shown = [
 ]
 suspects = sum(bool(row["suspect"]) for row in rows)
 st.caption(f"{len(shown)} of {len(rows)} tasks, hardest first; {suspects} suspect of a defect.")
-opener = st.container()
 frame = pd.DataFrame(
     {
         "Task": [row["task"] for row in shown],
@@ -41,29 +39,20 @@ frame = pd.DataFrame(
         "Id": [f"task?id={row['task_id']}" for row in shown],
     }
 )
-event = st.dataframe(
-    frame,
-    hide_index=True,
-    key="tk_table",
-    on_select="rerun",
-    selection_mode="single-row",
-    column_config={
-        "Rate": st.column_config.ProgressColumn(
-            format="%.0f%%", min_value=0, max_value=100, help="Resolved, of all counted episodes of all entrants."
-        ),
-        "Flaky for": st.column_config.NumberColumn(help="Entrants that resolved it at some attempts only."),
-        "Id": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
-    },
-    placeholder=show.NOTHING,
-    height=show.table_height(len(shown)),
-    alt="Tasks, hardest first",
-)
-index = show.chosen_row(event)
-with opener:
-    if index is not None and index < len(shown):
-        one = shown[index]
-        label = f"Open task {show.escaped(one['task'])}"
-        st.page_link(TASK_PAGE, label=label, icon=":material/arrow_forward:", query_params={"id": str(one["task_id"])})
-    else:
-        st.caption("Tick a row to open the task here; its id opens it in a new tab.")
-show.csv_button(shown, name="tasks", key="tk_table")
+columns = {
+    "Rate": st.column_config.ProgressColumn(
+        format="%.0f%%", min_value=0, max_value=100, help="Resolved, of all counted episodes of all entrants."
+    ),
+    "Flaky for": st.column_config.NumberColumn(help="Entrants that resolved it at some attempts only."),
+    "Id": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
+}
+
+
+def opened(row: dict[str, Any]) -> None:
+    """The way to the ticked task."""
+    label, link = f"Open task {show.escaped(row['task'])}", {"id": str(row["task_id"])}
+    st.page_link(TASK_PAGE, label=label, icon=":material/arrow_forward:", query_params=link)
+
+
+HINT = "Tick a row to open the task here; its id opens it in a new tab."
+pick(shown, frame, columns, key="tk_table", name="tasks", alt="Tasks, hardest first", hint=HINT, opened=opened)

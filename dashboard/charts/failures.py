@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboard.charts.style import color_of, finished, marker_of, on_page, plain_label, with_legend
+from dashboard.charts.style import bar_of, color_of, finished, marker_of, plain_label, with_legend
 from dashboard.show import words
 
 _RESOLVED, _ERROR = "#009E73", "#B8B8B8"
@@ -45,11 +45,7 @@ def failure_bars(rows: Sequence[dict[str, Any]]) -> go.Figure:
             y=names,
             orientation="h",
             name=plain_label(words(name)),
-            marker={
-                "color": on_page(color),
-                "pattern": {"shape": pattern, "bgcolor": on_page(color), "fgcolor": "#FFFFFF", "solidity": 0.2},
-                "line": {"width": 0},
-            },
+            marker=bar_of(color, pattern),
             textfont={"color": "#101010"},
             text=[str(count) if share >= 0.05 else "" for count, share in zip(counts, shares, strict=True)],
             textposition="inside",

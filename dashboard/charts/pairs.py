@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboard.charts.style import HUES, finished, on_page, plain_label, with_legend
+from dashboard.charts.style import HUES, bar_of, finished, on_page, plain_label, with_legend
 
 _PHASES = {"searching": (HUES[5], ""), "diagnosing": (HUES[0], "/"), "repairing": (HUES[1], "x")}
 
@@ -52,11 +52,7 @@ def tool_calls(rows: Sequence[dict[str, Any]]) -> go.Figure:
             y=[plain_label(row["tool"]) for row in rows],
             orientation="h",
             name=phase,
-            marker={
-                "color": on_page(color),
-                "pattern": {"shape": pattern, "bgcolor": on_page(color), "fgcolor": "#FFFFFF", "solidity": 0.2},
-                "line": {"width": 0},
-            },
+            marker=bar_of(color, pattern),
             hovertemplate="%{y}, %{fullData.name}: %{x:.1f} calls an episode<extra></extra>",
         )
     figure.update_xaxes(title="Calls per episode", rangemode="tozero")

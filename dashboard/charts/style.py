@@ -54,6 +54,16 @@ def marker_of(entrant_id: int, size: int = 12) -> dict[str, Any]:
     return {"size": size, "color": color_of(entrant_id), "symbol": symbol_of(entrant_id)}
 
 
+def bar_of(color: str, pattern: str) -> dict[str, Any]:
+    """How a part of a bar is drawn; the pattern tells parts apart without their colours."""
+    shade = on_page(color)
+    return {
+        "color": shade,
+        "pattern": {"shape": pattern, "bgcolor": shade, "fgcolor": "#FFFFFF", "solidity": 0.2},
+        "line": {"width": 0},
+    }
+
+
 def with_legend(figure: go.Figure) -> go.Figure:
     """The figure with its legend above it, where it is in nobody's way."""
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal", "title": None}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Engine, case, func, select
 
@@ -11,7 +10,7 @@ from db import stats
 from db.models import Verdict
 from db.queries.reading import Row, fetch, tuples
 from db.queries.runs import run as find_run
-from db.queries.scope import SUMS, cells_of, entrants_of, find_scope, task_keys
+from db.queries.scope import SUMS, ScopeOptions, cells_of, entrants_of, find_scope, task_keys
 from db.transactions import ENTRANT, EPISODE
 
 _E = EPISODE.c
@@ -34,15 +33,7 @@ _SUMMARY = [
 ]
 
 
-def leaderboard(
-    engine: Engine,
-    *,
-    run: int | str | Iterable[int | str] | None = None,
-    benchmark: str | None = None,
-    leaderboard: str | None = None,
-    tags: str | Iterable[str] = (),
-    last: int | None = None,
-) -> list[Row]:
+def leaderboard(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:
     """A row per entrant, best rate first; empty where nothing was played.
 
     `run` (one reference or several) takes exactly those runs. Without it come all runs, or the `last` so many, of one
@@ -54,7 +45,7 @@ def leaderboard(
     unknown, `rate` and its interval when there is none. `all_attempts_rate`: share of the tasks of which every
     attempt was resolved. `tasks` of `tasks_total` were counted. Ranks are ranges: overlapping intervals tie.
     """
-    scope = find_scope(engine, run, benchmark, leaderboard, tags, last)
+    scope = find_scope(engine, **options)
     if scope is None:
         return []
     cells = cells_of(engine, scope)
@@ -130,17 +121,9 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
     }
 
 
-def rate_history(
-    engine: Engine,
-    *,
-    run: int | str | Iterable[int | str] | None = None,
-    benchmark: str | None = None,
-    leaderboard: str | None = None,
-    tags: str | Iterable[str] = (),
-    last: int | None = 10,
-) -> dict[int, list[float]]:
+def rate_history(engine: Engine, **options: Unpack[ScopeOptions]) -> dict[int, list[float]]:
     """The rate of every entrant in each of the runs of the scope (as in `leaderboard`), oldest first."""
-    scope = find_scope(engine, run, benchmark, leaderboard, tags, last)
+    scope = find_scope(engine, **options)
     if scope is None:
         return {}
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0))
@@ -156,21 +139,13 @@ def rate_history(
     return history
 
 
-def failure_points(
-    engine: Engine,
-    run: int | str | Iterable[int | str] | None = None,
-    *,
-    benchmark: str | None = None,
-    leaderboard: str | None = None,
-    tags: str | Iterable[str] = (),
-    last: int | None = None,
-) -> list[Row]:
+def failure_points(engine: Engine, **options: Unpack[ScopeOptions]) -> list[Row]:
     """Why each entrant failed: `failure_points` {name: episodes}, beside resolved, unresolved and errors.
 
     The scope is chosen as in `leaderboard`. An unresolved episode without a failure point counts as `unknown`.
     Raises `NotFound` for an unknown run.
     """
-    scope = find_scope(engine, run, benchmark, leaderboard, tags, last)
+    scope = find_scope(engine, **options)
     if scope is None:
         return []
     groups = (_E.entrant_id, _E.task_id, _E.verdict, _E.failure_point)

@@ -131,7 +131,7 @@ def show(engine: Engine, run_id: int) -> None:
     print_table(rows, columns, "No episode has a verdict.")
     print("\nFailure points")
     points = []
-    for each in queries.failure_points(engine, run_id):
+    for each in queries.failure_points(engine, run=run_id):
         for name, count in sorted(each["failure_points"].items(), key=lambda item: -item[1]):
             points.append({"entrant": each["entrant"], "point": name, "episodes": count})
     columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}

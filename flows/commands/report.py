@@ -70,7 +70,7 @@ def render(engine: Engine, ref: int | str) -> tuple[str, int]:
         pairs=pairs,
         tool_sets=queries.tool_sets(engine, run=run_id),
         changes=queries.changes(engine, run_id),
-        failures=[_parts(row) for row in queries.failure_points(engine, run_id)],
+        failures=[_parts(row) for row in queries.failure_points(engine, run=run_id)],
         funnel=queries.funnel(engine, run=run_id),
         tools=queries.tool_use(engine, run=run_id),
         tasks=queries.task_rates(engine, run=run_id),

@@ -44,10 +44,12 @@ def test_an_empty_database(engine: Engine) -> None:
 
 @pytest.mark.parametrize("ref", ["nowhere", "0", "99", "999999999999999999999", "-1", "", "1; DROP TABLE run", "é\0"])
 def test_references_that_mean_nothing(store: Store, matrix: SimpleNamespace, ref: str) -> None:
-    for ask in (queries.run, queries.run_summary, queries.failure_points, queries.episodes, queries.benchmark):
+    for ask in (queries.run, queries.run_summary, queries.episodes, queries.benchmark):
         with pytest.raises(NotFound) as caught:
             ask(store.engine, ref)
         assert "`stackrank" in str(caught.value)
+    with pytest.raises(NotFound):
+        queries.failure_points(store.engine, run=ref)
     with pytest.raises(NotFound):
         queries.episode(store.engine, ref)
     with pytest.raises(NotFound):
@@ -62,7 +64,7 @@ def test_a_run_of_nothing(store: Store, engine: Engine) -> None:
     store.end_run(run, "finished")
     summary = queries.run_summary(engine, "latest")
     assert (summary["episodes"], summary["entrants"], summary["status"]) == (0, [], "finished")
-    assert queries.failure_points(engine, run) == [] and queries.leaderboard(engine, run=run) == []
+    assert queries.failure_points(engine, run=run) == [] and queries.leaderboard(engine, run=run) == []
     assert queries.runs(engine)[0]["done"] == 0
 
 
@@ -291,7 +293,7 @@ def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
 
 def test_failure_points(seeded: tuple[Engine, Seeded]) -> None:
     engine, made = seeded
-    rows = queries.failure_points(engine, made.runs[0])
+    rows = queries.failure_points(engine, run=made.runs[0])
     assert len(rows) == 3
     for row in rows:
         assert row["unresolved"] == sum(row["failure_points"].values())
