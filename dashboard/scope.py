@@ -32,7 +32,7 @@ def choose(prefix: str) -> dict[str, Any]:
     benchmarks = list(dict.fromkeys(run["benchmark"] for run in known))
     boards = sorted({run["leaderboard"] for run in known} - {""})
     tags = sorted({tag for run in known for tag in run["tags"]})
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True):
         benchmark = address.selectbox("Benchmark", benchmarks, f"{prefix}_benchmark", default=benchmarks[0], width=220)
         board = None
         if boards:

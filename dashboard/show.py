@@ -187,10 +187,46 @@ def table_height(rows: int, most: int = 700) -> int | Literal["content"]:
     return "content" if 40 + 35 * rows <= most else most
 
 
-def table_and_csv(rows: Sequence[dict[str, Any]], *, name: str, alt: str, key: str, **options: Any) -> None:
-    """The numbers behind a chart, and a button that saves them."""
+_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k"}
+_NAMED = {
+    "ci": "95% interval",
+    "rate": "Rate",
+    "all_attempts_rate": "Every attempt",
+    "pass_at_k": "pass@k",
+    "pass": "pass@k, 95%",
+    "all_k": "All k",
+    "all": "All k, 95%",
+    "cost_usd": "Cost",
+    "cost_per_resolved": "Cost per resolved",
+    "rank": "Rank",
+    "counted": "Episodes",
+    "wall_mean_s": "Mean seconds",
+    "steps_mean": "Mean steps",
+    "tasks_total": "Tasks in question",
+    "debugger": "Has a debugger",
+}
+
+
+def _column(name: str) -> Any:
+    """How a column of an answer is shown; its id is not."""
+    if name.endswith("_id"):
+        return None
+    stem, _, end = name.rpartition("_")
+    label = _NAMED.get(name) or words(name).capitalize()
+    if end in ("low", "high"):
+        label = f"{_NAMED.get(stem) or words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
+    if name in _SHARES or stem in ("ci", "pass", "all"):
+        return st.column_config.NumberColumn(label, format="percent")
+    if name.startswith("cost"):
+        return st.column_config.NumberColumn(label, format="$%.4f")
+    return st.column_config.Column(label)
+
+
+def table_and_csv(rows: Sequence[dict[str, Any]], *, name: str, alt: str, key: str) -> None:
+    """The numbers behind a chart under names for people, and a button that saves them under those of the database."""
     frame = pd.DataFrame(rows)
-    st.dataframe(frame, hide_index=True, alt=alt, key=key, placeholder=NOTHING, **options)
+    columns = {column: _column(column) for column in frame.columns}
+    st.dataframe(frame, hide_index=True, alt=alt, key=key, placeholder=NOTHING, column_config=columns)
     csv_button(rows, name=name, key=key)
 
 

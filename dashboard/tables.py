@@ -125,7 +125,8 @@ def episode_table(rows: Sequence[dict[str, Any]], *, key: str, with_run: bool = 
     if not with_run:
         frame = frame.drop(columns="Run")
     columns = {
-        "Cost": _Column.NumberColumn(format="$%.4f"),
+        "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
+        "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
         "Episode": _Column.LinkColumn(display_text=_ID, help="Opens the trace in a new tab."),
     }

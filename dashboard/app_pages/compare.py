@@ -150,8 +150,21 @@ def categories() -> None:
     figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])
     st.plotly_chart(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
     flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, everything)]
-    show.table_and_csv(flat, name="compare_categories", alt="Difference by category", key="cmp_categories")
-    st.caption("A filled mark: the interval leaves 0 out. p_holm is corrected for the number of categories.")
+    lines = [
+        {
+            "Category": row["category"],
+            "Tasks": row["tasks"],
+            "Points": 100 * row["difference"],
+            "95% interval": show.point_interval(row),
+            "p": show.p_value(row["p_value"]),
+            "p (Holm)": show.p_value(row["p_holm"]),
+        }
+        for row in flat
+    ]
+    points = {"Points": st.column_config.NumberColumn(format="%+.1f")}
+    st.dataframe(lines, hide_index=True, column_config=points, alt="Difference by category")
+    show.csv_button(flat, name="compare_categories", key="cmp_categories")
+    st.caption("A filled mark: the interval leaves 0 out. p (Holm) is corrected for the number of categories.")
 
 
 def settings() -> None:
@@ -161,6 +174,8 @@ def settings() -> None:
         lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
         heads = {"1": first["entrant"], "2": second["entrant"]}
         st.dataframe(lines, hide_index=True, column_config=heads, alt="Settings in which the two differ")
+        flat = [{"setting": name, "first": a, "second": b} for name, (a, b) in differs.items()]
+        show.csv_button(flat, name="compare_settings", key="cmp_settings")
     else:
         st.caption("Agent, version, model, tools and configuration are the same.")
 

@@ -50,7 +50,7 @@ names = sorted({entrant["name"] for entrant in ask("entrants")})
 asked = st.query_params.get("ep_run")
 choices = [asked, *labels] if asked and asked not in labels else list(labels)
 _RESETS = ("ep_after",)
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True):
     run = address.selectbox(
         "Run",
         choices,
@@ -63,7 +63,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
     verdicts = address.pills("Verdict", ["resolved", "unresolved", "error"], "ep_verdict", resets=_RESETS)
     text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True):
     failures = address.multiselect(
         "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=show.words, width=300
     )

@@ -84,7 +84,7 @@ def budget() -> None:
         figure = charts.budget_curves(curves, by)
         st.plotly_chart(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
         flat = [
-            {"entrant": row["entrant"], "counted": row["counted"], by: x, "resolved": y}
+            {"entrant": row["entrant"], "counted": row["counted"], by: x, "rate": y}
             for row in curves
             for x, y in row["curve"]
         ]

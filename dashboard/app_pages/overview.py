@@ -112,6 +112,7 @@ def infrastructure() -> None:
         ]
         newest = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest one in a new tab.")
         st.dataframe(lines, hide_index=True, column_config={"Newest": newest}, alt="The commonest errors")
+        show.csv_button(found["reasons"], name="errors", key="overview_errors")
 
 
 ENDED = ["finished", "failed", "cancelled"]

@@ -14,7 +14,7 @@ if not ask("runs", limit=1):
     st.stop()
 
 _RESETS = ("runs_before",)
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True):
     states = ["pending", "running", "finished", "cancelled", "failed"]
     status = address.pills("Status", states, "runs_status", resets=_RESETS)
     name = address.text_input("Name contains", "runs_name", resets=_RESETS, width=220)

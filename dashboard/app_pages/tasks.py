@@ -11,7 +11,7 @@ from dashboard.tables import TASK_PAGE, pick
 st.title("Tasks")
 options, rows = scope.asked("tk", "task_rates")
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()

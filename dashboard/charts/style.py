@@ -59,7 +59,7 @@ def bar_of(color: str, pattern: str) -> dict[str, Any]:
     shade = on_page(color)
     return {
         "color": shade,
-        "pattern": {"shape": pattern, "bgcolor": shade, "fgcolor": "#FFFFFF", "solidity": 0.2},
+        "pattern": {"shape": pattern, "bgcolor": shade, "fgcolor": "#FFFFFF", "fgopacity": 0.5, "solidity": 0.2},
         "line": {"width": 0},
     }
 

@@ -62,7 +62,9 @@ def facts(episode: dict[str, Any]) -> str:
         ("Tools", show.duration(episode["env_ms"] / 1000)),
         ("Tests", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
     ]
-    return " &nbsp; ".join(f":gray[{label}] **{show.escaped(value)}**" for label, value in parts)
+    # A line is broken between two facts, not within one.
+    whole = [(label, show.escaped(value).replace(" ", "&nbsp;")) for label, value in parts]
+    return " &nbsp; ".join(f":gray[{label}]&nbsp;**{value}**" for label, value in whole)
 
 
 def _links(episode: dict[str, Any], around: dict[str, Any]) -> None:

@@ -1,14 +1,14 @@
 // The timeline: what was done, where the program stood, how deep, how the tests stood and how near the fault it was.
+// Name, label, height, what it shows, and which steps it has something to show of: a lane without any is left out.
 const LANES = [
-  ["milestones", "Milestones", 14],
-  ["tool", "Tool", 14],
-  ["place", "Paused at", 24],
-  ["depth", "Stack depth", 18],
-  ["tests", "Tests", 20],
-  ["distance", "To the fault", 24],
+  ["milestones", "Milestones", 14, "Round: reached for the first time. Triangle: the failure point.", () => true],
+  ["tool", "Tool", 14, "Pale: the tool could not do it.", () => true],
+  ["place", "Paused at", 24, "The line where the debugger stood: a colour per file, later lines further down.", row => row.file],
+  ["depth", "Stack depth", 18, "How many calls deep the debugger stood.", row => row.depth !== null],
+  ["tests", "Tests", 20, "Passing below, failing above; pale: as last run.", row => row.passed !== null && row.failed !== null],
+  ["distance", "To the fault", 24, "From above: at the fault, in its function, in its file, elsewhere.", row => row.distance],
 ]
 const GAP = 5
-const HEIGHT = LANES.reduce((sum, lane) => sum + lane[2] + GAP, 0)
 const LEVELS = ["line", "function", "file", "elsewhere"]
 
 class Lanes {
@@ -17,14 +17,6 @@ class Lanes {
     this.canvas = root.querySelector("canvas")
     this.readout = root.querySelector(".readout")
     this.labels = root.querySelector(".labels")
-    this.labels.replaceChildren(
-      ...LANES.map(([, label, height]) => {
-        const made = element("div", "label", label)
-        made.style.height = made.style.lineHeight = `${height}px`
-        made.style.marginBottom = `${GAP}px`
-        return made
-      }),
-    )
     this.selection = new Selection(() => this.draw())
     this.canvas.onclick = event => this.selection.choose(this.at(event)?.step)
     this.canvas.onmousemove = event => this.say(this.at(event))
@@ -40,6 +32,17 @@ class Lanes {
 
   update(data) {
     this.data = data
+    this.lanes = LANES.filter(lane => data.rows.some(lane[4]))
+    this.height = this.lanes.reduce((sum, lane) => sum + lane[2] + GAP, 0)
+    this.labels.replaceChildren(
+      ...this.lanes.map(([, label, height, help]) => {
+        const made = element("div", "label", label)
+        made.title = help
+        made.style.height = made.style.lineHeight = `${height}px`
+        made.style.marginBottom = `${GAP}px`
+        return made
+      }),
+    )
     this.selection.update(data.start, this.selection.send)
     this.steps = new Map(data.rows.map((row, at) => [row.step, at]))
     const files = new Map()
@@ -68,9 +71,9 @@ class Lanes {
     const { canvas, data } = this
     const width = canvas.parentElement.clientWidth
     const scale = window.devicePixelRatio || 1
-    canvas.style.height = `${HEIGHT}px`
+    canvas.style.height = `${this.height}px`
     canvas.width = Math.max(1, Math.round(width * scale))
-    canvas.height = HEIGHT * scale
+    canvas.height = this.height * scale
     const context = canvas.getContext("2d")
     context.scale(scale, scale)
     this.style = styleOf(this.root)
@@ -79,11 +82,11 @@ class Lanes {
     if (selected !== undefined) {
       context.fillStyle = this.style.named("--st-primary-color")
       context.globalAlpha = 0.22
-      context.fillRect(selected * step - 1, 0, Math.max(step, 2) + 2, HEIGHT)
+      context.fillRect(selected * step - 1, 0, Math.max(step, 2) + 2, this.height)
       context.globalAlpha = 1
     }
     let top = 0
-    for (const [name, , height] of LANES) {
+    for (const [name, , height] of this.lanes) {
       context.fillStyle = this.style.named("--st-border-color")
       context.fillRect(0, top + height, width, 1)
       this[name](context, top, height, step)

@@ -26,7 +26,11 @@ FOR_README = ("leaderboard", "compare", "tool-sets", "episode")
 
 def pages(engine: Engine) -> dict[str, str]:
     """Name and address of each picture: with the first pair that differs in its debugger, and a session of that."""
-    pair = queries.tool_sets(engine)[0]
+    pairs = queries.tool_sets(engine)
+    if not pairs:
+        names = ("leaderboard", "compare", "tool_sets", "failures", "tasks", "runs", "episodes", "run", "episode")
+        return {"overview": "/", **{name: f"/{name}" for name in names}}
+    pair = pairs[0]
     first, second = pair["first"]["entrant_id"], pair["second"]["entrant_id"]
     pick = f"{first}%2C{second}"
     task = (pair["only_second"] or [row["task"] for row in pair["by_task"]])[0]
@@ -93,20 +97,21 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", help="names of pages")
     parser.add_argument("--schemes", nargs="*", choices=["light", "dark"], default=["light", "dark"])
+    parser.add_argument("--empty", action="store_true", help="of a database without anything in it")
     parser.add_argument("--readme", type=Path, help="folder for the four pictures of the README")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
         url = os.environ.get("STACKRANK_DATABASE_URL") or f"sqlite:///{made}/lifelike.db"
         engine = connect(url)
-        if not queries.runs(engine, limit=1):
+        if not given.empty and not queries.runs(engine, limit=1):
             seed(engine, tasks=40, attempts=3)
-        wanted = {name: path for name, path in pages(engine).items() if not arguments.only or name in arguments.only}
+        wanted = {name: path for name, path in pages(engine).items() if not given.only or name in given.only}
         engine.dispose()
         with serve(url, Path(made)) as address:
-            shoot(address, arguments.folder, wanted, arguments.schemes)
-    if arguments.readme:
-        for_readme(arguments.folder, arguments.readme)
+            shoot(address, given.folder, wanted, given.schemes)
+    if given.readme:
+        for_readme(given.folder, given.readme)
 
 
 if __name__ == "__main__":

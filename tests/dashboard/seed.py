@@ -140,8 +140,8 @@ def _task(number: int) -> dict[str, Any]:
         "digest": f"d{number}",
         "tags": ["python"],
         "files": {"core.py": SOURCE},
-        "faults": [{"file": f"{module}/core.py", "functions": ["Book.total"], "lines": [14]}],
-        "fix": f"--- a/{module}/core.py\n+++ b/{module}/core.py\n@@ -12,5 +12,5 @@\n     def total(self, items):\n"
+        "faults": [{"file": "core.py", "functions": ["Book.total"], "lines": [14]}],
+        "fix": f"--- a/core.py\n+++ b/core.py\n@@ -12,5 +12,5 @@\n     def total(self, items):\n"
         f"         result = 0\n-{before}\n+{after}\n             result += item.price\n         return result\n",
     }
 
@@ -200,8 +200,21 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
         error="The sandbox did not answer within 60 s." if error else "",
         diff="--- a/core.py\n+++ b/core.py\n@@ -14 +14 @@\n-    for item in items[1:]:\n+    for item in items:\n",
         score={"tests": {"tests/test_core.py::test_total": "passed" if resolved else "failed"}, "notes": []},
-        milestones={"reproduced": 0, "localized": 2, "edited": length - 1},
+        milestones=_milestones(length, tools, random.Random(episode_id), resolved=resolved),
     )
+
+
+def _milestones(length: int, tools: str, dice: random.Random, *, resolved: bool) -> dict[str, int]:
+    reached = {"reproduced": 0}
+    if resolved or dice.random() < 0.8:
+        reached["localized"] = 2
+        if tools == "debug":
+            reached |= {"breakpoint": 2, "inspected": min(3, length - 1)}
+        if resolved or dice.random() < 0.6:
+            reached["edited"] = length - 1
+    if resolved or dice.random() < 0.1:
+        reached["improved"] = length
+    return reached | ({"solved": length} if resolved else {})
 
 
 def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str, Any]) -> dict[str, Any]:
