@@ -1,7 +1,8 @@
 // Which step is selected. The address says so; the list, the timeline and the keyboard change it at once and tell
 // Python, which writes the address. Until it does, what was chosen here counts.
 const CHANGED = "stackrank-step-chosen"
-const PATIENCE_MS = 10000
+const PATIENCE_MS = 20000
+const AGAIN_MS = 2000
 const instances = new WeakMap()
 
 function addressStep() {
@@ -31,7 +32,14 @@ class Selection {
 
   follow() {
     const step = addressStep() ?? this.start
-    if (this.waiting !== null && step !== this.waiting && Date.now() < this.until) return
+    if (this.waiting !== null && step !== this.waiting && Date.now() < this.until) {
+      // What is sent while the server is at work on something else may be lost.
+      if (this.mine && Date.now() - this.sent > AGAIN_MS) {
+        this.sent = Date.now()
+        this.send(this.waiting)
+      }
+      return
+    }
     this.waiting = null
     if (step !== this.current) {
       this.current = step
@@ -41,6 +49,7 @@ class Selection {
 
   take(detail, reveal) {
     this.current = this.waiting = detail.step
+    this.mine = detail.from === this
     this.until = Date.now() + PATIENCE_MS
     this.show(reveal)
   }

@@ -20,8 +20,15 @@ ARGUMENTS = [
 def ready(page: sync_api.Page) -> None:
     """Wait until the script has run and what it draws is there."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    sync_api.expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0)
+    sync_api.expect(page.locator('[data-testid="stSkeleton"], [data-stale="true"]')).to_have_count(0)
     assert page.locator('[data-testid="stException"]').count() == 0
+
+
+def tick(page: sync_api.Page, row: int) -> None:
+    """Tick a row, from 1, of the first table; it is a drawing, so a click before it is painted is lost."""
+    grid = page.locator('[data-testid="stDataFrame"]').first
+    grid.get_by_test_id(f"glide-cell-1-{row - 1}").wait_for(state="attached")
+    grid.click(position={"x": 15, "y": 35 * row + 17})
 
 
 def heading(page: sync_api.Page, text: str) -> None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.dashboard.browsing import heading, ready, sync_api
+from tests.dashboard.browsing import heading, ready, sync_api, tick
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,7 @@ def test_every_page_loads(page: sync_api.Page, path: str, title: str, scheme: st
 def test_from_the_list_to_an_episode_and_back_to_the_same_list(page: sync_api.Page) -> None:
     page.goto("/episodes?ep_run=1&ep_verdict=unresolved")
     ready(page)
-    grid = page.locator('[data-testid="stDataFrame"]').first
-    grid.click(position={"x": 20, "y": 40 + 35})
+    tick(page, 2)
     page.get_by_role("link", name="Open episode").click()
     heading(page, "Step")
     assert "/episode?id=" in page.evaluate("location.href")
@@ -53,7 +52,7 @@ def test_from_the_list_to_an_episode_and_back_to_the_same_list(page: sync_api.Pa
 def test_from_a_run_to_an_episode_and_back_to_the_same_run(page: sync_api.Page) -> None:
     page.goto("/run?id=1&run_tab=Episodes")
     ready(page)
-    page.locator('[data-testid="stDataFrame"]').first.click(position={"x": 20, "y": 40 + 35})
+    tick(page, 2)
     page.get_by_role("link", name="Open episode").click()
     heading(page, "Step")
     page.go_back()
@@ -68,12 +67,11 @@ def test_from_a_run_to_an_episode_and_back_to_the_same_run(page: sync_api.Page) 
 def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
     page.goto("/leaderboard")
     ready(page)
-    grid = page.locator('[data-testid="stDataFrame"]').first
-    for row in (1, 2):
-        grid.click(position={"x": 15, "y": 35 * row + 15})
+    for row, picked in ((1, "1"), (2, "1%2C2")):
+        tick(page, row)
+        page.wait_for_function(f"location.search === '?lb_pick={picked}'")
         ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
-    assert "lb_pick=1%2C2" in page.evaluate("location.search")
     page.get_by_role("tab", name="Reliability").click()
     sync_api.expect(page.get_by_text("pass@k").first).to_be_visible()
     link = page.evaluate("location.href")
@@ -94,7 +92,7 @@ def test_from_the_leaderboard_to_two_traces_side_by_side_and_back(page: sync_api
     assert page.evaluate("location.search") == "?cmp_pick=2%2C1&cmp_benchmark=bugs&cmp_last=10"
     sync_api.expect(page.get_by_text("relatively")).to_be_visible()
     ready(page)
-    page.locator('[data-testid="stDataFrame"]').first.click(position={"x": 15, "y": 35 + 15})
+    tick(page, 1)
     page.get_by_role("link", name="The two traces side by side").click()
     page.wait_for_url("**/diverge?a=*&b=*")
     ready(page)
