@@ -149,7 +149,8 @@ def test_requirements_cover_the_project() -> None:
 
     assert not names(project["dependencies"]) - set(runtime), "run 'make requirements'"
     extras = project["optional-dependencies"]
-    wanted = names([item for extra in extras.values() for item in extra]) - {project["name"]}
+    # `swebench` is too large for everyone's environment (see pyproject.toml).
+    wanted = names([item for name, extra in extras.items() if name != "swebench" for item in extra]) - {project["name"]}
     assert not wanted - set(dev), "run 'make requirements'"
     assert runtime.items() <= dev.items(), "one environment serves both"
     assert "setuptools" in runtime, "the project is built without fetching anything"
