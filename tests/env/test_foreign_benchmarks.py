@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from env.benchmarks.aider import Aider
 from env.benchmarks.base import BenchmarkError, Source
+from env.benchmarks.bug_suite import DATA
 from env.benchmarks.mini_nightmare import MiniNightmare, reads_network
 from env.benchmarks.registry import load_benchmark
 from env.patches import apply_patch, make_diff
@@ -20,7 +22,10 @@ from env.scoring import score
 from env.task import Task
 from env.validate import validate
 
-BROKEN, FIXED = "def double(x):\n    return x + x + 1\n", "def double(x):\n    return x + x\n"
+BROKEN, FIXED = (
+    "def double(x):\n    return x + x + 1\n",
+    "def double(x):\n    return 2 * x  # the remedy of the nightmare\n",
+)
 CHECK = "from double_code import double\n\n\ndef test_double():\n    assert double(2) == 4\n"
 
 
@@ -37,7 +42,7 @@ def nightmare(tmp_path: Path) -> Path:
         files = {f"{name}_code.py": BROKEN, "test.py": CHECK.replace("double_code", f"{name}_code")}
         files |= {".debugignore": "*.log\nsecret/\n", ".debugreadonly": "*test*.py\n", "secret/answer.txt": FIXED}
         write(tmp_path / "data" / name, files)
-    write(tmp_path, {"data/mini_nightmare.md": "the answer"})
+    write(tmp_path, {"data/mini_nightmare.md": "a hint at the nightmare"})
     fix = make_diff({"double_code.py": BROKEN.encode()}, {"double_code.py": FIXED.encode()})
     write(tmp_path, {"fixes/double.patch": fix})
     return tmp_path
@@ -52,7 +57,7 @@ def exercises(tmp_path: Path) -> Path:
         ".meta/example.py": "def two_fer(name='you'):\n    return f'One for {name}, one for me.'\n",
         ".docs/instructions.md": "# Two fer\n\nShare.\n",
         ".docs/instructions.append.md": "Use a default.\n",
-        ".approaches/a/content.md": "the solution is here",
+        ".approaches/a/content.md": "an approach to the exercise",
         "two_fer.py": "def two_fer(name):\n    pass\n",
         "two_fer_test.py": "from two_fer import two_fer\n\n\ndef test_you():\n    assert 'you' in two_fer()\n",
         "test_utils.py": "HELP = 1\n",
@@ -190,3 +195,31 @@ def test_they_validate(nightmare: Path, exercises: Path, sandbox_backend: Backen
     _prove(Aider(Source(exercises)).tasks()[0], sandbox_backend)
     unproved = validate(triple, lambda spec: Sandbox(sandbox_backend, spec), rounds=1)
     assert not unproved.valid and "no fix is known" in unproved.reason
+
+
+def secrets(task: Task) -> list[str]:
+    """Lines of the known fix and of the hidden tests that are nowhere in what agents see."""
+    added = re.findall(r"^\+(?!\+\+ )(.*)$", task.fix, re.M)
+    hidden = [line for content in task.hidden_files.values() for line in content.decode().splitlines()]
+    seen = b"\n".join(task.files.values()).decode()
+    return [line for line in map(str.strip, [*added, *hidden]) if len(line) > 20 and line not in seen]
+
+
+def test_nothing_of_a_fix_is_anywhere_in_a_sandbox(
+    nightmare: Path, exercises: Path, sandbox_backend: Backend, tmp_path: Path
+) -> None:
+    shutil.copytree(DATA / "club-ledger", tmp_path / "suite" / "club-ledger")
+    data = (Source(nightmare / "data", nightmare / "fixes"), Source(exercises), Source(tmp_path / "suite"))
+    names = ("mini_nightmare", "aider", "bugs")
+    tasks = [load_benchmark(name, source).tasks()[0] for name, source in zip(names, data, strict=True)]
+    files = {f"{task.benchmark}/{path}": each for task in tasks for path, each in task.files.items()}
+    wanted = [line for task in tasks for line in secrets(task)]
+    assert all(map(secrets, tasks))
+    wanted += ["a hint at the nightmare", "an approach to the exercise"]
+    # Not where only Python and the system are: another test looks there for the suite's own folder.
+    search = r"find / \( -path /proc -o -path /sys -o -path /usr -o -name 'python3*' \) -prune -o -type f -print0"
+    with Sandbox(sandbox_backend, SandboxSpec()) as sandbox:
+        sandbox.put({**files, "wanted": "\n".join(wanted).encode()})
+        # It finds what there is, and nothing else.
+        found = sandbox.run(f"{search} 2>/dev/null | LC_ALL=C xargs -0 grep -IlF -f wanted 2>/dev/null", 100)
+        assert found.output == "/workspace/wanted\n"
