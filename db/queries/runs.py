@@ -12,7 +12,7 @@ from sqlalchemy.sql import ColumnElement
 
 from db.columns import now
 from db.errors import NotFound
-from db.models import RunStatus, Verdict
+from db.models import EpisodeStatus, RunStatus, Verdict
 from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
 from db.storable import storable_text
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
@@ -119,13 +119,14 @@ def _counts(engine: Engine, run_ids: list[int]) -> dict[int, Row]:
         .group_by(e.run_id)
     )
     found = {row["run_id"]: row for row in fetch(engine, query)}
-    started = (
+    # Not by the time of its start: one that was given back has one, and waits.
+    going = (
         select(e.run_id, func.count().label("running"))
-        .where(e.run_id.in_(run_ids), e.counted, e.verdict == "", e.started_at.is_not(None))
+        .where(e.run_id.in_(run_ids), e.counted, e.status == EpisodeStatus.RUNNING)
         .group_by(e.run_id)
     )
     unfinished = any(row["open"] for row in found.values())
-    running = {row["run_id"]: row["running"] for row in fetch(engine, started)} if unfinished else {}
+    running = {row["run_id"]: row["running"] for row in fetch(engine, going)} if unfinished else {}
     counts = {}
     for run_id in run_ids:
         row = found.get(run_id, {"resolved": 0, "unresolved": 0, "errors": 0, "open": 0, "retried": 0})

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, case, func, select
 from sqlalchemy.sql import ColumnElement
 
-from db.models import RunStatus, Verdict
+from db.models import EpisodeStatus, RunStatus, Verdict
 from db.queries.reading import Row, fetch
 from db.transactions import EPISODE, RUN
 
@@ -44,7 +44,8 @@ def totals(engine: Engine, *, causes: Sequence[str] = (), seconds: Sequence[floa
         verdicts[row["verdict"]] = {**sums, "within": [int(row[name]) for name in within]}
     going_on = select(RUN.c.id).where(RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING]))
     open_episodes = select(
-        _count(_E.started_at.is_not(None)).label("running"), _count(_E.started_at.is_(None)).label("pending")
+        _count(_E.status == EpisodeStatus.RUNNING).label("running"),
+        _count(_E.status == EpisodeStatus.PENDING).label("pending"),
     ).where(_E.run_id.in_(going_on), _E.counted, _E.verdict == "")
     cause: ColumnElement[str] = (
         case(*((_E.error.startswith(f"{each}:", autoescape=True), each) for each in causes), else_=OTHER)

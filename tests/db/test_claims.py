@@ -125,6 +125,8 @@ def test_released_and_handed_over(store: Store, matrix: SimpleNamespace) -> None
     assert not store.hand_over(row["id"], "driver", "other")
     store.release(row["id"], "worker")
     assert store.claims(matrix.run) == []
+    counts = queries.progress(store.engine, matrix.run)
+    assert (counts["running"], counts["pending"]) == (0, len(matrix.episodes))
     again = store.claim_next(matrix.run, "next")
     assert again is not None
     assert (again["id"], again["interruptions"]) == (row["id"], 1)
