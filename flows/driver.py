@@ -10,6 +10,7 @@ from typing import Any
 
 from db import queries
 from flows.claims import Watch
+from flows.episode import break_off
 from flows.errors import EpisodeFailed
 from flows.stage import Stage
 
@@ -31,7 +32,7 @@ class Driver:
     """Plays the open episodes of a run, `workers` at a time. Used by one thread."""
 
     def __init__(self, stage: Stage, submit: Submit, *, limit: int | None = None) -> None:
-        """`limit`: at most so many episodes, and no waiting for those that others play."""
+        """`limit`: at most so many episodes, however often tried, and no waiting for those that others play."""
         self._stage = stage
         self._store = stage.store
         self._submit = submit
@@ -43,22 +44,25 @@ class Driver:
         self._started = 0
         self._playing: dict[int, Claim] = {}
         self._tries: dict[tuple[int, int, int], int] = {}
-        self._waiting: list[tuple[float, int, bool]] = []
-        """Failed episodes: when to try again, which, whether afresh."""
+        self._waiting: list[tuple[float, Claim]] = []
+        """When to try which failed episode again. It is claimed again already: nobody takes the run for over."""
         self._over: queue.SimpleQueue[tuple[Claim, BaseException | None]] = queue.SimpleQueue()
         self._why = ""
 
     def run(self) -> str:
         """Play until nothing is left to play. Returns why it ended earlier, empty if it did not."""
-        while True:
-            exhausted = self._start()
-            if not self._playing and (self._stopping() or (exhausted and not self._waiting and not self._others)):
-                return self._why
-            try:
-                claim, error = self._over.get(timeout=TICK_S)
-            except queue.Empty:
-                continue
-            self._ended(claim, error)
+        try:
+            while True:
+                exhausted = self._start()
+                if not self._playing and (self._stopping() or (exhausted and not self._waiting and not self._others)):
+                    return self._why
+                try:
+                    claim, error = self._over.get(timeout=TICK_S)
+                except queue.Empty:
+                    continue
+                self._ended(claim, error)
+        finally:
+            self._give_back()
 
     def _start(self) -> bool:
         """Start what can be started. True when there is nothing more that could be."""
@@ -72,30 +76,34 @@ class Driver:
                 error = f"it was cut off {claim['interruptions']} times: it may be what kills its workers"
                 self._store.fail_episode(claim["id"], stop_reason="error", error=error, by=self._stage.token)
                 continue
-            self._started += 1
             self._playing[claim["id"]] = claim
             self._submit(claim, lambda error, claim=claim: self._over.put((claim, error)))  # type: ignore[misc]
         return False
 
     def _next(self) -> Claim | None:
         token, now = self._stage.token, time.monotonic()
-        for entry in sorted(self._waiting):
-            due, episode_id, afresh = entry
-            if due > now:
-                break
-            self._waiting.remove(entry)
-            if claim := self._store.try_again(episode_id, token, afresh=afresh):
+        for entry in self._waiting:
+            due, claim = entry
+            if due <= now:
+                self._waiting.remove(entry)
+                self._stage.let_go(claim["id"])
                 return claim
+        if self._limit is not None and self._started >= self._limit:
+            return None
         if now - self._looked >= TICK_S:
             self._looked = now
             rows = self._store.claims(self._stage.run_id)
-            self._void = self._watch.void(rows, self._playing)
-            self._others = self._limit is None and any(row["id"] not in self._playing for row in rows)
+            mine = {*self._playing, *(claim["id"] for _, claim in self._waiting)}
+            self._void = self._watch.void(rows, mine)
+            self._others = self._limit is None and any(row["id"] not in mine for row in rows)
         while self._void:
             seen = self._void.pop(0)
-            if claim := self._store.take_over(seen["id"], token, seen=seen):
-                return claim
-        return self._store.claim_next(self._stage.run_id, token)
+            if found := self._store.take_over(seen["id"], token, seen=seen):
+                break
+        else:
+            found = self._store.claim_next(self._stage.run_id, token)
+        self._started += found is not None
+        return found
 
     def _ended(self, claim: Claim, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
@@ -108,16 +116,27 @@ class Driver:
         self._tries[cell] = failures
         if error.retried and (error.afresh or failures <= self._stage.plan.spec.retries):
             delay_s = 0.0 if error.afresh else BACKOFF_S * 2 ** (failures - 1) * random.uniform(1.0, 1.5)
-            self._waiting.append((time.monotonic() + delay_s, claim["id"], error.afresh))
+            if again := self._store.try_again(claim["id"], self._stage.token, afresh=error.afresh):
+                self._stage.keep(again["id"])
+                self._waiting.append((time.monotonic() + delay_s, again))
         else:
-            self._why = self._why or too_many_errors(self._stage, besides=len(self._waiting))
+            self._why = self._why or too_many_errors(self._stage)
 
     def _stopping(self) -> bool:
-        if self._stage.draining.is_set() or (self._limit is not None and self._started >= self._limit):
+        if self._stage.draining.is_set():
             return True
         if not self._why:
             self._why = spent(self._stage)
         return bool(self._why)
+
+    def _give_back(self) -> None:
+        """Leave what would have been tried again to whoever goes on with the run."""
+        for _, claim in self._waiting:
+            self._stage.let_go(claim["id"])
+            if self._stage.over.is_set():
+                break_off(self._stage, claim["id"])
+            else:
+                self._store.release(claim["id"], self._stage.token)
 
 
 def reopen_errors(stage: Stage) -> None:
@@ -126,13 +145,10 @@ def reopen_errors(stage: Stage) -> None:
         stage.store.try_again(row["id"])
 
 
-def too_many_errors(stage: Stage, *, besides: int = 0) -> str:
-    """Why the run has to end, if too large a share of its episodes ended in errors; else empty.
-
-    `besides`: errors that will be tried again, which do not count.
-    """
+def too_many_errors(stage: Stage) -> str:
+    """Why the run has to end, if too large a share of its episodes ended in errors; else empty."""
     counts = queries.progress(stage.store.engine, stage.run_id)
-    errors, done = counts["errors"] - besides, counts["done"] - besides
+    errors, done = counts["errors"], counts["done"]
     share = stage.plan.spec.max_error_share
     if done < ENOUGH or errors <= share * done:
         return ""

@@ -46,14 +46,14 @@ def play_episode(stage: Stage, claim: dict[str, Any], *, here: bool = False) -> 
         return nothing
     except (Exception, SystemExit) as error:
         if stage.over.is_set():
-            return {**nothing, "stop_reason": _break_off(stage, episode_id)}
+            return {**nothing, "stop_reason": break_off(stage, episode_id)}
         how = policy(error)
         text = sentence(error)
         if not stage.store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=text, by=stage.token):
             return nothing
         raise EpisodeFailed(text, how.retried, how.afresh, how.ends_run) from error
     if played.score is None:
-        return {**nothing, "stop_reason": _break_off(stage, episode_id)}
+        return {**nothing, "stop_reason": break_off(stage, episode_id)}
     verdict = "resolved" if played.score.resolved else "unresolved"
     return {"episode": episode_id, "verdict": verdict, "stop_reason": str(played.stop_reason)}
 
@@ -90,7 +90,7 @@ def _play_to_end(stage: Stage, claim: dict[str, Any]) -> Outcome:
     return outcome
 
 
-def _break_off(stage: Stage, episode_id: int) -> str:
+def break_off(stage: Stage, episode_id: int) -> str:
     """Leave an episode in the middle. Returns its stop reason."""
     if stage.released:
         stage.store.release(episode_id, stage.token)

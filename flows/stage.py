@@ -79,13 +79,21 @@ class Stage:
     @contextmanager
     def waiting(self, episode_id: int) -> Iterator[None]:
         """Say that this process will play an episode as soon as it can."""
-        with self._lock:
-            self._waiting.add(episode_id)
+        self.keep(episode_id)
         try:
             yield
         finally:
-            with self._lock:
-                self._waiting.discard(episode_id)
+            self.let_go(episode_id)
+
+    def keep(self, episode_id: int) -> None:
+        """Keep the claim on an episode that waits."""
+        with self._lock:
+            self._waiting.add(episode_id)
+
+    def let_go(self, episode_id: int) -> None:
+        """Who plays an episode keeps its claim from now on, or nobody does."""
+        with self._lock:
+            self._waiting.discard(episode_id)
 
     def start_heart(self) -> None:
         """From now on say every few seconds that this process lives, and hear whether the run is still wanted."""

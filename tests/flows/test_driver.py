@@ -1,0 +1,72 @@
+"""What is played next, without playing anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from db import queries
+from flows import driver
+from flows.driver import Claim, Done, Driver
+from flows.errors import EpisodeFailed
+from flows.stage import Stage, leave, stage_of
+from tests.flows.playing import make_run
+
+EPISODES = 4
+
+
+@pytest.fixture
+def stage(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    """The stage of a run that goes on."""
+    monkeypatch.setattr(driver, "BACKOFF_S", 0.1)
+    run_id = make_run(limit=EPISODES, entrants=[{"agent": "random"}], workers=1, sandbox="bubblewrap", retries=1)
+    stage = stage_of(run_id)
+    stage.store.start_run(run_id)
+    yield stage
+    leave(run_id)
+
+
+def fails_once(stage: Stage, seen: Callable[[], None]) -> Callable[[Claim, Done], None]:
+    """Every episode fails at its first try."""
+    tries: Counter[int] = Counter()
+
+    def submit(claim: Claim, done: Done) -> None:
+        seen()
+        tries[claim["task_id"]] += 1
+        if tries[claim["task_id"]] == 1:
+            stage.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=stage.token)
+            done(EpisodeFailed("lost", retried=True))
+        else:
+            stage.store.finish_episode(claim["id"], verdict="resolved", stop_reason="submitted", by=stage.token)
+            done(None)
+
+    return submit
+
+
+def test_a_shard_tries_again_what_failed_in_it(stage: Stage) -> None:
+    """Who leads the run asks whether something is open, and never sees it over before its time."""
+    left = []
+
+    def look() -> None:
+        counts = queries.progress(stage.store.engine, stage.run_id)
+        left.append(counts["pending"] + counts["running"])
+
+    submit = fails_once(stage, look)
+    assert [Driver(stage, submit, limit=2).run() for _ in range(EPISODES // 2)] == ["", ""]
+    counts = queries.progress(stage.store.engine, stage.run_id)
+    assert (counts["resolved"], counts["errors"], counts["retried"]) == (EPISODES, 0, EPISODES)
+    assert left == [4, 4, 4, 3, 2, 2, 2, 1]
+
+
+def test_what_waits_when_the_run_ends_early_is_given_back(stage: Stage) -> None:
+    def submit(claim: Claim, done: Done) -> None:
+        stage.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=stage.token)
+        done(EpisodeFailed("lost", retried=True))
+        stage.draining.set()
+
+    assert Driver(stage, submit).run() == ""
+    counts = queries.progress(stage.store.engine, stage.run_id)
+    assert (counts["pending"], counts["running"], counts["errors"]) == (EPISODES, 0, 0)
+    assert not stage.store.claims(stage.run_id)
