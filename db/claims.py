@@ -123,11 +123,14 @@ class Claims(Transactions):
         sums = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd", "env_ms", "model_ms")
 
         def work(connection: Connection) -> bool:
-            totals = select(func.count().label("steps"), *(func.sum(STEP.c[name]).label(name) for name in sums))
+            counts = (func.count().label("steps"), func.count(STEP.c.cost_usd).label("priced"))
+            totals = select(*counts, *(func.sum(STEP.c[name]).label(name) for name in sums))
             of_steps = dict(connection.execute(totals.where(STEP.c.episode_id == episode_id)).mappings().one())
-            steps = max(of_steps.pop("steps") - 1, 0)
+            steps, priced = of_steps.pop("steps"), of_steps.pop("priced")
             known = {name: value for name, value in of_steps.items() if value is not None}
-            values = {"verdict": Verdict.ERROR, "status": EpisodeStatus.DONE, "steps": steps, **known}
+            if priced < steps:
+                known["cost_usd"] = None  # one unknown price makes the sum unknown, not small
+            values = {"verdict": Verdict.ERROR, "status": EpisodeStatus.DONE, "steps": max(steps - 1, 0), **known}
             values |= {"ended_at": now(), "claimed_by": ""} | clean({"stop_reason": stop_reason, "error": error})
             where = [_E.id == episode_id, _E.verdict == "", *([] if by is None else [_E.claimed_by == by])]
             return bool(connection.execute(update(EPISODE).where(*where).values(values)).rowcount)

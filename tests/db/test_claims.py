@@ -140,3 +140,16 @@ def test_only_what_goes_on_can_be_cancelled(store: Store, matrix: SimpleNamespac
     store.end_run(matrix.run, "finished")
     assert not store.cancel_run(matrix.run, "too late")
     assert queries.run(store.engine, matrix.run)["status"] == "finished"
+
+
+@pytest.mark.parametrize(("costs", "expected"), [((0.0, 0.25, 0.5), 0.75), ((0.0, 0.25, None), None)])
+def test_the_cost_of_an_error_is_unknown_where_a_price_is(
+    store: Store, matrix: SimpleNamespace, costs: tuple[float | None, ...], expected: float | None
+) -> None:
+    episode = next(iter(matrix.episodes.values()))
+    store.start_episode(episode)
+    for index, cost in enumerate(costs):
+        store.add_step(episode, index=index, cost_usd=cost, tokens_in=7)
+    fail(store, episode)
+    row = queries.episode(store.engine, episode)
+    assert (row["cost_usd"], row["tokens_in"], row["steps"]) == (expected, 21, 2)
