@@ -168,7 +168,8 @@ class AgentFactory(Protocol):
 
     It may have a method `identity(config)`, which leaves out settings that do not change what the agent does: the rest
     is part of the entrant's identity. Its agents may have a method `check()`, which is called once before a run's first
-    sandbox is started, and raises SetupError or EndpointError when there is no use in starting it.
+    sandbox is started, and raises SetupError or EndpointError when there is no use in starting it; and `unpriced`, the
+    models that it uses and whose price is unknown: a run that may cost so much and no more is not played with them.
     """
 
     version: str

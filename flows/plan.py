@@ -84,6 +84,7 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
         unproved = [task.id for task in tasks if entrant.factory.knows_fix and not task.fix]
         if unproved:
             raise SpecError(f"{entrant.spec.label} needs known fixes, and {unproved[0]} has none: leave the task out")
+    _check_prices(spec, entrants)
     chosen = backend(spec.sandbox) if spec.sandbox else default_backend()
     unbuilt = prepare(chosen, tasks, spec.workers, say)
     for name, reason in unbuilt.items():
@@ -95,6 +96,21 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
         raise SpecError("runner: dask needs a package that is not there: pip install 'stackrank[dask]'")
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget, left_out)
+
+
+def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:
+    """Raises SpecError for a limit in dollars that cannot be kept."""
+    limits = {"budget_usd": spec.budget_usd, "cost_usd": spec.cost_usd}
+    set_ones = [name for name, value in limits.items() if value is not None]
+    for entrant in entrants if set_ones else ():
+        if not entrant.factory.needs_model:
+            continue
+        agent = entrant.factory(model=entrant.spec.model, config=entrant.spec.config, task=None)
+        for model in getattr(agent, "unpriced", ()):
+            raise SpecError(
+                f"{set_ones[0]} cannot be kept, because the price of the model {model} is unknown: give `price` in the "
+                "config of its entrant, or a price table in STACKRANK_PRICES"
+            )
 
 
 def invalid_tasks(engine: Engine, benchmark: Benchmark, tasks: Sequence[Task]) -> dict[str, str]:

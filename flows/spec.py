@@ -132,7 +132,7 @@ class RunSpec(BaseModel):
     tokens: int | None = Field(None, ge=1)
     """Tokens an episode may use. Absent: no limit."""
     cost_usd: float | None = Field(None, gt=0)
-    """Dollars an episode may cost. Absent: no limit."""
+    """Dollars an episode may cost; every model needs a price then. Absent: no limit."""
     wall_s: float | None = Field(1800, gt=0)
     """Seconds an episode may take. `null`: no limit."""
     retries: int = Field(2, ge=0, le=10)
@@ -148,7 +148,7 @@ class RunSpec(BaseModel):
     max_error_share: float = Field(0.5, ge=0, le=1)
     """The run stops early when more than this share of its episodes (of five at least) end in `error`."""
     budget_usd: float | None = Field(None, gt=0)
-    """No episode starts once the run has cost so much. Absent: no limit."""
+    """No episode starts once the run has cost so many dollars; every model needs a price then. Absent: no limit."""
     seed: int = 0
     """For agents that choose; the same seed gives the same choices."""
     leaderboard: str = ""

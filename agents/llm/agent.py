@@ -32,6 +32,7 @@ class LlmAgent:
         self.endpoints = (settings,)
         self._prompts = Prompts(_PROMPTS, settings.prompts)
         self._dialogue = Dialogue(model, settings)
+        self.unpriced = self._dialogue.unpriced
 
     def recall(self, past: Sequence[Past]) -> None:
         """Take the answers to the next questions from the past steps."""

@@ -41,6 +41,11 @@ class Conversation:
         self._new = 0
         """The first message that no exchange has recorded."""
 
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The model, if its price is unknown."""
+        return (self._endpoint.model,) if self._price is None else ()
+
     def recall(self, past: Iterable[Exchange]) -> None:
         """Take the next answers from the exchanges of this conversation among these, before the endpoint is asked."""
         self._past = deque(each for each in past if each.conversation == self._name)

@@ -29,6 +29,11 @@ class Dialogue:
         self._waiting = False
         """Whether the next observation is the answer to something the model said."""
 
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The model, if its price is unknown."""
+        return self._conversation.unpriced
+
     def recall(self, past: Iterable[Exchange]) -> None:
         """Take the next answers from these exchanges, before the endpoint is asked."""
         self._conversation.recall(past)

@@ -109,6 +109,7 @@ class Seeker:
         self.endpoints = (seekers, settings)
         self._seeker = Dialogue(settings.seeker_model, seekers, "seeker")
         self._coder = Dialogue(model, settings, "coder")
+        self.unpriced = (*self._seeker.unpriced, *self._coder.unpriced)
         self._seeking = True
         self._brief = ""
         self._handing_over = False

@@ -24,6 +24,7 @@ from tests.flows.playing import drive, make_run, play_run
 from tests.support.openai_server import Fault, OpenAIServer, Script, call, says
 
 KEY = "sk-planted-0123456789-models"
+PRICE = {"input": 1.0, "output": 2.0}
 
 
 @pytest.fixture
@@ -108,6 +109,27 @@ def test_a_run_that_is_refused(
     assert server.url in said and "scripted" in said and all(word in said for word in words)
     assert KEY not in said
     assert not queries.runs(connect())
+
+
+@pytest.mark.parametrize("limit", ["budget_usd", "cost_usd"])
+@pytest.mark.parametrize(
+    ("entrant", "unpriced"),
+    [
+        ({"agent": "llm"}, "mine"),
+        ({"agent": "seeker", "config": {"seeker_model": "small", "price": PRICE}}, "small"),
+        ({"agent": "llm", "config": {"price": PRICE}}, ""),
+    ],
+)
+def test_a_limit_in_dollars_needs_prices(
+    database: str, endpoint: Any, limit: str, entrant: dict[str, Any], unpriced: str
+) -> None:
+    endpoint([says("")])
+    spec = {"sandbox": "bubblewrap", "limit": 1, "entrants": [{"model": "mine", **entrant}], limit: 5.0}
+    if unpriced:
+        with pytest.raises(SpecError, match=f"{limit} .* model {unpriced} is unknown: .*STACKRANK_PRICES"):
+            make_run(**spec)
+    else:
+        make_run(**spec)
 
 
 def test_a_run_without_an_endpoint(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
