@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from env.actions import Observation
 from env.sandbox.client import Sandbox
@@ -24,6 +24,19 @@ class Arguments(BaseModel):
     body: ClassVar[str] = ""
     """The argument that is several lines of text, code or commands, if there is one. Models without tool calling write
     it below the others, as it is."""
+
+    @field_validator("*")
+    @classmethod
+    def _is_text(cls, value: Any) -> Any:
+        # JSON can write what no path, command or file can hold; the guest would take it for a fault of its own.
+        if isinstance(value, str):
+            if "\0" in value:
+                raise ValueError("it holds a NUL character")
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise ValueError("it holds half of a surrogate pair, which is no character") from None
+        return value
 
 
 @dataclass(slots=True)
