@@ -117,11 +117,13 @@ def play(
     attempt: int = 1,
     cancelled: Callable[[], bool] = lambda: False,
     past: Sequence[Past] = (),
+    as_stored: Callable[[Any], Any] = lambda value: value,
 ) -> Outcome:
     """Play one episode to its end and take the verdict on what was edited, whatever ended it.
 
     `past`: the steps of this episode so far, the reset among them, where it was cut off. They are carried out again
-    and checked, not recorded again; then the episode goes on.
+    and checked, not recorded again; then the episode goes on. `as_stored`: what a record keeps of a text or of
+    arguments, which need not be all.
 
     Raises SandboxError and EndpointError: the infrastructure failed, and there is no verdict. ReplayDiffers: the past
     could not be repeated.
@@ -140,7 +142,7 @@ def play(
             said = (decision.action, decision.thought, observation, decision.usage, decision.exchanges)
             step = Step(index, *said, progress)
         if index < len(past):
-            step = _repeated(step, past[index])
+            step = _repeated(step, past[index], as_stored)
         trajectory.append(step)
         totals.add(step)
         if index >= len(past):
@@ -203,20 +205,20 @@ def play(
     )
 
 
-def _repeated(step: Step, past: Past) -> Step:
+def _repeated(step: Step, past: Past, as_stored: Callable[[Any], Any]) -> Step:
     """The step as it is stored, if it is the same again. Raises ReplayDiffers."""
     action, seen = step.action or _NO_ACTION, step.observation
     before = past.action or _NO_ACTION
-    if (action.tool, _as_stored(action.arguments)) != (before.tool, _as_stored(before.arguments)):
+    if (as_stored(action.tool), _as_json(as_stored(action.arguments))) != (before.tool, _as_json(before.arguments)):
         raise ReplayDiffers(
             step.index, f"the agent chose {action.tool or 'nothing'}, before {before.tool or 'nothing'}"
         )
-    if (seen.text, seen.ok) != (past.observation.text, past.observation.ok):
+    if (as_stored(seen.text), seen.ok) != (past.observation.text, past.observation.ok):
         raise ReplayDiffers(step.index, f"{action.tool or 'the reset'} gave another observation")
     return replace(step, observation=past.observation, usage=past.usage, exchanges=past.exchanges)
 
 
-def _as_stored(arguments: Mapping[str, Any]) -> str:
+def _as_json(arguments: Mapping[str, Any]) -> str:
     return json.dumps(arguments, sort_keys=True, default=str)  # tuples are lists there
 
 

@@ -11,6 +11,7 @@ from agents.episode import Outcome, Step, StopReason, play
 from agents.replay import Replay
 from db.errors import ClaimLost
 from db.models import Verdict
+from db.storable import storable_json
 from db.store import Store
 from env.debug_env import DebugEnv
 from flows.errors import EpisodeFailed, policy, sentence
@@ -84,6 +85,7 @@ def _play_to_end(stage: Stage, claim: dict[str, Any]) -> Outcome:
             attempt=claim["attempt"],
             cancelled=stage.over.is_set,
             past=trajectory(store.engine, episode_id) if claim["interruptions"] else (),
+            as_stored=storable_json,
         )
     if outcome.score is not None:
         finish(store, episode_id, outcome, by=stage.token)

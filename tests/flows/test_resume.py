@@ -22,7 +22,7 @@ from db.transactions import STEP
 from flows import claims
 from tests.flows.playing import drive, make_run
 from tests.flows.scripted import ANSWERS, ENTRANT, RESOLVED, UNRESOLVED, Script
-from tests.support.openai_server import Fault, OpenAIServer
+from tests.support.openai_server import Fault, OpenAIServer, call
 
 ROOT = Path(__file__).parents[2]
 ATTEMPTS = 2
@@ -157,10 +157,11 @@ def test_two_processes_share_a_run(endpoint: OpenAIServer) -> None:
     assert_as_undisturbed(run_id, endpoint)
 
 
+@pytest.mark.parametrize("path", [".", "no\0path"])
 def test_what_an_endpoint_could_not_answer_is_continued(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Its answers so far are not paid for twice, and the try is the same."""
+    """Its answers so far are not paid for twice, and the try is the same; also where no database holds all it said."""
     monkeypatch.setattr("flows.driver.BACKOFF_S", 0.1)
     script, failed = Script(), []
 
@@ -169,7 +170,7 @@ def test_what_an_endpoint_could_not_answer_is_continued(
         if said == 2 and len(failed) < 1:
             failed.append(request)
             return Fault.status(503)
-        return script(request)
+        return script(request) if said else call("listdir", path=path).with_(tokens_in=100)
 
     endpoint._script = failing
     entrant = {**ENTRANT, "config": {"retry_s": 0}}
