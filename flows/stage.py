@@ -181,11 +181,12 @@ def _build(run_id: int) -> Stage:
     engine = with_patience(connect(), PATIENCE_S)
     store = Store(engine)
     run: dict[str, Any] = queries.run(engine, run_id)
-    plan = make_plan(make_spec(run["spec"], f"run {run_id}"))
+    # Those that were chosen when the run was made: what is known to be invalid may have changed since.
+    chosen = {"tasks": queries.tasks_of_run(engine, run_id), "limit": None}
+    plan = make_plan(make_spec({**run["spec"], **chosen}, f"run {run_id}"))
     if digest(plan.all_tasks) != run["benchmark_digest"]:
         raise SpecError(f"the tasks of {plan.benchmark.name} have changed since run {run_id} was made: start a new run")
     saved = save_benchmark(store, plan.benchmark, plan.all_tasks)
-    # Which of them are played is in the run's episodes: what counts as invalid may have changed since.
     tasks = {saved.task_ids[task.id]: task for task in plan.all_tasks}
     entrants = {save_entrant(store, entrant): entrant for entrant in plan.entrants}
     for entrant in run["entrants"]:

@@ -13,7 +13,7 @@ from db.queries.health import health
 from db.queries.notes import notes
 from db.queries.regressions import regressions
 from db.queries.reliability import budget_curves, reliability
-from db.queries.runs import progress, run, run_of_flow, runs
+from db.queries.runs import progress, run, run_of_flow, runs, tasks_of_run
 from db.queries.steps import (
     actions,
     before,
@@ -70,6 +70,7 @@ __all__ = [
     "task_files",
     "task_rates",
     "tasks",
+    "tasks_of_run",
     "tool_sets",
     "tool_use",
     "totals",

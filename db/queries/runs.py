@@ -15,7 +15,7 @@ from db.errors import NotFound
 from db.models import EpisodeStatus, RunStatus, Verdict
 from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
 from db.storable import storable_text
-from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
+from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 
 LATEST = "latest"
 _SHOWN = [column for column in RUN.c if column.name not in {"spec", "versions"}]
@@ -85,6 +85,12 @@ def run(engine: Engine, ref: int | str) -> Row:
     played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == found["id"], EPISODE.c.counted)
     entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
     return {**found, "wall_s": wall_s(found), **progress(engine, found["id"]), "entrants": entrants}
+
+
+def tasks_of_run(engine: Engine, run_id: int) -> list[str]:
+    """The names of the tasks that a run plays."""
+    played = select(EPISODE.c.task_id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
+    return [row["name"] for row in fetch(engine, select(TASK.c.name).where(TASK.c.id.in_(played)).order_by(TASK.c.id))]
 
 
 def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:

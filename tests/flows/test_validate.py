@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from db.engine import connect
+from db.store import Store
 from env.benchmarks import bug_suite
 from env.benchmarks.bug_suite import DATA, load_task
 from env.patches import make_diff
 from env.sandbox.base import SandboxError
 from env.task import Task
 from env.validate import Standing, Validation, validate
-from flows.plan import make_plan
+from flows.plan import make_plan, save_run
 from flows.spec import make_spec
+from flows.stage import leave, stage_of
 from tests.flows.calls import CommandLine
 
 
@@ -63,6 +65,11 @@ def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) ->
     assert "with the fix" in plan.left_out["tax-bands"]
     everything = make_plan(make_spec({**spec, "include_invalid": True}, "test"), engine)
     assert len(everything.tasks) == 2 and not everything.left_out
+    run_id = save_run(Store(engine), plan)
+    try:  # whoever plays it builds the environments of its tasks, and of no others
+        assert [task.id for task in stage_of(run_id).plan.tasks] == ["club-ledger"]
+    finally:
+        leave(run_id)
     result = stackrank("run", "--path", str(suite), "--agent", "oracle", "--tasks", "tax-bands")
     assert result.status == 2
     assert "--include-invalid" in result.sentence()
