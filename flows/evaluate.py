@@ -16,7 +16,9 @@ from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from db import queries
+from db.engine import connect
 from db.models import RunStatus
+from db.store import Store
 from env.sandbox.registry import reap
 from flows import log, preflight
 from flows.driver import Claim, Done, Driver, reopen_errors
@@ -61,7 +63,11 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     episodes that ended in an error.
     """
     reap()
-    stage = stage_of(run_id)
+    try:
+        stage = stage_of(run_id)
+    except Exception as error:
+        Store(connect()).end_run(run_id, RunStatus.FAILED, _in_one_line(error))
+        raise
     store = stage.store
     try:
         preflight.check(stage.plan.entrants)
@@ -78,8 +84,8 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
             else:
                 why = drive(stage)
     except BaseException as error:
-        text = " ".join(str(error).split())[:500] or type(error).__name__
-        store.end_run(run_id, RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED, text)
+        status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
+        store.end_run(run_id, status, _in_one_line(error))
         raise
     finally:
         leave(run_id)
@@ -97,6 +103,10 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     log.info("run finished", run=run_id, result=reason)
     report(store.engine, run_id, stage.plan.spec)
     return Completed(message=reason)
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:500] or type(error).__name__
 
 
 def drive(stage: Stage, limit: int | None = None) -> str:

@@ -11,6 +11,7 @@ from db import queries
 from flows import driver
 from flows.driver import Claim, Done, Driver
 from flows.errors import EpisodeFailed
+from flows.spec import SpecError
 from flows.stage import Stage, leave, stage_of
 from tests.flows.playing import make_run
 
@@ -70,3 +71,14 @@ def test_what_waits_when_the_run_ends_early_is_given_back(stage: Stage) -> None:
     counts = queries.progress(stage.store.engine, stage.run_id)
     assert (counts["pending"], counts["running"], counts["errors"]) == (EPISODES, 0, 0)
     assert not stage.store.claims(stage.run_id)
+
+
+def test_a_run_that_cannot_be_played_says_why(stage: Stage) -> None:
+    from flows.evaluate import evaluate  # imports Prefect
+
+    stage.store.change_spec(stage.run_id, {"benchmark": "gone"})
+    leave(stage.run_id)
+    with pytest.raises(SpecError):
+        evaluate.fn(stage.run_id, "label")
+    run = queries.run(stage.store.engine, stage.run_id)
+    assert run["status"] == "failed" and "'gone'" in run["reason"]
