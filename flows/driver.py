@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from db import queries
+from flows import log
 from flows.claims import Watch
 from flows.episode import break_off
 from flows.errors import EpisodeFailed
@@ -107,8 +108,11 @@ class Driver:
 
     def _ended(self, claim: Claim, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
+        if error is not None and not isinstance(error, EpisodeFailed):
+            # Whoever played it is gone, or could not: the claim will be found void.
+            log.warning("an episode was left, and will be gone on with", run=self._stage.run_id, error=error)
         if not isinstance(error, EpisodeFailed):
-            return  # also a worker that died: its claim will be found void
+            return
         if error.ends_run:
             self._why = self._why or str(error)
         cell = (claim["task_id"], claim["entrant_id"], claim["attempt"])

@@ -82,3 +82,16 @@ def test_a_run_that_cannot_be_played_says_why(stage: Stage) -> None:
         evaluate.fn(stage.run_id, "label")
     run = queries.run(stage.store.engine, stage.run_id)
     assert run["status"] == "failed" and "'gone'" in run["reason"]
+
+
+def test_an_episode_that_nobody_could_play_is_told(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on when its claim is found void, which takes a while: nobody shall wonder why."""
+    told: list[str] = []
+    monkeypatch.setattr(driver.log, "warning", lambda message, **fields: told.append(str(fields["error"])))
+
+    def submit(claim: Claim, done: Done) -> None:
+        stage.draining.set()
+        done(OSError("no room on the device"))
+
+    Driver(stage, submit).run()
+    assert told == ["no room on the device"]
