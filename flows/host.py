@@ -15,6 +15,7 @@ import psutil
 from env.sandbox.base import owner, owner_is_gone
 from env.sandbox.python_env import locked, stackrank_home
 from env.task import Limits
+from flows.spec import SpecError
 
 SANDBOXES = 2
 """An episode has one to play in, and one for the verdict."""
@@ -39,9 +40,22 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
             entries.pop(entry, None)
 
 
+def capacity() -> tuple[int, int]:
+    """How many episodes this machine has room for, and how many megabytes. Raises SpecError."""
+    return _number("STACKRANK_HOST_WORKERS", 10_000), _number(
+        "STACKRANK_HOST_MEMORY_MB", psutil.virtual_memory().total >> 20
+    )
+
+
+def _number(variable: str, default: int) -> int:
+    given = os.environ.get(variable, "").strip()
+    if given and not (given.isascii() and given.isdigit()):
+        raise SpecError(f"{variable} is {given!r}: set it to a whole number, or to nothing")
+    return int(given or default)
+
+
 def _enter(entry: str, needed_mb: int) -> bool:
-    most = int(os.environ.get("STACKRANK_HOST_WORKERS") or 10_000)
-    memory_mb = int(os.environ.get("STACKRANK_HOST_MEMORY_MB") or psutil.virtual_memory().total >> 20)
+    most, memory_mb = capacity()
     with _ledger() as entries:
         if entries and (len(entries) >= most or sum(mb for _, mb in entries.values()) + needed_mb > memory_mb):
             for dead in [each for each, (mark, _) in entries.items() if owner_is_gone(mark)]:

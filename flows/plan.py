@@ -26,6 +26,7 @@ from env.sandbox.base import Backend
 from env.sandbox.registry import backend, default_backend
 from env.task import Task
 from env.tools import ToolSet, tool_set
+from flows.host import capacity
 from flows.output import say
 from flows.prepare import prepare
 from flows.spec import EntrantSpec, RunSpec, SpecError
@@ -85,6 +86,7 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
         if unproved:
             raise SpecError(f"{entrant.spec.label} needs known fixes, and {unproved[0]} has none: leave the task out")
     _check_prices(spec, entrants)
+    capacity()  # a setting that is wrong is said now, and not by every episode
     chosen = backend(spec.sandbox) if spec.sandbox else default_backend()
     unbuilt = prepare(chosen, tasks, spec.workers, say)
     for name, reason in unbuilt.items():

@@ -54,6 +54,13 @@ def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: str, status: i
     assert result.out == ""
 
 
+def test_a_wrong_setting_of_this_machine(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_HOST_MEMORY_MB", "8G")
+    result = stackrank("run", "--agent", "oracle", "--limit", "1", "--sandbox", "bubblewrap")
+    assert result.status == 2
+    assert "STACKRANK_HOST_MEMORY_MB is '8G'" in result.sentence()
+
+
 def test_wrong_options_exit_with_2(stackrank: CommandLine) -> None:
     assert stackrank("runs", "--no-such-option").status == 2
     assert stackrank("no-such-command").status == 2
