@@ -15,7 +15,13 @@ from agents.base import SetupError
 from env.tools import ToolSet, find_tool
 
 _FOLDER = Path(__file__).parent / "prompts"
-_VALUES = ("tools", "syntax", "max_steps", "statement", "test_command", "observation", "brief", "files", "limit")
+_EXAMPLE: Mapping[str, Any] = {
+    **dict.fromkeys(("syntax", "statement", "test_command", "observation", "brief"), "a text"),
+    "tools": [{"name": "a name", "description": "a text", "note": "a text"}],
+    "files": ["a text"],
+    "max_steps": 50,
+    "limit": 4000,
+}
 """What templates can use: those of the seeker also `brief`, `files` and `limit`."""
 
 
@@ -59,7 +65,7 @@ class Prompts:
                 raise SetupError(f"there is no prompt prompts.{name}: known are {known}")
         self._texts = {name: texts.get(name, built_in(name)) for name in names}
         for name in names:
-            self.render(name, **{**dict.fromkeys(_VALUES, ""), "tools": []})
+            self.render(name, **_EXAMPLE)
 
     def render(self, name: str, **values: Any) -> str:
         """Fill a template in. Raises SetupError when it is wrong."""
@@ -77,7 +83,7 @@ def _render(name: str, text: str, values: Mapping[str, Any]) -> str:
     )
     try:
         return environment.from_string(text).render(**values).strip()
-    except jinja2.TemplateError as error:
+    except Exception as error:  # a template is a program of the user's: whatever it raises is its own
         raise SetupError(f"the template of the {name} prompt is wrong: {error}") from None
 
 

@@ -313,6 +313,14 @@ def test_the_prompt_knows_the_tool_set(serve: Any) -> None:
     assert [message["content"] for message in own] == ["Steps: 50", "T: 1 failed"]
 
 
+def test_a_template_may_calculate_and_what_it_gets_wrong_is_told(serve: Any) -> None:
+    serve([call("eval")])
+    started(prompts={"system": "{{ max_steps // 2 }} {{ tools[0].name }}"})
+    for wrong in ("{{ max_steps / 0 }}", "{{ max_steps + statement }}", "{{ nonsense }}", "{% for %}"):
+        with pytest.raises(SetupError, match="the template of the system prompt is wrong"):
+            started(prompts={"system": wrong})
+
+
 def test_limits_hold_for_what_a_model_costs(serve: Any) -> None:
     serve([call("listdir"), call("view", path="cart.py"), call("grep", pattern="total")])
     outcome, steps = play_fake(FakeEnv(cart()), make(), Budget(tokens=220))
