@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -20,15 +19,23 @@ def webhook_url(chosen: str) -> str:
     Empty where there is none. Raises WebhookError for an address that is none.
     """
     url = os.path.expandvars(chosen) or os.environ.get("STACKRANK_WEBHOOK", "")
-    if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+    if url and not _is_address(url):
         shown = chosen if chosen.startswith("$") else "STACKRANK_WEBHOOK or `webhook:`"
         raise WebhookError(f"{shown} is no http or https address: set it to the URL of the webhook")
     return url
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        return False
+    return parsed.scheme in ("http", "https") and bool(parsed.host)
+
+
 def post(url: str, text: str) -> None:
     """Send `text`. Raises WebhookError."""
-    host = urlsplit(url).hostname
+    host = httpx.URL(url).host
     try:
         answer = httpx.post(url, json={"text": text}, timeout=TIMEOUT_S)
     except httpx.HTTPError as error:

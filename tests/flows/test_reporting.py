@@ -69,7 +69,17 @@ def test_which_webhook(chosen: str, default: str, expected: str, monkeypatch: py
     assert webhook.webhook_url(chosen) == expected
 
 
-@pytest.mark.parametrize("url", ["$NOT_SET", "file:///etc/passwd", "hooks.example.com/s3cret", "http://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "$NOT_SET",
+        "file:///etc/passwd",
+        "hooks.example.com/s3cret",
+        "http://",
+        "http://a:b/s3cret",
+        "http://[::1/s3cret",
+    ],
+)
 def test_what_is_no_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STACKRANK_WEBHOOK", raising=False)
     with pytest.raises(webhook.WebhookError, match="no http or https address") as refused:
