@@ -59,7 +59,11 @@ class Stage:
     def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
         """A sandbox of the run's backend; `cancel` ends those that are open. Raises SandboxError."""
         sandbox = self._pool.take(replace(spec, labels=(*spec.labels, ("stackrank.run", str(self.run_id)))))
-        self._open.add(sandbox)
+        with self._lock:
+            self._open.add(sandbox)
+            late = self.over.is_set()
+        if late:  # taken before the pool was closed
+            sandbox.close()
         return sandbox
 
     @contextmanager
@@ -137,7 +141,9 @@ class Stage:
             for ended in self._playing.values():
                 ended.set()
         self._pool.close()
-        for sandbox in list(self._open):
+        with self._lock:  # a set that grows meanwhile cannot be read
+            left = list(self._open)
+        for sandbox in left:
             sandbox.close()
 
     def close(self) -> None:
