@@ -14,6 +14,7 @@ import json
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -106,10 +107,8 @@ class OpenAIServer:
         with self._lock:
             # Before it is sent: a quick client asks its next question before this thread goes on.
             self.now -= 1
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):  # the client had enough of waiting
             self._send(http, entry, str(body.get("model", "")), number)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the client had enough of waiting
 
     def _list(self, http: BaseHTTPRequestHandler) -> None:
         self.listed += 1
