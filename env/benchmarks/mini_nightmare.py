@@ -20,6 +20,8 @@ from env.task import Limits, Task
 TEST = "test.py"
 # `.debugignore` is a copy of a long .gitignore; these have to be hidden whatever it says.
 ALWAYS_HIDDEN = (".debugignore", ".debugreadonly", "*.md", ".git/")
+# It wants 10.225 rounded to 10.23, which natural fixes do not do: a failure there says little about an entrant.
+DOUBTFUL = ("shopping_cart",)
 STATEMENT = "The program does not do what its tests expect."
 # A call of one of these with an address cannot work in a closed sandbox.
 READS_ADDRESSES = {"read_csv", "read_json", "read_html", "urlopen", "urlretrieve", "get"}
@@ -73,6 +75,7 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
         title=folder.name.replace("_", " "),
         statement=STATEMENT,
         difficulty="hard",
+        tags=("doubtful",) if folder.name in DOUBTFUL else (),
         files=files,
         test_command=f"python -m pytest -q -p no:cacheprovider {TEST}",
         fix=fix,

@@ -110,6 +110,8 @@ def test_mini_nightmare_shows_what_it_should(nightmare: Path) -> None:
     assert double.may_edit("double_code.py") and not double.may_edit("test.py")
     assert double.faults[0].lines == (2,) and double.faults[0].functions == ("double",)
     assert double.fix and not triple.fix
+    (nightmare / "data" / "triple").rename(nightmare / "data" / "shopping_cart")
+    assert [task.tags for task in MiniNightmare(Source(nightmare / "data")).tasks()] == [(), ("doubtful",)]
 
 
 @pytest.mark.parametrize(
