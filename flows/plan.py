@@ -72,19 +72,15 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
         benchmark = load_benchmark(spec.benchmark, spec.source)
         all_tasks = tuple(benchmark.tasks())
         invalid = invalid_tasks(engine, benchmark, all_tasks) if engine and not spec.include_invalid else {}
-        wanted = select(all_tasks, spec.tasks, None)
+        entrants = tuple(make_entrant(each) for each in spec.entrants)
+        wanted = _with_fixes(select(all_tasks, spec.tasks, None), entrants, bool(spec.tasks))
         left_out = {task.id: invalid[task.id] for task in wanted if task.id in invalid}
         tasks = tuple(select([task for task in wanted if task.id not in left_out], None, spec.limit))
-        entrants = tuple(make_entrant(each) for each in spec.entrants)
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
     if not tasks:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them all the same")
-    for entrant in entrants:
-        unproved = [task.id for task in tasks if entrant.factory.knows_fix and not task.fix]
-        if unproved:
-            raise SpecError(f"{entrant.spec.label} needs known fixes, and {unproved[0]} has none: leave the task out")
     _check_prices(spec, entrants)
     capacity()  # a setting that is wrong is said now, and not by every episode
     chosen = backend(spec.sandbox) if spec.sandbox else default_backend()
@@ -98,6 +94,17 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
         raise SpecError("runner: dask needs a package that is not there: pip install 'stackrank[dask]'")
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     return Plan(spec, benchmark, all_tasks, tasks, entrants, chosen, budget, left_out)
+
+
+def _with_fixes(tasks: Sequence[Task], entrants: Sequence[Entrant], named: bool) -> list[Task]:
+    """The tasks that every entrant can play; `named`: the caller named each. Raises SpecError."""
+    needy = next((entrant.spec.label for entrant in entrants if entrant.factory.knows_fix), None)
+    without = [task.id for task in tasks if not task.fix] if needy else []
+    if without and (named or len(without) == len(tasks)):
+        raise SpecError(f"{needy} needs known fixes, and {without[0]} has none: leave the task out, or give --fixes")
+    for name in without:
+        say(f"left out: {name}: it has no known fix, which {needy} needs")
+    return [task for task in tasks if task.id not in without]
 
 
 def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:

@@ -18,8 +18,9 @@ from env.sandbox.base import SandboxError
 from env.task import Task
 from env.validate import Standing, Validation, validate
 from flows.plan import make_plan, save_run
-from flows.spec import make_spec
+from flows.spec import SpecError, make_spec
 from flows.stage import leave, stage_of
+from tests.env.test_foreign_benchmarks import BROKEN, CHECK, FIXED, write
 from tests.flows.calls import CommandLine
 
 
@@ -73,6 +74,22 @@ def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) ->
     result = stackrank("run", "--path", str(suite), "--agent", "oracle", "--tasks", "tax-bands")
     assert result.status == 2
     assert "--include-invalid" in result.sentence()
+
+
+def test_who_needs_the_fix_plays_the_tasks_that_have_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("double", "triple"):
+        write(tmp_path / "data" / name, {"double_code.py": BROKEN, "test.py": CHECK})
+    fix = make_diff({"double_code.py": BROKEN.encode()}, {"double_code.py": FIXED.encode()})
+    spec: dict[str, Any] = {"benchmark": "mini_nightmare", "path": str(tmp_path / "data"), "fixes": str(tmp_path)}
+    both = {**spec, "entrants": [{"agent": "oracle"}, {"agent": "random"}]}
+    with pytest.raises(SpecError, match=r"oracle .* needs known fixes, and double has none"):
+        make_plan(make_spec(both, "test"))
+    write(tmp_path, {"double.patch": fix})
+    assert [task.id for task in make_plan(make_spec(both, "test")).tasks] == ["double"]
+    assert "left out: triple: it has no known fix" in capsys.readouterr().err
+    assert len(make_plan(make_spec({**spec, "entrants": [{"agent": "random"}]}, "test")).tasks) == 2
+    with pytest.raises(SpecError, match="triple has none"):
+        make_plan(make_spec({**both, "tasks": ["triple"]}, "test"))
 
 
 def test_a_failing_sandbox_costs_one_task_its_proof(
