@@ -39,8 +39,9 @@ def compare_all(
 ) -> list[Row]:
     """Every pair of these entrants as from `compare`, with `p_holm`, corrected over the pairs."""
     scope = find_scope(engine, **options)
-    cells = {} if scope is None else cells_of(engine, scope)
-    sides = [_entrant(engine, ref, cells) for ref in entrants]
+    known = [_candidates(engine, ref) for ref in entrants]
+    cells = {} if scope is None else cells_of(engine, scope, {row["id"] for rows in known for row in rows})
+    sides = [_playing(ref, rows, cells) for ref, rows in zip(entrants, known, strict=True)]
     facts = [] if scope is None else tasks_of(engine, scope)
     found = [compare_sides(pair, cells, facts, seed=seed) for pair in combinations(sides, 2)]
     return with_holm(found)
@@ -127,13 +128,18 @@ def differences(first: Row, second: Row) -> dict[str, list[Any]]:
     return {key: values for key, values in both.items() if values[0] != values[1]}
 
 
-def _entrant(engine: Engine, ref: int | str, cells: Cells) -> Row:
-    """The newest entrant with this id or name that has played in the scope."""
+def _candidates(engine: Engine, ref: int | str) -> list[Row]:
+    """The entrants with this id or name, newest first."""
     number = row_id(ref)
     wanted = ENTRANT.c.name == storable_text(str(ref))
     if number is not None:
         wanted = wanted | (ENTRANT.c.id == number)
-    for row in fetch(engine, select(ENTRANT).where(wanted).order_by(ENTRANT.c.id.desc())):
+    return fetch(engine, select(ENTRANT).where(wanted).order_by(ENTRANT.c.id.desc()))
+
+
+def _playing(ref: int | str, candidates: Sequence[Row], cells: Cells) -> Row:
+    """The first of the candidates that has played in the scope."""
+    for row in candidates:
         if row["id"] in cells:
             return row
     raise NotFound(f"No entrant {str(ref)[:80]!r} has an episode here: `stackrank leaderboard` shows who has.")

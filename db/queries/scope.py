@@ -85,8 +85,11 @@ def find_scope(
     return Scope(tuple(row["id"] for row in fetch(engine, chosen)), newest["benchmark"])
 
 
-def cells_of(engine: Engine, scope: Scope) -> dict[int, dict[Any, Row]]:
-    """Sums per entrant and task: {entrant id: {task key: sums}}. A task keeps its key from version to version."""
+def cells_of(engine: Engine, scope: Scope, entrants: Iterable[int] | None = None) -> dict[int, dict[Any, Row]]:
+    """Sums per entrant and task: {entrant id: {task key: sums}}. A task keeps its key from version to version.
+
+    `entrants`: only of those.
+    """
     scored = _E.verdict != Verdict.ERROR
 
     def total(value: Any, condition: ColumnElement[bool] = scored) -> ColumnElement[Any]:
@@ -109,6 +112,8 @@ def cells_of(engine: Engine, scope: Scope) -> dict[int, dict[Any, Row]]:
         .where(scope.grouped(engine), _E.counted, _E.verdict != "")
         .group_by(_E.entrant_id, _E.task_id)
     )
+    if entrants is not None:
+        query = query.where(_E.entrant_id.in_(list(entrants)))
     keys = task_keys(engine, scope)
     cells: dict[int, dict[Any, Row]] = defaultdict(dict)
     for entrant_id, task_id, *values in tuples(engine, query):
