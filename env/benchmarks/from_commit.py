@@ -11,7 +11,7 @@ from unidiff.patch import PatchSet
 
 from env.benchmarks.base import BenchmarkError
 from env.benchmarks.git import diff_of, open_repository, parent_and_message, read_at, resolve_commit
-from env.benchmarks.repo_schema import PythonEntry, SourceEntry, TaskEntry, TasksFile, read_tasks, write_tasks
+from env.benchmarks.repo_schema import PythonEntry, SourceEntry, TaskEntry, TasksFile, id_from, read_tasks, write_tasks
 from env.benchmarks.tests_of import is_test
 from env.report import PASSED, TestReport
 
@@ -63,7 +63,7 @@ def draft(repo: str, commit: str, wishes: Wishes) -> Draft:
         raise BenchmarkError(f"{short} changes no file of tests that pytest would run: say how with --test")
     below = "" if wishes.subdir == "." else f"{wishes.subdir.strip('/')}/"
     entry = TaskEntry(
-        id=wishes.id or f"{Path(repo.rstrip('/')).name.removesuffix('.git')}-{after[:8]}",
+        id=wishes.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{after[:8]}",
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=before, subdir=wishes.subdir),
         test=wishes.test or " ".join(["python -m pytest -q -p no:cacheprovider", *runnable]),
         statement=wishes.statement,

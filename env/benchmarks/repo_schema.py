@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -29,6 +30,11 @@ def _id(value: str) -> str:
     if value in (".", ".."):
         raise ValueError("not a name")
     return value
+
+
+def id_from(name: str) -> str:
+    """What of a folder's name may be in an id."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.") or "task"
 
 
 def is_diff(value: str) -> bool:

@@ -13,6 +13,7 @@ from env.benchmarks.repo_schema import (
     SourceEntry,
     TaskEntry,
     TasksFile,
+    id_from,
     write_tasks,
 )  # fmt: skip
 from env.environment import Environment
@@ -44,7 +45,7 @@ def write_benchmark(
 ) -> Path:
     """Write `tasks.yaml` into `folder` and return its path."""
     tasks = [
-        _entry(f"{name}-{number:03d}", name, files, candidate, verified, environment)
+        _entry(f"{id_from(name)}-{number:03d}", name, files, candidate, verified, environment)
         for number, (candidate, verified) in enumerate(bugs, start=1)
     ]
     defaults = DefaultsEntry(timeout_s=timeout_s, limits=LimitsEntry())

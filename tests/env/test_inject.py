@@ -277,8 +277,9 @@ def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
     made.prepare(lambda message: None)
     bugs = made.bugs(made.reach(), silent)
     write_source(tmp_path, files)
-    write_benchmark(tmp_path, "shop", files, bugs, made._wishes.environment, 30)
+    write_benchmark(tmp_path, "the shop+", files, bugs, made._wishes.environment, 30)
     (task,) = Repo(Source(tmp_path)).tasks()
+    assert task.id == "the-shop-001"
     box = usable("bubblewrap")
     box.prepare(spec_for(task))
     result = validate(task, lambda spec: Sandbox(box, spec), rounds=1)
