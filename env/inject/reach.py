@@ -58,6 +58,8 @@ def pytest_unconfigure(config):
 """
 
 
+_WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
+"""Options of pytest that a path may follow."""
 _SUMS = ".stackrank-sums"
 _FIND_COPIES = f"""
 import hashlib, json, os
@@ -128,8 +130,12 @@ class TestCommand:
         if arguments is None:
             raise BenchmarkError(f"{command!r} is not a plain pytest command, such as `python -m pytest -q tests`")
         places = {*files, *(str(parent) for path in files for parent in PurePosixPath(path).parents)}
-        known = [word for word in arguments if word.partition("::")[0].removeprefix("./").rstrip("/") in places]
-        return cls(tuple(word for word in arguments if word not in known), tuple(known))
+        options: list[str] = []
+        targets: list[str] = []
+        for before, word in zip(["", *arguments], arguments, strict=False):
+            is_place = word.partition("::")[0].removeprefix("./").rstrip("/") in places
+            (targets if is_place and before not in _WITH_VALUE else options).append(word)
+        return cls(tuple(options), tuple(targets))
 
     def on(self, targets: Iterable[str], *more: str) -> str:
         """The command for these files or tests, with more options."""
@@ -180,7 +186,8 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     if bad or not report.complete:
         names = ", ".join(bad[:3]) + (", ..." if len(bad) > 3 else "")
         raise BenchmarkError(
-            f"{len(bad)} of its tests fail as it is ({names or last}): mend them, or leave them out by --test"
+            f"{len(bad)} of its tests fail as it is ({names or last}): mend them, set it up by --setup, or leave them "
+            "out by --test 'python -m pytest -q --deselect ...'"
         )
     passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
     reach = _measured(sandbox, files, command, timeout_s * 3)

@@ -132,6 +132,8 @@ def test_a_command_is_taken_apart() -> None:
     found = TestCommand.of("pytest -q -k 'not slow' ./tests tests/test_stock.py::test_take", PROJECT)
     assert found.targets == ("./tests", "tests/test_stock.py::test_take")
     assert found.on(["a.py"], "-x") == "python -m pytest -q -k 'not slow' -x a.py"
+    less = TestCommand.of("pytest -q --deselect tests/test_stock.py --ignore=tests", PROJECT)
+    assert (less.options, less.targets) == (("-q", "--deselect", "tests/test_stock.py", "--ignore=tests"), ())
     assert "pythonpath=src" in default_command(PROJECT) and "src" not in default_command(["a.py"])
 
 
