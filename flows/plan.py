@@ -81,6 +81,13 @@ def make_plan(spec: RunSpec, engine: Engine | None = None) -> Plan:
     if not tasks:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them all the same")
+    same: dict[str, Entrant] = {}
+    for entrant in entrants:
+        if (other := same.setdefault(entrant.digest, entrant)) is not entrant:
+            raise SpecError(
+                f"{other.spec.label} and {entrant.spec.label} are one entrant: agent, model, tools and settings "
+                "are the same; leave one out (`attempts` lets it play several times)"
+            )
     _check_prices(spec, entrants)
     capacity()  # a setting that is wrong is said now, and not by every episode
     chosen = backend(spec.sandbox) if spec.sandbox else default_backend()

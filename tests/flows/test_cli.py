@@ -28,6 +28,11 @@ ROOT = Path(__file__).parents[2]
         ("run --agent oracle --tools view,hammer", 2, ["hammer", "grep"]),
         ("run --agent oracle --model gpt", 2, ["oracle", "no model"]),
         ("run --agent oracle --attempts 0", 2, ["attempts"]),
+        (
+            "run --agent random --tools bash --tools eval,view,listdir,grep,bash,rewrite,submit",
+            2,
+            ["one entrant", "leave one out"],
+        ),
         ("run --agent human", 2, ["human", "stackrank play"]),
         ("play no-such-task", 2, ["no-such-task"]),
         ("play club-ledger --tools hammer", 2, ["hammer"]),
