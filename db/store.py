@@ -123,8 +123,14 @@ class Store(Claims, Validations):
         host: str = "",
         schedule: str = "",
         prefect_flow_run_id: str = "",
+        cells: Iterable[Cell] = (),
+        sandbox: str = "",
     ) -> int:
-        """Store a pending run and return its id. Names may repeat; the latest of a name is the one meant."""
+        """Store a pending run and return its id. Names may repeat; the latest of a name is the one meant.
+
+        `cells`: its episodes, pending, in the same transaction: nobody finds a run that has lost them.
+        """
+        wanted = list(dict.fromkeys(cells))
         run = Run(
             name=name,
             benchmark_id=benchmark_id,
@@ -141,26 +147,33 @@ class Store(Claims, Validations):
             created_at=now(),
         )
         row = clean(run.model_dump(exclude={"id"}))
-        return self._write(lambda connection: new_id(connection.execute(insert(RUN).values(row))))
+
+        def work(connection: Connection) -> int:
+            run_id = new_id(connection.execute(insert(RUN).values(row)))
+            self._add_episodes(connection, run_id, wanted, sandbox)
+            return run_id
+
+        return self._write(work)
 
     def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:
         """Store a pending episode for every cell that has none yet, and return the counted episode of each cell."""
         wanted = list(dict.fromkeys(cells))
+        return self._write(lambda connection: self._add_episodes(connection, run_id, wanted, sandbox))
+
+    def _add_episodes(
+        self, connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str
+    ) -> dict[Cell, int]:
         common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
         row = clean(common.model_dump(exclude={"id"}))
-
-        def work(connection: Connection) -> dict[Cell, int]:
-            for start in range(0, len(wanted), _BULK):
-                part = wanted[start : start + _BULK]
-                rows = [{**row, "task_id": task, "entrant_id": entrant, "attempt": n} for task, entrant, n in part]
-                connection.execute(self._insert(EPISODE).on_conflict_do_nothing(), rows)
-            key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
-            counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
-            found = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
-            self._update(connection, RUN, run_id, {"episodes_total": len(found)})
-            return {cell: found[cell] for cell in wanted}
-
-        return self._write(work)
+        for start in range(0, len(wanted), _BULK):
+            part = wanted[start : start + _BULK]
+            rows = [{**row, "task_id": task, "entrant_id": entrant, "attempt": n} for task, entrant, n in part]
+            connection.execute(self._insert(EPISODE).on_conflict_do_nothing(), rows)
+        key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
+        counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
+        found = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
+        self._update(connection, RUN, run_id, {"episodes_total": len(found)})
+        return {cell: found[cell] for cell in wanted}
 
     def start_run(self, run_id: int, *, prefect_flow_run_id: str = "") -> None:
         """Mark the run as going on, also one that is resumed; its first start stays."""

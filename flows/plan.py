@@ -217,7 +217,14 @@ def save_run(store: Store, plan: Plan, *, schedule: str = "", flow_run_id: str =
     name = f"{spec.name or schedule or spec.benchmark}-{datetime.now():%Y-%m-%d-%H%M}"
     if spec.name and not schedule:
         name = spec.name
-    run_id = store.create_run(
+    # Task by task, all entrants and attempts of one next to each other: a run that is cut off compares fairly.
+    cells = [
+        (saved.task_ids[task.id], save_entrant(store, entrant), attempt)
+        for task in plan.tasks
+        for attempt in range(1, spec.attempts + 1)
+        for entrant in plan.entrants
+    ]
+    return store.create_run(
         name=name,
         benchmark_id=saved.id,
         spec=spec.model_dump(mode="json"),
@@ -230,16 +237,9 @@ def save_run(store: Store, plan: Plan, *, schedule: str = "", flow_run_id: str =
         host=platform.node(),
         schedule=schedule,
         prefect_flow_run_id=flow_run_id,
+        cells=cells,
+        sandbox=plan.backend.name,
     )
-    # Task by task, all entrants and attempts of one next to each other: a run that is cut off compares fairly.
-    cells = [
-        (saved.task_ids[task.id], save_entrant(store, entrant), attempt)
-        for task in plan.tasks
-        for attempt in range(1, spec.attempts + 1)
-        for entrant in plan.entrants
-    ]
-    store.create_episodes(run_id, cells, sandbox=plan.backend.name)
-    return run_id
 
 
 def run_label(board: str, start: datetime, entrants: Sequence[str]) -> str:

@@ -68,6 +68,17 @@ def test_senseless_calls_are_refused(store: Store, matrix: SimpleNamespace) -> N
     assert queries.episode(store.engine, episode)["verdict"] == "resolved"
 
 
+def test_a_run_has_all_its_episodes_or_is_not_there(store: Store, matrix: SimpleNamespace) -> None:
+    about = {"benchmark_id": matrix.benchmark.id, "spec": {}}
+    with pytest.raises(ValueError, match="refused"):
+        store.create_run(name="half", cells=[*matrix.cells, (999, matrix.one, 1)], **about)
+    with pytest.raises(NotFound):
+        queries.run(store.engine, "half")
+    run = store.create_run(name="whole", cells=[*matrix.cells, matrix.cells[0]], sandbox="docker", **about)
+    assert queries.run(store.engine, run)["episodes_total"] == len(matrix.cells)
+    assert {row["sandbox"] for row in queries.episodes(store.engine, run)} == {"docker"}
+
+
 def test_a_cell_is_created_once(store: Store, matrix: SimpleNamespace) -> None:
     cells = [*matrix.cells, matrix.cells[0], (matrix.cells[0][0], matrix.one, 2)]
     again = store.create_episodes(matrix.run, cells)
