@@ -217,12 +217,13 @@ def save_run(store: Store, plan: Plan, *, schedule: str = "", flow_run_id: str =
     name = f"{spec.name or schedule or spec.benchmark}-{datetime.now():%Y-%m-%d-%H%M}"
     if spec.name and not schedule:
         name = spec.name
+    entrants = [save_entrant(store, entrant) for entrant in plan.entrants]
     # Task by task, all entrants and attempts of one next to each other: a run that is cut off compares fairly.
     cells = [
-        (saved.task_ids[task.id], save_entrant(store, entrant), attempt)
+        (saved.task_ids[task.id], entrant, attempt)
         for task in plan.tasks
         for attempt in range(1, spec.attempts + 1)
-        for entrant in plan.entrants
+        for entrant in entrants
     ]
     return store.create_run(
         name=name,
