@@ -1,4 +1,4 @@
-"""What workers run: a typed catalogue of workflows, and the flow that a schedule starts.
+"""What workers run: flows as deployments of Prefect, and the flow that a schedule starts.
 
 Importing this module imports Prefect, which takes seconds: the command line does so only where it speaks to Prefect.
 """
@@ -114,7 +114,6 @@ class Workflow:
 
 
 EVALUATION = Workflow(scheduled_run, limit=1)
-WORKFLOWS = (EVALUATION,)
 
 
 def make_pool(name: str) -> None:
