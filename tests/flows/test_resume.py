@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from sqlalchemy import update
 
 from db import queries
-from db.engine import connect
+from db.engine import connect, default_url
 from db.store import Store
 from db.transactions import STEP
 from flows import claims
@@ -133,20 +137,45 @@ def test_a_worker_that_comes_back_from_the_dead_changes_nothing(
     endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is stopped for longer than others wait for it, and then goes on as if nothing had been."""
-    monkeypatch.setattr(claims, "SILENT_S", 3.0)
+    monkeypatch.setattr(claims, "SILENT_S", 0.5)
+    script, stopped = Script(), threading.Event()
+
+    def slow(request: dict[str, Any]) -> Any:
+        said = sum(message["role"] == "assistant" for message in request["messages"])
+        return script(request).with_(delay_s=5.0 if said == 2 and not stopped.is_set() else 0.0)
+
+    endpoint._script = slow
     run_id = scripted_run()
     process = in_a_process(run_id)
-    wait_for(lambda: POINTS["middle"](run_id), "the middle")
-    os.kill(process.pid, signal.SIGSTOP)
-    going = rows(run_id, status="running")
     try:
+        wait_for(lambda: any(len(tools) == 3 for tools in steps_of(run_id)), "an episode in its middle")
+        stop_between_writes(process.pid)
+        stopped.set()
+        going = {row["id"] for row in rows(run_id, status="running")}
         assert drive(run_id) == ""
         before = rows(run_id, counted=None)
-    finally:
         os.kill(process.pid, signal.SIGCONT)
-    assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+    assert going and all(row["interruptions"] == (row["id"] in going) for row in before)
     assert rows(run_id, counted=None) == before
-    assert_as_undisturbed(run_id, endpoint, extra=2 * len(going))
+    assert_as_undisturbed(run_id, endpoint, extra=len(going))
+
+
+def stop_between_writes(pid: int) -> None:
+    """Stop a process, but not while it holds SQLite's lock for writing: nobody could write until it goes on."""
+    with contextlib.closing(sqlite3.connect(default_url().removeprefix("sqlite:///"), timeout=0)) as connection:
+        while True:
+            os.kill(pid, signal.SIGSTOP)
+            wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, "the end of its last system call")
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                os.kill(pid, signal.SIGCONT)
+            else:
+                connection.rollback()
+                return
 
 
 def test_two_processes_share_a_run(endpoint: OpenAIServer) -> None:
