@@ -19,6 +19,9 @@ VERSION_TABLE = "stackrank_schema"
 """Not alembic's usual name, so that a database can be shared with another program that uses alembic."""
 _LOCK = 7_236_110_415
 """Key of the PostgreSQL advisory lock under which migrations run."""
+_TCP = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
+"""Options of libpq: seconds, and for the last one milliseconds."""
+_MOST_IDLE_S = 30
 _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 
 
@@ -121,7 +124,17 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
     arguments: dict[str, Any] = {"application_name": "stackrank"}
     if "connect_timeout" not in url.query:
         arguments["connect_timeout"] = max(1, min(10, round(timeout_s)))
-    return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, connect_args=arguments)
+    # A server that is cut off says nothing: by itself the system waits a quarter of an hour for what was sent.
+    arguments |= {name: value for name, value in _TCP.items() if name not in url.query}
+    engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, connect_args=arguments)
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: Any) -> None:
+        # Whoever is cut off in the middle of a transaction must not keep its locks.
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{_MOST_IDLE_S}s'")
+        connection.commit()
+
+    return engine
 
 
 def _use_wal(connection: Connection) -> None:

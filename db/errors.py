@@ -10,8 +10,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 FAILURES = (DBAPIError, TimeoutError, sqlite3.Error)
 """What a database raises when it, and not the statement's author, is at fault."""
 _PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
-# PostgreSQL: serialization failure, deadlock, lock not available.
-_TRANSIENT_STATES = {"40001", "40P01", "55P03"}
+# PostgreSQL: serialization failure, deadlock, lock not available, silent for too long in a transaction.
+_TRANSIENT_STATES = {"40001", "40P01", "55P03", "25P03"}
 
 
 class DatabaseError(Exception):

@@ -7,10 +7,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
+from db import engine as engine_module
 from db import queries
-from db.errors import ClaimLost
+from db.engine import connect
+from db.errors import ClaimLost, is_transient
 from db.store import Store
+from db.transactions import EPISODE
+from tests.postgres import Cluster
 
 
 def fail(store: Store, episode: int, **more: Any) -> None:
@@ -153,3 +159,26 @@ def test_the_cost_of_an_error_is_unknown_where_a_price_is(
     fail(store, episode)
     row = queries.episode(store.engine, episode)
     assert (row["cost_usd"], row["tokens_in"], row["steps"]) == (expected, 21, 2)
+
+
+def test_who_is_cut_off_in_a_transaction_does_not_keep_its_lock(
+    postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its machine says nothing any more, not even that it is gone."""
+    monkeypatch.setattr(engine_module, "_MOST_IDLE_S", 1)
+    engine = connect(postgres.create("migrated"))
+    store = Store(engine)
+    benchmark = store.save_benchmark(
+        name="bugs", digest="b", license="MIT", source="", tasks=[{"name": "t", "digest": "d", "statement": "s"}]
+    )
+    entrant = store.save_entrant(digest="e", name="one", agent="scripted", model="m1", tools="debug")
+    run = store.create_run(name="r", benchmark_id=benchmark.id, spec={"benchmark": "bugs"})
+    (episode,) = store.create_episodes(run, [(benchmark.task_ids["t"], entrant, 1)]).values()
+    store.claim_next(run, "cut off")
+    with pytest.raises(DBAPIError) as ended, engine.connect() as silent:
+        silent.execute(select(EPISODE).with_for_update())
+        (seen,) = store.claims(run)
+        assert store.free(episode, seen=seen), "it waits for the lock, and gets it"
+        silent.execute(select(EPISODE))
+    assert is_transient(ended.value)
+    engine.dispose()
