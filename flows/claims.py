@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import time
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from env.sandbox.base import owner, owner_is_gone
 
-BEAT_S = 2.0
-"""How often a worker says that it lives."""
-SILENT_S = 20.0
+SILENT_S = float(os.environ.get("STACKRANK_SILENT_S") or 20.0)
 """A worker that says nothing for so long is taken for dead. If it lives, what it writes afterwards is refused."""
+BEAT_S = SILENT_S / 10
+"""How often a worker says that it lives."""
 
 _numbers = itertools.count(1)
 _living: set[str] = set()

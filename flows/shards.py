@@ -33,15 +33,15 @@ from db.columns import now
 from db.engine import connect
 from db.models import RunStatus
 from flows import log
-from flows.claims import Watch
+from flows.claims import SILENT_S, Watch
 from flows.deployments import Workflow
 from flows.driver import spent, too_many_errors
 from flows.evaluate import drive
 from flows.stage import Stage, leave, stage_of
 
 TICK_S = 2.0
-YOUNG = timedelta(seconds=60)
-"""A shard that has just started has claimed nothing yet."""
+YOUNG = timedelta(seconds=SILENT_S)
+"""A shard that has just started has claimed nothing yet; one that still has nothing is not waited for."""
 ENDING_S = 10.0
 
 
