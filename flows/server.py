@@ -129,6 +129,8 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
     settings = {
         # Old flow runs go after 90 days; by themselves they would stay for ever, at 21 KB a task.
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+        # Who holds a slot is remembered over a restart; else a slot that was held then would be taken for ever.
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
         # The pages are written out at start; the default place is inside the installed package.
         "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(home / "ui"),
     }

@@ -299,6 +299,7 @@ def test_real_server_is_found(prefect_server: str, prefect_home: Path, monkeypat
     with urllib.request.urlopen(f"{prefect_server}/admin/settings") as answer:
         settings = json.load(answer)["server"]
     assert "flow_runs" in settings["services"]["db_vacuum"]["enabled"]
+    assert settings["concurrency"]["lease_storage"].endswith(".filesystem"), "slots outlive a restart with their leases"
     assert settings["analytics_enabled"] is False
     assert settings["ui"]["show_promotional_content"] is False
     assert settings["ui"]["static_directory"] == str(prefect_home / "prefect" / "ui")
