@@ -28,6 +28,10 @@ def prefect_server(prefect_home: Path) -> Iterator[str]:
             for name in [name for name in os.environ if name.startswith("PREFECT_")]:
                 patch.delenv(name)
             home.setenv("PREFECT_PROFILES_PATH", str(prefect_home / "none.toml"))
+            # A run that waits for the one before it asks again after so long, not after half a minute.
+            home.setenv("PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS", "5")
+            # Of a schedule of every few seconds not a hundred runs ahead: SQLite has one writer.
+            home.setenv("PREFECT_SERVER_SERVICES_SCHEDULER_MAX_RUNS", "5")
             url = server.ensure_server(say=print)
             variables = server.client_env(url)
         for name, value in variables.items():
