@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import psutil
+from pydantic import TypeAdapter, ValidationError
 
 from env.sandbox.base import owner, owner_is_gone
 from env.sandbox.python_env import locked, stackrank_home
 from env.task import Limits
+from flows import log
 from flows.spec import SpecError
 
+Entries = dict[str, tuple[str, int]]
+"""Episodes that are played: id -> whose they are, and the megabytes they may take."""
+_ENTRIES = TypeAdapter(Entries)
 SANDBOXES = 2
 """An episode has one to play in, and one for the verdict."""
 _WAIT_S = 0.5
@@ -63,19 +66,26 @@ def _enter(entry: str, needed_mb: int) -> bool:
         used_mb = sum(mb for _, mb in entries.values())
         if entries and (len(entries) >= most or used_mb + needed_mb > memory_mb):
             return False
-        entries[entry] = [owner(), needed_mb]
+        entries[entry] = (owner(), needed_mb)
         return True
 
 
 @contextmanager
-def _ledger() -> Iterator[dict[str, list[Any]]]:
-    """The entries {id: [owner, megabytes]}, for changing, while no other process does."""
+def _ledger() -> Iterator[Entries]:
+    """The entries, for changing, while no other process does."""
     home = stackrank_home()
     ledger = home / "host.json"
     with locked("host"):
-        entries: dict[str, list[Any]] = json.loads(ledger.read_text(encoding="utf-8")) if ledger.exists() else {}
+        entries: Entries = {}
+        try:
+            entries = _ENTRIES.validate_json(ledger.read_bytes())
+        except FileNotFoundError:
+            pass  # the first on this machine
+        except ValidationError:
+            # The machine lost its power, perhaps. Who plays already is forgotten, and nobody is kept from playing.
+            log.warning("the ledger of this machine's episodes is damaged, and begun anew", file=ledger)
         yield entries
         # Whole or not at all, whoever is killed.
         scratch = home / "host.tmp"
-        scratch.write_text(json.dumps(entries), encoding="utf-8")
+        scratch.write_bytes(_ENTRIES.dump_json(entries))
         scratch.replace(ledger)
