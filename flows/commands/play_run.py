@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty
 from types import FrameType
 from typing import Any
 
@@ -24,6 +26,8 @@ from flows.spec import make_spec, read_spec
 from flows.stage import PATIENCE_S, cancel_here, stage_of
 
 INTERRUPTED = 130
+_RETRIES = "3"
+"""How often Prefect's client tries again: 14 s in all. What it reports is only shown; verdicts do not wait for it."""
 
 
 def run(file: Path | None, overrides: dict[str, Any], as_json: bool, debug: bool) -> int:
@@ -79,6 +83,7 @@ def play(run_id: int, total: int, url: str, as_json: bool, debug: bool, *, error
     # Failures are in the database and on our pages; Prefect would print each one's traceback.
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
         os.environ[name] = "INFO" if debug else "CRITICAL"
+    os.environ.setdefault("PREFECT_CLIENT_MAX_RETRIES", _RETRIES)
     from httpx import TransportError
 
     from flows.evaluate import evaluate
@@ -101,11 +106,25 @@ def play(run_id: int, total: int, url: str, as_json: bool, debug: bool, *, error
             evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
     except TransportError as error:
         # Episodes do not need the server; what is left, if anything, the run's status says.
-        say(f"warning: the Prefect server does not answer any more ({error}); what was played is in the database")
+        say(
+            f"warning: the Prefect server is gone ({error}): its pages do not know how run {run_id} ended; what was "
+            f"played is in the database, and `stackrank resume {run_id}` goes on with what was not"
+        )
+        _forget_events()
     finally:
         signal.signal(signal.SIGINT, before)
     status = report(engine, run_id, as_json)
     return INTERRUPTED if interrupted else status
+
+
+def _forget_events() -> None:
+    """Drop what Prefect has not told its server: at exit it would try for seconds to deliver each event."""
+    from prefect._internal.concurrency.services import _active_services
+
+    for service in list(_active_services):
+        with suppress(Empty):
+            while True:
+                service._queue.get_nowait()
 
 
 def report(engine: Engine, run_id: int, as_json: bool) -> int:

@@ -12,17 +12,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 import pytest
 
 from db import queries
 from db.engine import connect
-from db.store import Store
 from env.sandbox.base import SandboxError, SandboxSpec
 from env.sandbox.bubblewrap import BubblewrapBackend
 from tests.flows.calls import CommandLine
-from tests.flows.playing import drive
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--benchmark", "bugs", "--sandbox", "bubblewrap", "--workers", "2")
@@ -200,18 +197,3 @@ def test_interrupted_by_the_keyboard(stackrank: CommandLine, database: str) -> N
     assert _sandboxes_of(process.pid) == []
     cut = [row for row in stackrank("episodes", "stopped", "--json").json() if row["stop_reason"] == "cancelled"]
     assert all(row["verdict"] == "error" for row in cut)
-
-
-def test_the_prefect_server_is_gone_at_the_end(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was played counts, although Prefect could not be told."""
-
-    def evaluate(run_id: int, **_: object) -> None:
-        drive(run_id)
-        Store(connect()).end_run(run_id, "finished")
-        raise httpx.ConnectError("Connection refused")
-
-    monkeypatch.setattr("flows.evaluate.evaluate", evaluate)
-    result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1", "--json")
-    assert result.status == 0
-    assert "does not answer any more" in result.err
-    assert result.json()["status"] == "finished"

@@ -1,0 +1,84 @@
+"""The Prefect server is killed under a run, at its start, in its middle and during scoring.
+
+Episodes do not need it: they go on, and the command ends soon after them, with what they found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from db import queries
+from db.engine import connect
+from flows import server
+from tests.flows.calls import CommandLine
+from tests.flows.scripted import ENTRANT, RESOLVED, UNRESOLVED
+from tests.flows.test_resume import ATTEMPTS, POINTS, ROOT, assert_as_undisturbed, endpoint, wait_for
+from tests.support.openai_server import OpenAIServer
+
+__all__ = ["endpoint"]
+
+
+@pytest.fixture(scope="module")
+def server_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("own-server")
+
+
+@pytest.fixture
+def own_server(server_home: Path) -> Iterator[psutil.Process]:
+    """A Prefect server that may be killed; PREFECT_API_URL names it."""
+    with pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as home:
+            home.setenv("STACKRANK_HOME", str(server_home))
+            for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+                home.delenv(name)
+            home.setenv("PREFECT_PROFILES_PATH", str(server_home / "none.toml"))
+            url = server.ensure_server(say=print)
+            status = server.server_status()
+        assert status is not None
+        patch.setenv("PREFECT_API_URL", url)
+        patch.setenv("PREFECT_HOME", str(server_home / "prefect"))
+        process = psutil.Process(status["pid"])
+        yield process
+        process.kill()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("point", POINTS)
+def test_the_prefect_server_is_killed(
+    prefect_server: str,
+    own_server: psutil.Process,
+    stackrank: CommandLine,
+    endpoint: OpenAIServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    point: str,
+) -> None:
+    spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": ATTEMPTS, "workers": 2, "steps": 10}
+    file = tmp_path / "run.yaml"
+    file.write_text(json.dumps({**spec, "sandbox": "bubblewrap", "name": "alone"}))
+    command = [sys.executable, "-m", "flows.cli", "run", str(file), "--json"]
+    run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for(lambda: run.poll() is not None or queries.runs(connect()), "the run", 180)
+        wait_for(lambda: run.poll() is not None or POINTS[point](1), f"an episode at its {point}", 180)
+        assert run.poll() is None, run.communicate()
+        own_server.kill()
+        # Prefect's client alone would try to deliver every event for seconds, for minutes in all.
+        out, err = run.communicate(timeout=150)
+    finally:
+        run.kill()
+    assert (run.returncode, json.loads(out)["status"]) == (0, "finished"), err
+    assert "the Prefect server is gone" in err and "stackrank resume 1" in err
+    assert_as_undisturbed(1, endpoint)
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    resumed = stackrank("resume", "alone", "--json")
+    assert (resumed.status, resumed.json()["status"]) == (0, "finished")
+    assert_as_undisturbed(1, endpoint)
