@@ -10,8 +10,17 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from env.sandbox.base import owner, owner_is_gone
+from flows.spec import SpecError
 
-SILENT_S = float(os.environ.get("STACKRANK_SILENT_S") or 20.0)
+
+def _silent_s() -> float:
+    given = os.environ.get("STACKRANK_SILENT_S", "").strip() or "20"
+    if not given.isdecimal() or not int(given):
+        raise SpecError(f"STACKRANK_SILENT_S is {given!r}: set it to a whole number of seconds, or to nothing")
+    return float(given)
+
+
+SILENT_S = _silent_s()
 """A worker that says nothing for so long is taken for dead. If it lives, what it writes afterwards is refused."""
 BEAT_S = SILENT_S / 10
 """How often a worker says that it lives."""

@@ -25,7 +25,7 @@ from tests.support.forwarder import forwarded
 ROOT = Path(__file__).parents[2]
 NAMES = ("stackrank-a", "stackrank-b")
 EPISODES = 6
-SILENT_S = 6.0
+SILENT_S = "6"
 
 
 def ip(*arguments: str) -> None:
@@ -58,7 +58,7 @@ def networks() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setenv("STACKRANK_SILENT_S", str(SILENT_S))
+    monkeypatch.setenv("STACKRANK_SILENT_S", SILENT_S)
     with cluster() as running:
         monkeypatch.setenv("STACKRANK_DATABASE_URL", running.create())
         yield running

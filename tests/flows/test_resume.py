@@ -24,6 +24,7 @@ from db.engine import connect, default_url
 from db.store import Store
 from db.transactions import STEP
 from flows import claims
+from flows.spec import SpecError
 from tests.flows.playing import drive, make_run
 from tests.flows.scripted import ANSWERS, ENTRANT, RESOLVED, UNRESOLVED, Script
 from tests.support.openai_server import Fault, OpenAIServer, call
@@ -176,6 +177,13 @@ def stop_between_writes(pid: int) -> None:
             else:
                 connection.rollback()
                 return
+
+
+def test_a_wrong_length_of_silence_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("soon", "0", "-3"):
+        monkeypatch.setenv("STACKRANK_SILENT_S", wrong)
+        with pytest.raises(SpecError, match="STACKRANK_SILENT_S"):
+            claims._silent_s()
 
 
 def test_two_processes_share_a_run(endpoint: OpenAIServer) -> None:
