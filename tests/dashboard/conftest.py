@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -73,9 +74,8 @@ def browser(chromium: str) -> Iterator[Any]:
         opened.close()
 
 
-@pytest.fixture
-def page(browser: Any, served: str) -> Iterator[Any]:
-    """A fresh visitor. Nothing may raise in the browser, and nothing may be fetched from elsewhere."""
+@contextmanager
+def _visitor(browser: Any, served: str) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1440, "height": 1100}, base_url=served)
     opened = context.new_page()
     opened.set_default_timeout(30_000)
@@ -87,6 +87,21 @@ def page(browser: Any, served: str) -> Iterator[Any]:
     yield opened
     context.close()
     assert errors == [] and elsewhere == []
+
+
+@pytest.fixture
+def page(browser: Any, served: str) -> Iterator[Any]:
+    """A fresh visitor. Nothing may raise in the browser, and nothing may be fetched from elsewhere."""
+    with _visitor(browser, served) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def tour(browser: Any, served: str, request: pytest.FixtureRequest) -> Iterator[tuple[Any, str]]:
+    """A visitor who goes from page to page in one colour scheme, and what that is; as `page` otherwise."""
+    with _visitor(browser, served) as opened:
+        opened.emulate_media(color_scheme=request.param)
+        yield opened, request.param
 
 
 @pytest.fixture

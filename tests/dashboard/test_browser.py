@@ -26,9 +26,8 @@ from tests.dashboard.browsing import heading, ready, sync_api, tick
         ("/episode?id=5", "cave-adventure"),
     ],
 )
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_loads(page: sync_api.Page, path: str, title: str, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)
+def test_every_page_loads(tour: tuple[sync_api.Page, str], path: str, title: str) -> None:
+    page, scheme = tour
     page.goto(path)
     ready(page)
     heading(page, title)
