@@ -11,8 +11,8 @@ from dashboard.data import ask
 from dashboard.tables import EPISODE_PAGE, EPISODES_PAGE
 
 
-def bars(prefix: str, points: list[dict[str, Any]], *, run: int | None) -> None:
-    """Rows of `failure_points`, of one run or of several; a click on a part of a bar leads to its episodes.
+def bars(prefix: str, points: list[dict[str, Any]], options: dict[str, Any]) -> None:
+    """Rows of `failure_points` with these options; a click on a part of a bar leads to its episodes.
 
     The choice lives in the address under `prefix`.
     """
@@ -34,16 +34,14 @@ def bars(prefix: str, points: list[dict[str, Any]], *, run: int | None) -> None:
     if clicked:
         entrant, point = clicked[0][0], clicked[0][1] or None
     if clicked or entrant or point:
-        _examples(entrant, point, run)
+        _examples(entrant, point, options)
     flat = _flat(points)
     show.table_and_csv(flat, name="failure_points", alt="Failure points of each entrant", key=f"{prefix}_bars_table")
 
 
-def _examples(entrant: str | None, point: str | None, run: int | None) -> None:
+def _examples(entrant: str | None, point: str | None, options: dict[str, Any]) -> None:
     """The newest episodes of an entrant with this failure point."""
-    stored = [""] if point == "unknown" else point
-    filters = {"entrant": entrant, "failure_point": stored, "verdict": "unresolved" if point else "resolved"}
-    rows = ask("episodes", run, **filters, newest_first=True, limit=5)
+    rows = ask("examples", point, entrant=entrant, **options)
     what = f"{show.escaped(entrant or 'all entrants')}, {show.words(point or 'resolved')}"
     with st.container(border=True):
         st.markdown(f"Newest examples: **{what}**")
@@ -54,9 +52,10 @@ def _examples(entrant: str | None, point: str | None, run: int | None) -> None:
             st.page_link(EPISODE_PAGE, label=label, icon=":material/arrow_forward:", query_params=link)
         if not rows:
             st.caption("There is none.")
-        query = {"ep_verdict": filters["verdict"], "ep_failure": point, "ep_entrant": entrant, "ep_run": run}
-        wanted = {name: str(value) for name, value in query.items() if value}
-        st.page_link(EPISODES_PAGE, label="All of them", icon=":material/list_alt:", query_params=wanted)
+        query = {"ep_verdict": "unresolved" if point else "resolved", "ep_failure": point, "ep_entrant": entrant}
+        wanted = {name: str(value) for name, value in {**query, "ep_run": options.get("run")}.items() if value}
+        label = "All of them" if "run" in options else "All of them, of every run"
+        st.page_link(EPISODES_PAGE, label=label, icon=":material/list_alt:", query_params=wanted)
 
 
 def _flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ def funnel() -> None:
 
 def bars() -> None:
     """Why episodes failed."""
-    failing.bars("fp", points, run=options.get("run"))
+    failing.bars("fp", points, options)
 
 
 def aside() -> None:

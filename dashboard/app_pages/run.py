@@ -123,7 +123,7 @@ def failures() -> None:
     """How episodes ended."""
     points = ask("failure_points", run=run_id)
     if points:
-        failing.bars("run", points, run=run_id)
+        failing.bars("run", points, {"run": run_id})
     else:
         st.caption("No episode has a verdict yet.")
 

@@ -7,7 +7,7 @@ from db.queries.boards import failure_points, leaderboard, rate_history, run_sum
 from db.queries.catalogue import benchmark, benchmarks, entrants, task, tasks, validations
 from db.queries.changes import changes
 from db.queries.compare import compare, compare_all, compare_categories
-from db.queries.episodes import episode, episodes, neighbours
+from db.queries.episodes import episode, episodes, examples, neighbours
 from db.queries.funnel import funnel, set_aside
 from db.queries.health import health
 from db.queries.notes import notes
@@ -44,6 +44,7 @@ __all__ = [
     "entrants",
     "episode",
     "episodes",
+    "examples",
     "exchanges",
     "failure_points",
     "funnel",

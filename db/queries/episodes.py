@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Engine, Select, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from db.errors import NotFound
-from db.models import MILESTONES
+from db.models import MILESTONES, Verdict
 from db.queries.reading import Row, as_list, fetch, fetch_one, row_id
 from db.queries.runs import has_tag
 from db.queries.runs import run as find_run
+from db.queries.scope import ScopeOptions, find_scope, task_keys
 from db.storable import storable_text
 from db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK
 
@@ -93,6 +94,29 @@ def episodes(
         conditions.append(_E.id < after if newest_first else _E.id > after)
     order = _E.id.desc() if newest_first else _E.id
     return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit))
+
+
+def examples(
+    engine: Engine,
+    failure_point: str | None,
+    *,
+    entrant: str | None = None,
+    limit: int = 5,
+    **options: Unpack[ScopeOptions],
+) -> list[Row]:
+    """The newest of the episodes that `failure_points` counts with this failure point, `unknown` included; None: of the
+    resolved ones. Rows as of `episodes`; the scope is chosen as in `leaderboard`.
+    """
+    scope = find_scope(engine, **options)
+    if scope is None:
+        return []
+    conditions = [scope.condition, _E.counted, _E.task_id.in_(task_keys(engine, scope))]
+    conditions.append(_E.verdict == (Verdict.RESOLVED if failure_point is None else Verdict.UNRESOLVED))
+    if failure_point is not None:
+        conditions.append(_E.failure_point == ("" if failure_point == "unknown" else storable_text(failure_point)))
+    if entrant is not None:
+        conditions.append(ENTRANT.c.name == storable_text(entrant))
+    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit))
 
 
 def find_run_id(engine: Engine, ref: int | str) -> int:

@@ -290,6 +290,19 @@ def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
         assert "benchmark: bugs" in texts(app) and "\nstackrank run run-1.yaml" in texts(app)
 
 
+@pytest.mark.parametrize("point", [None, "wrong_fix"])
+def test_examples_are_of_what_is_counted(visit: Any, seeded: SimpleNamespace, point: str | None) -> None:
+    engine, run = seeded.store.engine, seeded.made.runs[0]
+    (row, *_) = queries.failure_points(engine, run=run)
+    found = queries.examples(engine, point, entrant=row["entrant"], limit=1000, run=run)
+    assert len(found) == (row["failure_points"][point] if point else row["resolved"])
+    assert {(one["run_id"], one["entrant"]) for one in found} == {(run, row["entrant"])}
+    chosen = {"run_point": point} if point else {}
+    app = visit(seeded.url, "run", id=str(run), run_tab="Failure points", run_entrant=row["entrant"], **chosen)
+    links = [part.proto.query_string for part in app.get("page_link")]
+    assert f"id={found[0]['id']}" in links[0] and f"ep_run={run}" in links[-1]
+
+
 def test_a_run_without_a_sign_of_life(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     engine = connect(url)
