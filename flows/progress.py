@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from db import queries
+from db.errors import DatabaseError
 from flows.output import say
 
 _PERIOD_S = 0.5
@@ -35,6 +36,14 @@ def shown(engine: Engine, run_id: int, total: int) -> Iterator[None]:
 def _counts(row: dict[str, Any]) -> str:
     text = f"{row['resolved']} resolved, {row['unresolved']} unresolved, {row['errors']} errors"
     return text + (f", ${row['cost_usd']:.2f}" if row["cost_usd"] else "")
+
+
+def _read(engine: Engine, run_id: int) -> dict[str, Any] | None:
+    """How far the run is; None while the database is away: what that means for the run, the run says."""
+    try:
+        return queries.progress(engine, run_id)
+    except DatabaseError:
+        return None
 
 
 def _bar(engine: Engine, run_id: int, total: int, over: threading.Event) -> None:
@@ -62,8 +71,8 @@ def _bar(engine: Engine, run_id: int, total: int, over: threading.Event) -> None
         last = False
         while not last:
             last = over.wait(_PERIOD_S)
-            row = queries.progress(engine, run_id)
-            bar.update(task, completed=row["done"], description=_counts(row))
+            if row := _read(engine, run_id):
+                bar.update(task, completed=row["done"], description=_counts(row))
 
 
 def _lines(engine: Engine, run_id: int, total: int, over: threading.Event) -> None:
@@ -73,6 +82,7 @@ def _lines(engine: Engine, run_id: int, total: int, over: threading.Event) -> No
         if now - said < _LINE_EVERY_S:
             continue
         said = now
-        row = queries.progress(engine, run_id)
+        if not (row := _read(engine, run_id)):
+            continue
         left = f", about {(now - started) / row['done'] * (total - row['done']):.0f} s left" if row["done"] else ""
         say(f"{row['done']} of {total} episodes ({_counts(row)}){left}")

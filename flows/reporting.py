@@ -57,16 +57,16 @@ def progress_shown(engine: Engine, run_id: int) -> Iterator[None]:
         shown = 0.0
         while True:
             last = over.wait(UPDATE_EVERY_S)
-            counts = queries.progress(engine, run_id)
-            total = counts["done"] + counts["running"] + counts["pending"]
-            done = round(100.0 * counts["done"] / total, 1) if total else 100.0
-            if done != shown:
-                try:
+            try:
+                counts = queries.progress(engine, run_id)
+                total = counts["done"] + counts["running"] + counts["pending"]
+                done = round(100.0 * counts["done"] / total, 1) if total else 100.0
+                if done != shown:
                     update_progress_artifact(artifact, done)
-                except _UNREACHABLE as error:
-                    log.warning("Prefect shows no progress", run=run_id, error=error)
-                    return
-                shown = done
+            except _UNREACHABLE as error:
+                log.warning("Prefect shows no progress", run=run_id, error=error)
+                return
+            shown = done
             if last:
                 return
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from db import queries
-from flows import driver
+from db.engine import connect
+from flows import driver, progress
 from flows.driver import Claim, Done, Driver
 from flows.errors import EpisodeFailed
 from flows.spec import SpecError
@@ -95,3 +98,17 @@ def test_an_episode_that_nobody_could_play_is_told(stage: Stage, monkeypatch: py
 
     Driver(stage, submit).run()
     assert told == ["no room on the device"]
+
+
+def test_progress_without_a_database_is_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_PERIOD_S", 0.01)
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", 0.0)
+    asked = threading.Event()
+    read = progress._read
+    monkeypatch.setattr(progress, "_read", lambda *about: (read(*about), asked.set())[0])
+    engine = connect(f"sqlite:///{tmp_path / 'empty.db'}", migrate=False)  # it has no tables
+    with progress.shown(engine, 1, 10):
+        assert asked.wait(30)
+    assert capsys.readouterr().err == ""
