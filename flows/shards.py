@@ -19,11 +19,13 @@ from prefect import flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import (
     FlowRunFilter,
+    FlowRunFilterId,
     FlowRunFilterState,
     FlowRunFilterStateType,
     FlowRunFilterTags,
 )
 from prefect.client.schemas.objects import State, StateType
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import PrefectException
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
@@ -43,6 +45,8 @@ TICK_S = 2.0
 YOUNG = timedelta(seconds=SILENT_S)
 """A shard that has just started has claimed nothing yet; one that still has nothing is not waited for."""
 ENDING_S = 10.0
+MOST_FAILED = 3
+"""So many shards may fail one after another before any of them has played something."""
 
 
 @flow(name="shard", flow_run_name="run {run_id} · shard {number}", persist_result=False)
@@ -67,6 +71,7 @@ def lead(stage: Stage) -> str:
     """Have the run played by the workers of its pool, and wait until they have. Returns why it ended early."""
     spec, run_id, store = stage.plan.spec, stage.run_id, stage.store
     watch, submitted = Watch(), 0
+    done, idle = -1, list[UUID]()  # shards submitted since something was played
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
         while not stage.draining.is_set():
@@ -80,13 +85,17 @@ def lead(stage: Stage) -> str:
                 return ""
             if why := spent(stage) or too_many_errors(stage):
                 return why
+            if claims or counts["done"] != done:
+                done, idle = counts["done"], []
             workers = {row["claimed_by"] for row in claims}
             missing = math.ceil(pending / spec.shard_size) - len(workers)
             try:
                 if missing > 0 and not _expected(client, run_id):
+                    if why := _in_vain(client, idle):
+                        return f"the workers of the pool {spec.pool} cannot play it: {why}"
                     for _ in range(missing):
                         submitted += 1
-                        _submit(client, deployment, run_id, submitted, spec.shard_size)
+                        idle.append(_submit(client, deployment, run_id, submitted, spec.shard_size))
                     log.info("shards submitted", run=run_id, shards=missing, pool=spec.pool)
             except (httpx.HTTPError, PrefectException) as error:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
@@ -114,13 +123,26 @@ def _expected(client: SyncPrefectClient, run_id: int) -> bool:
     return False
 
 
-def _submit(client: SyncPrefectClient, deployment: UUID, run_id: int, number: int, size: int) -> None:
-    client.create_flow_run_from_deployment(
+def _in_vain(client: SyncPrefectClient, shards: list[UUID]) -> str:
+    """What the last of the shards failed with, if MOST_FAILED of them have; else empty."""
+    if len(shards) < MOST_FAILED:
+        return ""
+    ended = FlowRunFilterStateType(any_=[StateType.FAILED, StateType.CRASHED])
+    which = FlowRunFilter(id=FlowRunFilterId(any_=shards), state=FlowRunFilterState(type=ended))
+    failed = client.read_flow_runs(flow_run_filter=which, sort=FlowRunSort.END_TIME_DESC)
+    if len(failed) < MOST_FAILED:
+        return ""
+    return (failed[0].state and failed[0].state.message) or "their shards fail"
+
+
+def _submit(client: SyncPrefectClient, deployment: UUID, run_id: int, number: int, size: int) -> UUID:
+    made = client.create_flow_run_from_deployment(
         deployment,
         parameters={"run_id": run_id, "number": number, "size": size},
         tags=[_tag(run_id)],
         idempotency_key=f"{flow_run.id}-{flow_run.run_count}-{number}",
     )
+    return made.id
 
 
 def _tag(run_id: int) -> str:
