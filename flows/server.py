@@ -41,10 +41,14 @@ def ensure_server(*, say: Callable[[str], None]) -> str:
     Raises:
         ServerError: the configured server does not answer, or the local one does not start.
     """
+    return configured_server() or _service().ensure(say=say)
+
+
+def configured_server() -> str | None:
+    """The URL of the Prefect API that the user chose; None: that of the local server. Raises ServerError."""
     if configured := _configured_url(os.environ):
         _check_configured(configured)
-        return configured
-    return _service().ensure(say=say)
+    return configured
 
 
 def server_status() -> dict[str, Any] | None:

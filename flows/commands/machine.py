@@ -12,15 +12,17 @@ from db.engine import connect, default_url
 from db.errors import DatabaseError, masked
 from env.sandbox import registry
 from env.sandbox.python_env import is_current, sandbox_python
+from flows.background import ServerError
 from flows.output import print_json, print_table
-from flows.server import server_status
+from flows.server import configured_server, server_status
 
 
 def doctor(as_json: bool) -> int:
     """Say what is ready and what to do about what is not. Returns 0 when runs can be played."""
     checks = [_python(), *_sandboxes(), _sandbox_python(), _git(), _database(), _prefect(), _model()]
     needed = {check["check"]: check["ok"] for check in checks}
-    ready = needed["python"] and needed["git"] and needed["database"] and (needed["docker"] or needed["bubblewrap"])
+    always = ("python", "git", "database", "prefect server")
+    ready = all(needed[name] for name in always) and (needed["docker"] or needed["bubblewrap"])
     if as_json:
         print_json({"ready": ready, "checks": checks})
     else:
@@ -67,17 +69,21 @@ def _database() -> dict[str, Any]:
 
 
 def _prefect() -> dict[str, Any]:
-    configured = os.environ.get("PREFECT_API_URL")
-    if configured:
-        return _check("prefect server", True, f"{configured} (from PREFECT_API_URL)")
+    try:
+        if configured := configured_server():
+            return _check("prefect server", True, f"{configured} (from PREFECT_API_URL or a Prefect profile)")
+    except ServerError as error:
+        return _check("prefect server", False, str(error))
     status = server_status()
     if status is None:
-        return _check("prefect server", False, "not running; the first run starts it, `stackrank down` ends it")
-    return _check("prefect server", bool(status["healthy"]), f"{status['url']}, process {status['pid']}")
+        return _check("prefect server", True, "not running; the first run starts it, `stackrank down` ends it")
+    answers = "" if status["healthy"] else " (it does not answer; the next run waits for it, or starts another)"
+    return _check("prefect server", True, f"{status['url']}, process {status['pid']}{answers}")
 
 
 def _model() -> dict[str, Any]:
-    given = [name for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT") if os.environ.get(name)]
+    names = ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")
+    given = [name for name in names if os.environ.get(name)]
     return _check("model endpoint", bool(given), ", ".join(given) or "set OPENAI_API_KEY to use the agent `llm`")
 
 

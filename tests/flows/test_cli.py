@@ -179,6 +179,12 @@ def test_doctor(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None
     assert checks["database"]["ok"]
     assert result.status == (0 if result.json()["ready"] else 1)
     assert "check" in stackrank("doctor").out
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    result = stackrank("doctor", "--json")
+    (prefect,) = [check for check in result.json()["checks"] if check["check"] == "prefect server"]
+    assert "127.0.0.1:9/api does not answer: start that server" in prefect["detail"]
+    assert (result.status, result.json()["ready"], prefect["ok"]) == (1, False, False)
+    monkeypatch.delenv("PREFECT_API_URL")
     monkeypatch.setenv("STACKRANK_DATABASE_URL", "sqlite:////proc/nowhere/x.db")
     result = stackrank("doctor", "--json")
     assert (result.status, result.json()["ready"]) == (1, False)
