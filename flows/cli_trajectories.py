@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli_options import File, FixesOption, Json, PathOption, Strings, Text
+from flows.cli_options import EnvironmentsOption, File, FixesOption, Json, PathOption, ReposOption, Strings, Text
 
 app = typer.Typer()
 _REPORT = Path("report.html")
@@ -19,6 +19,8 @@ def play(
     benchmark: Annotated[str, typer.Option(help="Name of a benchmark.")] = "bugs",
     path: PathOption = None,
     fixes: FixesOption = None,
+    repos: ReposOption = None,
+    environments: EnvironmentsOption = None,
     tools: Annotated[str, typer.Option(help="Tool set, or tools with commas.")] = "full",
     sandbox: Annotated[Text, typer.Option(help="docker, bubblewrap or local.")] = None,
 ) -> None:
@@ -26,7 +28,7 @@ def play(
     from env.benchmarks.base import Source
     from flows.commands.play import play as play_task
 
-    raise typer.Exit(play_task(task, benchmark, Source(path, fixes), tools, sandbox))
+    raise typer.Exit(play_task(task, benchmark, Source(path, fixes, repos, environments), tools, sandbox))
 
 
 @app.command()

@@ -31,6 +31,8 @@ def play(task: str, benchmark: str, source: Source, tools: str, sandbox: str | N
         "benchmark": benchmark,
         "path": str(source.path) if source.path else None,
         "fixes": str(source.fixes) if source.fixes else None,
+        "repos": str(source.repos) if source.repos else None,
+        "environments": str(source.environments) if source.environments else None,
         "tasks": [task],
         "entrants": [{**entrant, "name": f"human/{player} ({tools})" if player else ""}],
         "workers": 1,
@@ -46,7 +48,8 @@ def play(task: str, benchmark: str, source: Source, tools: str, sandbox: str | N
     assert row is not None
     try:
         store.start_run(run_id)
-        play_episode(stage, row, here=True)
+        stage.start_heart()
+        verdict = play_episode(stage, row, here=True)["verdict"]
     except EpisodeFailed as error:
         store.end_run(run_id, RunStatus.FAILED, str(error))
         say(f"error: {error}")
@@ -63,6 +66,10 @@ def play(task: str, benchmark: str, source: Source, tools: str, sandbox: str | N
         raise
     finally:
         leave(run_id)
+    if not verdict:
+        store.end_run(run_id, RunStatus.CANCELLED, "cancelled")
+        say(f"the run was cancelled: episode {row['id']} is not counted")
+        return INTERRUPTED
     store.end_run(run_id, RunStatus.FINISHED)
     _show(queries.episode(store.engine, row["id"]))
     return 0

@@ -22,7 +22,7 @@ from flows import preflight, progress
 from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, print_json, print_table, say
 from flows.plan import label_of, make_plan, save_run
 from flows.server import client_env, ensure_server
-from flows.spec import make_spec, read_spec
+from flows.spec import SpecError, make_spec, read_spec
 from flows.stage import PATIENCE_S, cancel_here, stage_of
 
 INTERRUPTED = 130
@@ -58,7 +58,10 @@ def resume(ref: str, errors: bool, changes: dict[str, Any], as_json: bool, debug
     row = queries.run(engine, ref)
     run_id, total = row["id"], row["episodes_total"]
     changes = {name: value for name, value in changes.items() if value is not None}
-    make_spec({**row["spec"], **changes}, "the call")
+    spec = make_spec({**row["spec"], **changes}, "the call")
+    if any(entrant.agent == "human" for entrant in spec.entrants):
+        again = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
+        raise SpecError(f"run {run_id} was played by a person, and nobody else goes on with it: `{again}` begins anew")
     left = row["pending"] + row["running"] + (row["errors"] if errors else 0)
     if not left:
         say(f"nothing is left of run {run_id}: every episode has its verdict")

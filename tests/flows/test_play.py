@@ -6,11 +6,16 @@ import io
 import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from db import queries
+from db.engine import connect
+from db.store import Store
+from flows import claims
 from tests.env.conftest import usable
 from tests.flows.calls import CommandLine
 
@@ -51,6 +56,26 @@ def test_interrupted(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) ->
     result = stackrank(*PLAY)
     assert result.status == 130 and "interrupted" in result.err
     assert [run["status"] for run in stackrank("runs", "--json").json()] == ["cancelled"]
+    (row,) = stackrank("episodes", "--json").json()
+    assert (row["verdict"], row["stop_reason"]) == ("error", "cancelled")
+    result = stackrank("resume")  # it would ask in a thread, in between the lines of a run
+    assert result.status == 2 and "`stackrank play vat-table`" in result.sentence()
+
+
+def test_cancelled_from_elsewhere(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "BEAT_S", 0.05)
+
+    def think(*_: object) -> str:
+        if (run := queries.run(connect(), "latest"))["status"] == "running":
+            assert run["heartbeat_at"] > run["started_at"], "whoever looks sees that somebody plays"
+            Store(connect()).cancel_run(run["id"], "cancelled by eve")
+        time.sleep(0.5)
+        return "listdir"
+
+    monkeypatch.setattr("builtins.input", think)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    result = stackrank(*PLAY, "--tools", "debug")
+    assert result.status == 130 and "the run was cancelled" in result.err
     (row,) = stackrank("episodes", "--json").json()
     assert (row["verdict"], row["stop_reason"]) == ("error", "cancelled")
 
