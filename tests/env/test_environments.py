@@ -73,6 +73,8 @@ def test_built_once_with_variables_and_what_the_set_up_made(sandbox_backend: Bac
         seen = sandbox.run("cat made/colour given; echo $COLOUR; touch /opt/environment/x || echo kept", 20).output
         assert seen.startswith(f"blue-{nonce}\ngiven\nblue-{nonce}\n") and seen.endswith("kept\n")
         assert "passed" not in sandbox.run("python -m pytest --version", 20).output
+        other = r"find / \( -path /proc -o -path '*/environment*' \) -prune -o -name _pytest -print 2>/dev/null"
+        assert sandbox.run(other, 60).output == ""  # of another version, perhaps one with the fix of a task
         sandbox.run("echo red > made/colour", 10)
         assert sandbox.changes().files == {}
 
