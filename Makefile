@@ -14,6 +14,7 @@ setup: ## make this machine ready to run agents
 
 demo: setup ## play 20 bugs with three entrants and show the leaderboard
 	@$(VENV)/stackrank run deploy/examples/demo.yaml
+	@echo "(\`stackrank\` is $(VENV)/stackrank: \`source $(VENV)/activate\` lets you write it alone)"
 
 test: ## set up everything the tests use, lint, run the tests
 	@deploy/setup/setup.sh test

@@ -194,6 +194,7 @@ _NAMED = {
     "all_attempts_rate": "Every attempt",
     "pass_at_k": "pass@k",
     "pass": "pass@k, 95%",
+    "k": "k",
     "all_k": "All k",
     "all": "All k, 95%",
     "cost_usd": "Cost",

@@ -101,7 +101,8 @@ def infrastructure() -> None:
         st.metric("Tried again", found["retried"], border=True, help="Tries that were repeated.")
         st.metric("Continued", found["interruptions"], border=True, help="Episodes that were cut off and continued.")
         st.metric("Stalled runs", len(found["stalled"]), border=True, help="Going on, and silent for a minute.")
-    st.caption(f"Of the newest {found['runs']} runs, {found['done']} episodes.")
+    of = "the newest run" if found["runs"] == 1 else f"the newest {found['runs']} runs"
+    st.caption(f"Of {of}, {found['done']} episodes.")
     for run in found["stalled"]:
         message = f"Run {run['id']} ({show.escaped(run['name'])}) is silent: `stackrank resume {run['id']}`."
         st.warning(message, icon=":material/hourglass_disabled:")
