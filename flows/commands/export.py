@@ -22,6 +22,7 @@ from agents.llm.tool_calling import ToolCalling
 from db import queries
 from db.engine import connect
 from env.tools import find_tool, tool_set
+from flows.commands.look import check_verdicts
 from flows.output import say
 from flows.spec import SpecError
 
@@ -33,6 +34,7 @@ def export(run: str, format: str, out: Path | None, filters: Mapping[str, Any]) 
     """Write the episodes of a run, to standard output where `out` is None. Raises SpecError, NotFound, OSError."""
     if format not in FORMATS:
         raise SpecError(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
+    check_verdicts(filters.get("verdict"))
     engine = connect()
     run_row = queries.run(engine, run)
     count = 0
@@ -46,10 +48,14 @@ def export(run: str, format: str, out: Path | None, filters: Mapping[str, Any]) 
     pieces = FORMATS[format](engine, run_row, counted())
     # A file that is there is whole: it gets its name when everything is in it.
     part = out.with_name(f"{out.name}.part") if out else None
-    with part.open("w", encoding="utf-8", newline="") if part else nullcontext(sys.stdout) as file:
-        file.writelines(pieces)
-    if part and out:
-        part.replace(out)
+    try:
+        with part.open("w", encoding="utf-8", newline="") if part else nullcontext(sys.stdout) as file:
+            file.writelines(pieces)
+        if part and out:
+            part.replace(out)
+    finally:
+        if part:
+            part.unlink(missing_ok=True)
     say(f"{count} episodes of run {run_row['id']} ({run_row['name']}) written to {out or 'standard output'}")
 
 

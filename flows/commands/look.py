@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from db import queries
 from db.engine import connect
+from db.models import Verdict
 from flows.output import LEADERBOARD_COLUMNS, leaderboard_rows, moment, percent, print_json, print_table, printable
+from flows.spec import SpecError
 
 MOST_LINES = 40
 """Lines of one argument of an action that are printed."""
@@ -29,7 +32,8 @@ def runs(filters: dict[str, Any], limit: int, as_json: bool) -> None:
 
 
 def episodes(run: str, filters: dict[str, Any], limit: int, after: int | None, as_json: bool) -> None:
-    """List the episodes of a run."""
+    """List the episodes of a run. Raises SpecError."""
+    check_verdicts(filters["verdict"])
     rows = queries.episodes(connect(), run, **filters, limit=limit, after=after)
     if as_json:
         print_json(rows)
@@ -40,6 +44,12 @@ def episodes(run: str, filters: dict[str, Any], limit: int, after: int | None, a
         "cost_usd": "cost $",
     }  # fmt: skip
     print_table(rows, columns, "No episode matches.")
+
+
+def check_verdicts(chosen: Iterable[str] | None) -> None:
+    """Raises SpecError for one that there is not: nothing would be found, and nobody would wonder."""
+    if unknown := sorted(set(chosen or ()) - set(Verdict)):
+        raise SpecError(f"--verdict {unknown[0]} is none: choose of {', '.join(Verdict)}")
 
 
 def trace(episode: str, as_json: bool, first: int, limit: int | None) -> None:

@@ -42,6 +42,8 @@ ROOT = Path(__file__).parents[2]
         ("run --agent oracle --path /no/such", 2, ["/no/such"]),
         ("episodes 17", 2, ["17", "stackrank runs"]),
         ("episodes", 2, ["no run yet", "stackrank run"]),
+        ("episodes --verdict solved", 2, ["--verdict solved", "resolved, unresolved, error"]),
+        ("export --verdict solved", 2, ["--verdict solved", "unresolved"]),
         ("trace 17", 2, ["17", "stackrank episodes"]),
         ("trace what", 2, ["what"]),
         ("tasks nothing", 2, ["nothing", "bugs"]),
