@@ -31,7 +31,7 @@ from tests.postgres import Cluster, cluster
 from tests.support.openai_server import OpenAIServer
 
 __all__ = ["endpoint"]
-AWAY_S = 4.0
+AWAY_S = 1.0
 
 
 @pytest.fixture
