@@ -26,8 +26,8 @@ from flows.spec import SpecError, make_spec, read_spec
 from flows.stage import PATIENCE_S, cancel_here, stage_of
 
 INTERRUPTED = 130
-_RETRIES = "3"
-"""How often Prefect's client tries again: 14 s in all. What it reports is only shown; verdicts do not wait for it."""
+_RETRIES = "2"
+"""How often Prefect's client tries again: 6 s in all for each of the calls at a run's end, which are only shown."""
 
 
 def run(file: Path | None, overrides: dict[str, Any], as_json: bool, debug: bool) -> int:

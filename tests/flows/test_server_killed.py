@@ -72,7 +72,7 @@ def test_the_prefect_server_is_killed(
         assert run.poll() is None, run.communicate()
         own_server.kill()
         # Prefect's client alone would try to deliver every event for seconds, for minutes in all.
-        out, err = run.communicate(timeout=150)
+        out, err = run.communicate(timeout=300)
     finally:
         run.kill()
     assert (run.returncode, json.loads(out)["status"]) == (0, "finished"), err
