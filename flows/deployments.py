@@ -26,7 +26,7 @@ from db.store import Store
 from flows import log
 from flows.evaluate import evaluate
 from flows.plan import label_of, make_plan, run_label, save_run
-from flows.spec import EntrantSpec, RunSpec
+from flows.spec import RunSpec
 
 SILENT_S = 60.0
 """Seconds after which a run that was not heard of has lost its owner, who says every few that it is alive."""
@@ -39,11 +39,10 @@ STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
 
 def _scheduled_label() -> str:
     """`LEADERBOARD DATE · ENTRANTS`, known before the run has a row."""
-    spec = flow_run.parameters["spec"]
-    fields = spec.model_dump() if isinstance(spec, RunSpec) else spec
-    entrants = [EntrantSpec.model_validate(each).label for each in fields["entrants"]]
+    # As somebody wrote it in Prefect's pages, perhaps: a matrix of entrants becomes a list by validation.
+    spec = RunSpec.model_validate(flow_run.parameters["spec"])
     start = flow_run.scheduled_start_time or datetime.now().astimezone()
-    return run_label(fields.get("leaderboard") or deployment.name or fields["benchmark"], start, entrants)
+    return run_label(spec.leaderboard or deployment.name or spec.benchmark, start, [e.label for e in spec.entrants])
 
 
 @flow(name="scheduled-run", flow_run_name=_scheduled_label, persist_result=False)

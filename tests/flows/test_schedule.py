@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from db.columns import now
 from db.engine import connect
 from db.store import Store
 from db.transactions import RUN
+from flows import deployments
 from flows.plan import make_plan, save_run
 from flows.spec import RunSpec, read_spec
 from tests.env.conftest import usable
@@ -247,3 +249,12 @@ def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
     finally:
         for name in ("repair-nightly", "oracle-weekly"):
             stackrank("schedule", "remove", name)
+
+
+def test_a_run_that_prefect_starts_with_a_matrix_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Prefect's pages hand it over: nobody has made a list of entrants of it yet."""
+    written = {"benchmark": "bugs", "matrix": {"agents": ["oracle"], "tools": ["rewrite", "debug"]}}
+    told = SimpleNamespace(parameters={"spec": written}, scheduled_start_time=datetime(2026, 1, 31, 3))
+    monkeypatch.setattr(deployments, "flow_run", told)
+    monkeypatch.setattr(deployments, "deployment", SimpleNamespace(name="nightly"))
+    assert deployments._scheduled_label() == "nightly 2026-01-31 03:00 · oracle (rewrite), oracle (debug)"
