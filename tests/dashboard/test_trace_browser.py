@@ -60,6 +60,7 @@ def test_a_link_to_a_step_and_the_way_back(page: sync_api.Page) -> None:
 def test_the_keyboard(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=22")
     ready(page)
+    at(page, 22)  # the list is drawn, so it hears keys
     pressed(page, "j", 23)
     pressed(page, "k", 22)
     pressed(page, "n", 27)
