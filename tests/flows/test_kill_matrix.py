@@ -68,8 +68,10 @@ class Engine:
 
     def start(self) -> None:
         folder = self._folder
-        # A killed engine leaves its process id and its containerd, which refuse and confuse the next.
-        (folder / "engine.pid").unlink(missing_ok=True)
+        # A killed engine leaves its process id and its containerd's, which the next takes for those of living ones:
+        # nobody may have collected the dead yet.
+        for file in ("engine.pid", "exec/containerd/containerd.pid"):
+            (folder / file).unlink(missing_ok=True)
         self._process = subprocess.Popen(
             # In a network of its own: an engine without a bridge removes the one that others use.
             [
