@@ -118,6 +118,11 @@ class Claims(Transactions):
 
         return self._write(work)
 
+    def begin(self, episode_id: int, by: str) -> None:
+        """An episode that `by` claimed earlier is played from now on."""
+        statement = update(EPISODE).where(_E.id == episode_id, _E.claimed_by == by).values(started_at=now())
+        self._write(lambda connection: connection.execute(statement))
+
     def fail_episode(self, episode_id: int, *, stop_reason: str, error: str, by: str | None = None) -> bool:
         """The verdict `error`, with the totals of the steps so far. False when the claim is not `by`'s any more."""
         sums = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd", "env_ms", "model_ms")

@@ -88,6 +88,7 @@ class Driver:
             if due <= now:
                 self._waiting.remove(entry)
                 self._stage.let_go(claim["id"])
+                self._store.begin(claim["id"], token)
                 return claim
         if self._limit is not None and self._started >= self._limit:
             return None
