@@ -14,8 +14,11 @@ from env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxError, 
 from env.sandbox.bootstrap import guest_code
 from env.sandbox.guest import framing
 
-GRACE_S = 10.0
-"""How much longer than its own time limit a request may take before the sandbox counts as dead."""
+GRACE_S = 30.0
+"""How much longer than its own time limit a request may take before the sandbox counts as dead.
+
+So much, because processes that fight for the last memory use up the processor time of the whole sandbox for seconds.
+"""
 
 OUTPUT_CAP = 32 << 10
 """Bytes of a command's output that are kept, head and tail."""
