@@ -31,7 +31,7 @@ check: ## what takes two minutes: lint, types, and the tests that start no engin
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 
 every-test:
-	$(VENV)/python -m tests.support.suite $(SIDE_BY_SIDE) --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
+	$(VENV)/python -m tests.support.suite -p tests.support.covered $(SIDE_BY_SIDE) $(PYTEST_ARGS)
 
 quick-tests:
 	$(VENV)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(PYTEST_ARGS)
@@ -76,4 +76,4 @@ requirements: ## pin the dependencies anew; UPGRADE=1 for newer versions
 	@deploy/setup/requirements.sh $(if $(UPGRADE),--upgrade)
 
 clean: ## remove the virtual environment and what tools left; no data
-	rm -rf .venv build dist *.egg-info .pytest_cache .suite_cache .mypy_cache .ruff_cache htmlcov .coverage .coverage.*
+	rm -rf .venv build dist *.egg-info .pytest_cache .suite_cache .mypy_cache .ruff_cache

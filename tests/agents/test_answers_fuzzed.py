@@ -19,8 +19,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
 
 ANSWERS = 10_000
-# Measuring coverage would double its time, and other tests run the same lines.
-pytestmark = [pytest.mark.slow, pytest.mark.no_cover]
+pytestmark = pytest.mark.slow
 BRIEFING = Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50)
 REPLIES = (
     calls(call("view", path="a.py"), call("eval")).with_(reasoning="Hm.", content="So.", tokens_cached=3),

@@ -17,7 +17,6 @@ def test_a_share_outside_its_bounds_is_a_miss() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # it would double the time of the simulations, and other tests run the same lines
 @pytest.mark.parametrize("name", names())
 def test_table(name: str) -> None:
     missed = [line for line in import_module(f"tests.bench.statistics.{name}").table(60) if not line.holds]

@@ -15,10 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import covered
+
 MOST = 5
 """How many failures may be chance. More of them have a cause."""
 CACHE = ".suite_cache"
 """Where pytest notes what failed: a folder of its own, since a session by hand, meanwhile or before, notes that too."""
+MEASURED = ("-p", "tests.support.covered")
+"""The options that measure which lines are run."""
 
 
 def run(*options: str) -> int:
@@ -36,14 +40,21 @@ def failed() -> list[str]:
 
 
 def main(options: list[str]) -> int:
-    """Run the tests. Returns pytest's exit status, of the second session where there was one."""
+    """Run the tests. Returns pytest's exit status, of the second session where there was one, or that of `covered`."""
+    if MEASURED[1] not in options:
+        return sessions(options)
+    covered.forget()
+    return sessions(options, *MEASURED) or covered.report()
+
+
+def sessions(options: list[str], *again: str) -> int:
+    """Run the tests, and where a few fail, run these once more, alone, with the options `again`."""
     status = run("--cache-clear", *options)
     tests = failed()
     if status != pytest.ExitCode.TESTS_FAILED or not 0 < len(tests) <= MOST:
         return status
     print(f"\n{len(tests)} failed. Once more, alone:", flush=True)
-    measured = [option for option in options if option.startswith("--cov")]
-    status = run(*measured, *["--cov-append"] * bool(measured), "--last-failed")
+    status = run(*again, "--last-failed")
     if status == 0:
         print("\nThese failed beside others and passed alone. They depend on chance or load, and have to be mended:")
         print("\n".join(f"  {test}" for test in tests), flush=True)
