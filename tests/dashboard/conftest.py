@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from stackrank.db.engine import connect
@@ -17,6 +19,8 @@ from stackrank.db.store import Store
 from tests.dashboard.serving import serve
 from tests.support.databases import Databases
 from tests.support.waiting import missing
+
+_components = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def _filled(databases: Databases, folder: Path) -> Iterator[SimpleNamespace]:
@@ -104,6 +108,8 @@ def visit(app_file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Open a page of the dashboard over a database; it must not raise."""
     # AppTest puts the page in the place of the main program, which processes that a later test spawns would run again.
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    # Each AppTest reads what every installed package says of itself, which takes ten times as long as the page.
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _components)
 
     def open_page(url: str, page: str, **query: str) -> AppTest:
         monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
