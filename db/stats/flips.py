@@ -22,6 +22,8 @@ _AT_ONCE = 100
 """Comparisons that are worked out together: so many, times twice the sum of the gaps, are in memory."""
 _NOTHING = -1_000.0
 """The logarithm of what is taken for 0; times a count of 0 it is 0, as infinity is not."""
+_NEGLIGIBLE = -50.0
+"""The logarithm of what is left out of a sum of probabilities: all of it together is below rounding errors."""
 
 
 def p_value(gaps: Any, attempts: int) -> float:
@@ -53,21 +55,23 @@ def p_values(gaps: Any) -> list[float]:
     sizes = numpy.abs(gaps)
     totals, kinds = sizes.sum(axis=1), int(sizes.max(initial=0)) + 1
     points = int(totals.max(initial=0)) + 1 | 1  # odd, and one for each value that a sum may have
-    steps, turn = numpy.arange(points // 2 + 1), numpy.arange(2 * points) * (math.pi / points)
+    turn = numpy.arange(2 * points) * (math.pi / points)
     cosines, sines = numpy.cos(turn), numpy.sin(turn)
-    weights = numpy.where(steps > 0, 2.0, 1.0) / (points * numpy.where(steps > 0, sines[steps], 1.0))
-    places = numpy.outer(numpy.arange(kinds), steps) % (2 * points)
     # As sums of logarithms: powers, one by one, would take most of the time of a board.
     with numpy.errstate(divide="ignore"):
-        logs = numpy.maximum(numpy.log(numpy.abs(cosines)), _NOTHING)[places]
-    negative = (cosines < 0).astype(float)[places]
+        logs = numpy.maximum(numpy.log(numpy.abs(cosines)), _NOTHING)
+    negative = (cosines < 0).astype(float)
     found: list[float] = []
     for start in range(0, len(gaps), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         counts = numpy.array([numpy.bincount(row, minlength=kinds) for row in sizes[part]], dtype=float)
         counts[:, 0] = 0
-        # Not by `@`: these are small, and the threads of a linear algebra library would spin longer than they work.
-        odd, size = (numpy.einsum("ij,jk->ik", counts, each) for each in (negative, logs))
+        steps = numpy.arange(points // 2 + 1)
+        size = _over(counts, logs, steps)
+        near = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is next to nothing
+        steps, size = steps[near], size[:, near]
+        odd = _over(counts, negative, steps)
+        weights = numpy.where(steps > 0, 2.0, 1.0) / (points * numpy.where(steps > 0, sines[steps], 1.0))
         lost = (totals[part] - numpy.abs(gaps[part].sum(axis=1))) // 2  # so many of the total, at most, for a tail
         kernel = sines[numpy.outer(lost + 1, steps) % (2 * points)]
         kernel[:, 0] = lost + 1
@@ -77,6 +81,15 @@ def p_values(gaps: Any) -> list[float]:
         tails = numpy.where(lost > 0, numpy.maximum(tails, least), least)  # nothing is as far but all on one side
         found += numpy.minimum(1.0, 2 * tails).tolist()
     return found
+
+
+def _over(counts: Any, values: Any, angles: Any) -> Any:
+    """The sum over the gaps (comparisons x sizes: how many) of the value at size times angle: comparisons x angles."""
+    import numpy
+
+    at = numpy.outer(numpy.arange(counts.shape[1]), angles) % len(values)
+    # Not by `@`: these are small, and the threads of a linear algebra library would spin longer than they work.
+    return numpy.einsum("ij,jk->ik", counts, values[at])
 
 
 @lru_cache(maxsize=4)
