@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 
 from stackrank.db import rows, stats
 from stackrank.db.errors import NotComparable, NotFound
-from stackrank.db.queries.places import error_warnings, p_values, places
+from stackrank.db.queries.places import error_warnings, p_values, ranked
 from stackrank.db.queries.pool import conditions_of, why_apart
 from stackrank.db.queries.reading import Row, fetch, fetch_one, row_id
 from stackrank.db.queries.scope import EVERYTHING, Scope, Selection, entrants_of
@@ -47,8 +47,8 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EV
     _require_different(entrants, sides, known)
     pairs = [compare_sides(pair, cells, selection.tasks) for pair in combinations(sides, 2)]
     about = entrants_of(engine, cells)
-    ranked = places({one: own for one, own in cells.items() if not about[one]["reference"]}).ranks
-    return with_holm(pairs, p_values({one: cells[one] for one in {*ranked, *(side["id"] for side in sides)}}))
+    board = ranked({one: own for one, own in cells.items() if not about[one]["reference"]})
+    return with_holm(pairs, p_values({one: cells[one] for one in {*board, *(side["id"] for side in sides)}}))
 
 
 def with_holm(

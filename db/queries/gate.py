@@ -68,6 +68,8 @@ class _Compared:
     runs: tuple[int | None, int | None]
     before: Cells
     after: Cells
+    unfinished: str = ""
+    """That one of the runs has not finished."""
 
     def difference(self) -> tuple[stats.Difference, dict[str, float]]:
         """The candidate less the reference, over all shared tasks and for each."""
@@ -87,7 +89,14 @@ def _over_time(engine: Engine, reference: str, candidate: str, scope: Scope, bas
     Scope(run=(then["id"], now["id"])).find(engine)  # refuses what is not alike
     old, new = (Scope(run=each["id"], errors=scope.errors).find(engine).cells() for each in (then, now))
     one, other = _entrant(engine, reference, old, then), _entrant(engine, candidate, new, now)
-    return _Compared((one["name"], other["name"]), (then["id"], now["id"]), old[one["id"]], new[other["id"]])
+    unfinished = " ".join(
+        f"Run {each['id']} has not finished but is {each['status']}: its tasks may be the ones that come first."
+        for each in (then, now)
+        if each["status"] != RunStatus.FINISHED
+    )
+    return _Compared(
+        (one["name"], other["name"]), (then["id"], now["id"]), old[one["id"]], new[other["id"]], unfinished
+    )
 
 
 def _newest(engine: Engine, scope: Scope) -> int:
@@ -105,7 +114,7 @@ def _newest(engine: Engine, scope: Scope) -> int:
 
 def _warning(found: _Compared, outcome: GateOutcome, max_drop: float) -> str:
     """That tasks are missing, and that the answer rests on errors being left out; empty where neither is so."""
-    return " ".join(filter(None, (_missing(found), _by_errors(found, outcome, max_drop))))
+    return " ".join(filter(None, (found.unfinished, _missing(found), _by_errors(found, outcome, max_drop))))
 
 
 def _missing(found: _Compared) -> str:
@@ -126,7 +135,7 @@ def _by_errors(found: _Compared, outcome: GateOutcome, max_drop: float) -> str:
     if not _errors(found.before) and not _errors(found.after):
         return ""
     failing = [{key: sums.with_errors_failed() for key, sums in side.items()} for side in (found.before, found.after)]
-    gap, gaps = _Compared(found.names, found.runs, *failing).difference()
+    gap, gaps = _Compared(found.names, found.runs, failing[0], failing[1]).difference()
     if noninferior(list(gaps.values()), gap.low, gap.high, max_drop).outcome == outcome:
         return ""
     ends = f"[{points(gap.low)}, {points(gap.high)}]"

@@ -36,28 +36,29 @@ class Places:
         return {key: cells[key] for key in cells if key in self.tasks}
 
 
+def ranked(cells: Mapping[int, Cells]) -> list[int]:
+    """Which of these entrants `places` ranks with each other."""
+    field = _together(cells)
+    return [one for one, is_in in zip(field.entrants, field.ranked, strict=True) if is_in]
+
+
 def places(cells: Mapping[int, Cells]) -> Places:
     """Ranks from the paired differences of these entrants, corrected over the board: see `stats.rank_ranges`."""
-    keys, played = _matrix(cells)
-    counts, some = played.counted > 0, (played.counted > 0).any(axis=1)
-    entrants = [one for one, is_in in zip(cells, some, strict=True) if is_in]
-    apart = {one: "It has no counted episode, so no rank." for one in cells if one not in entrants}
-    if not entrants:
+    field = _together(cells)
+    apart = {one: "It has no counted episode, so no rank." for one in cells if one not in field.entrants}
+    if not field.entrants:
         return Places(apart=apart)
-    hit = counts.any(axis=0)
-    keys = [key for key, is_in in zip(keys, hit, strict=True) if is_in]
-    resolved, counted = (sums[some][:, hit] for sums in (played.resolved, played.counted))
-    ranked, chosen = stats.ranked_together(counted)
-    tasks = {key for key, is_in in zip(keys, chosen, strict=True) if is_in}
-    for one, is_in in zip(entrants, ranked, strict=True):
-        if not is_in:
+    tasks = {key for key, is_in in zip(field.keys, field.chosen, strict=True) if is_in}
+    together = [one for one, is_in in zip(field.entrants, field.ranked, strict=True) if is_in]
+    for one in field.entrants:
+        if one not in together:
             shared = sum(key in cells[one] and cells[one][key].counted > 0 for key in tasks)
             apart[one] = (
                 f"It played {shared} of the {len(tasks)} tasks that the others are ranked on: too few for a rank."
             )
-    together = [one for one, is_in in zip(entrants, ranked, strict=True) if is_in]
-    ranges = stats.rank_ranges(resolved[ranked], counted[ranked])
-    leads, elsewhere = stats.leads(resolved[ranked][:, chosen], counted[ranked][:, chosen])
+    resolved, counted = field.resolved[field.ranked], field.counted[field.ranked]
+    ranges = stats.rank_ranges(resolved, counted)
+    leads, elsewhere = stats.leads(resolved[:, field.chosen], counted[:, field.chosen])
     partial = {
         one: f"Its rate is over {played} of the board's {len(tasks)} tasks: the others resolved {percent(there)} of "
         f"those, and {percent(everywhere)} of all."
@@ -70,6 +71,29 @@ def places(cells: Mapping[int, Cells]) -> Places:
         frozenset(tasks),
         dict(zip(together, leads, strict=True)),
         partial,
+    )
+
+
+class _Field(NamedTuple):
+    """The entrants that have counted a task, which of them are ranked together, and on which of the tasks."""
+
+    entrants: list[int]
+    keys: list[TaskKey]
+    resolved: Any
+    counted: Any
+    ranked: list[bool]
+    chosen: list[bool]
+
+
+def _together(cells: Mapping[int, Cells]) -> _Field:
+    keys, played = _matrix(cells)
+    counts = played.counted > 0
+    some, hit = counts.any(axis=1), counts.any(axis=0)
+    entrants = [one for one, is_in in zip(cells, some, strict=True) if is_in]
+    resolved, counted = (sums[some][:, hit] for sums in (played.resolved, played.counted))
+    ranked, chosen = stats.ranked_together(counted) if entrants else ([], [])
+    return _Field(
+        entrants, [key for key, is_in in zip(keys, hit, strict=True) if is_in], resolved, counted, ranked, chosen
     )
 
 

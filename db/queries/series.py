@@ -59,8 +59,8 @@ def _played(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.Played]:
 
 
 def past(engine: Engine, run: rows.Run) -> list[Past]:
-    """The entrants of a run that have played earlier in its series, as they are called; where two are called the same,
-    only their equals count as the same.
+    """The entrants of a run that have played earlier in its series, as they are called; where two are called the same
+    in one of these runs, only their equals count as the same.
 
     Earlier are finished runs of the same series, on the same benchmark version under the same conditions; of them the
     newest that make a baseline for each of them, and those in between that were reported as worse. Empty for a run
@@ -81,27 +81,38 @@ def past(engine: Engine, run: rows.Run) -> list[Past]:
     known = entrants_of(engine, {other for _, other in played})
     found = []
     for entrant in entrants:
-        nights = {
-            run_id: (cells, known[other])
-            for (run_id, other), cells in sorted(played.items())
-            if other == entrant["id"] or (known[other]["called"] == entrant["called"] and often[entrant["called"]] == 1)
+        called = entrant["called"]
+        namesakes = Counter(run_id for run_id, other in played if known[other]["called"] == called)
+        alone = often[called] == 1 and max(namesakes.values(), default=0) <= 1
+        then = {
+            run_id: other
+            for run_id, other in sorted(played)
+            if other == entrant["id"] or (alone and known[other]["called"] == called)
         }
-        if nights:
-            last = nights[max(nights)][1]
-            of_runs = {run_id: cells for run_id, (cells, _) in nights.items()}
-            found.append(Past(entrant, tonight[entrant["id"]], of_runs, worse[entrant["id"]], last))
+        if then:
+            nights = {run_id: played[run_id, other] for run_id, other in then.items()}
+            own = _worse(reported, entrant, often, then)
+            found.append(Past(entrant, tonight[entrant["id"]], nights, own, known[then[max(then)]]))
     return found
 
 
 def _worse(
-    reported: Mapping[int, Sequence[Mapping[str, Any]]], entrant: rows.Entrant, often: Mapping[str, int]
+    reported: Mapping[int, Sequence[Mapping[str, Any]]],
+    entrant: rows.Entrant,
+    often: Mapping[str, int],
+    then: Mapping[int, int] | None = None,
 ) -> frozenset[int]:
-    """The runs in which an entrant was worse, by what was reported then: each report is of some runs."""
+    """The runs in which an entrant was worse, by what was reported then: each report is of some runs.
+
+    `then`: run -> which entrant it was, as far as that is known; a report of another one called so is not about it.
+    """
     runs, found = list(reported), set[int]()
     for place, run in enumerate(runs):
         for row in reported[run]:
             called = row.get("called", row.get("entrant"))
             same = row.get("entrant_id") == entrant["id"] or (called == entrant["called"] and often[called] == 1)
+            if then and run in then and "entrant_id" in row:
+                same = row["entrant_id"] == then[run]
             if row.get("what") == "rate" and same:
                 found.update(runs[max(0, place + 1 - row.get("runs", 1)) : place + 1])
     return frozenset(found)

@@ -156,7 +156,11 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
 
 
 def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[float]]:
-    """The rate of every entrant in each of the runs of the scope, oldest first; tasks weigh the same."""
+    """The rate of every entrant in each of the runs of the scope, oldest first; tasks weigh the same.
+
+    A run in which it counted less than `stats.ENOUGH` of the tasks of its widest run is left out: a rate over a few
+    tasks beside rates over all of them would look like a change.
+    """
     selection = scope.find(engine)
     share = func.avg(case((_E.verdict == Verdict.RESOLVED, 1.0), else_=0.0)).label("share")
     tasks = (
@@ -165,11 +169,14 @@ def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[fl
         .group_by(_E.entrant_id, _E.run_id, _E.task_id)
     ).subquery()
     groups = (tasks.c.entrant_id, tasks.c.run_id)
-    query = select(*groups, func.avg(tasks.c.share)).group_by(*groups).order_by(tasks.c.run_id)
-    history: dict[int, list[float]] = {}
-    for entrant_id, _, rate in tuples(engine, query):
-        history.setdefault(entrant_id, []).append(float(rate))
-    return history
+    query = select(tasks.c.entrant_id, func.avg(tasks.c.share), func.count()).group_by(*groups).order_by(tasks.c.run_id)
+    history: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    for entrant_id, rate, played in tuples(engine, query):
+        history[entrant_id].append((float(rate), played))
+    return {
+        one: [rate for rate, played in found if played >= stats.ENOUGH * max(played for _, played in found)]
+        for one, found in history.items()
+    }
 
 
 def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failures]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Engine, func, select
 
@@ -53,14 +53,15 @@ def tool_sets(
 
     A row per pair, each as from `compare`, with `p_holm`, corrected over the pairs. The first of a pair has the tool
     set `base`. Where none is given, the second has a debugging tool, and the first is the one without that is nearest.
-    The same: agent, its version, model and configuration. `models`: only entrants with one of these.
+    The same: agent, its version, model, configuration, and the versions of the tools that both have. `models`: only
+    entrants with one of these.
     """
     selection = scope.find(engine)
     cells = selection.cells()
     about = sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
     pairs = []
     for second in (each for each in about if not models or each["model"] in models):
-        alike = [first for first in about if _same(first) == _same(second) and first["id"] != second["id"]]
+        alike = [first for first in about if _same(first, second) and first["id"] != second["id"]]
         if base:
             firsts = [first for first in alike if first["tools"] == base and second["tools"] != base]
         else:
@@ -71,8 +72,10 @@ def tool_sets(
     return with_holm([row for row in found if row["tasks"]])
 
 
-def _same(entrant: rows.Entrant) -> Any:
-    return entrant["agent"], entrant["agent_version"], entrant["model"], entrant["config"]
+def _same(first: rows.Entrant, second: rows.Entrant) -> bool:
+    versions, others = first["tool_versions"], second["tool_versions"]
+    shared = all(versions[tool] == others[tool] for tool in versions.keys() & others.keys())
+    return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
 
 
 def _debugs(entrant: rows.Entrant) -> bool:

@@ -32,8 +32,10 @@ def board(store: Store) -> Board:
         tasks = [{"name": f"t{n:02}", "digest": f"d{n}"} for n in range(TASKS)]
         benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
         run = store.create_run(name="r", benchmark_id=benchmark.id, spec={}, leaderboard=leaderboard)
-        for name, count in resolved.items():
-            entrant = store.save_entrant(digest=f"{name}-{version}", name=name, agent="a", agent_version=version)
+        for label, count in resolved.items():
+            name, _, own = label.partition("@")
+            about = {"digest": f"{name}-{own or version}", "agent_version": own or version}
+            entrant = store.save_entrant(name=name, agent="a", **about)
             cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
             for number, episode in enumerate(store.create_episodes(run, cells).values()):
                 start(store, episode)
@@ -69,6 +71,17 @@ def test_a_significant_drop(engine: Engine, board: Board) -> None:
     assert found["differs"] == {"agent_version": ["1", "2"]}
     assert found["sentence"].startswith("one: resolved 90.0% -> 30.0% of 20 tasks")
     assert queries.regressions(engine, run, alpha=0.0001) == []
+
+
+def test_of_two_called_the_same_each_has_its_own_past(engine: Engine, store: Store, board: Board) -> None:
+    board({"one@1": 18, "one@2": 4})
+    board({"one@1": 18, "one@2": 4})
+    (kept,) = queries.changes(engine, board({"one@1": 18}))
+    assert (kept["rate_before"], kept["rate"], kept["baseline"]) == (0.9, 0.9, 2), "not the other version's 4"
+    fell = board({"one@1": 2, "one@2": 4})
+    store.save_regressions(fell, queries.regressions(engine, fell))
+    (other,) = queries.changes(engine, board({"one@2": 4}))
+    assert (other["rate_before"], other["baseline"], other["before"]) == (0.2, 3, fell), "that was not its drop"
 
 
 def test_holm_over_entrants(engine: Engine, board: Board) -> None:

@@ -188,6 +188,21 @@ def test_common_tasks_are_those_that_all_ranked_entrants_played(store: Store, ru
     assert "3 of 4 tasks played by all 2 entrants" in scope["sentence"]
 
 
+def test_a_run_of_few_tasks_is_no_point_of_a_history(store: Store, runs: Runs) -> None:
+    runs({"a": 2})
+    runs({"a": 1}, tasks=TASKS[:1])
+    runs({"a": 3})
+    assert queries.rate_history(store.engine) == {1: [0.5, 0.75]}, "1 of 1 is not better than 2 of 4"
+
+
+def test_a_gate_says_that_a_run_has_not_finished(store: Store, runs: Runs) -> None:
+    cut_off, whole = runs({"a": 1}, tasks=TASKS[:1], status=RunStatus.CANCELLED), runs({"a": 4})
+    for baseline, run in ((cut_off, whole), (whole, cut_off)):
+        judged = queries.gate(store.engine, "a", "a", 0.1, Scope(run=run), baseline=str(baseline))
+        assert f"Run {cut_off} has not finished but is cancelled" in judged["warning"]
+        assert f"Run {whole}" not in judged["warning"]
+
+
 def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
     run = runs({"a": 2})
     store.save_validation(1, {"t0": (False, "passes as given")})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -18,7 +20,12 @@ SETS = {"rewrite": 0.4, "debug": 0.45, "trace": 0.8, "calls": 0.5, "snapshot": 0
 TASKS = 30
 
 
-def played(store: Store, models: tuple[str, ...] = ("large", "small"), more: tuple[str, ...] = ()) -> int:
+def played(
+    store: Store,
+    models: tuple[str, ...] = ("large", "small"),
+    more: tuple[str, ...] = (),
+    versions: Mapping[str, dict[str, str]] = MappingProxyType({}),
+) -> int:
     """A run in which every model plays every tool set, the better the higher its number."""
     dice = random.Random(3)
     tasks = [{"name": f"task-{n:02}", "digest": f"d{n}"} for n in range(TASKS)]
@@ -29,8 +36,9 @@ def played(store: Store, models: tuple[str, ...] = ("large", "small"), more: tup
         for name in (*SETS, *more):
             tools, label = list(tool_set(name).tools), f"llm/{model} ({name})"
             entrant = store.save_entrant(
-                digest=label, name=label, agent="llm", agent_version="1", model=model, tools=name, tool_list=tools
-            )
+                digest=label, name=label, agent="llm", agent_version="1", model=model, tools=name, tool_list=tools,
+                tool_versions=versions.get(name, {}),
+            )  # fmt: skip
             cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
             for episode in store.create_episodes(run, cells).values():
                 start(store, episode)
@@ -68,6 +76,13 @@ def test_the_nearest_without_a_debugger_is_the_base(store: Store, engine: Engine
     scope = Scope(run=played(store, models=("one",), more=("bash", "full", "edit", "edit-debug")))
     found = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
     assert found == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
+
+
+def test_another_version_of_a_shared_tool_is_no_base(store: Store, engine: Engine) -> None:
+    versions = {"rewrite": {"rewrite": "1", "view": "1"}, "debug": {"rewrite": "2", "view": "1", "pdb": "1"}}
+    scope = Scope(run=played(store, models=("one",), versions=versions))
+    pairs = queries.tool_sets(engine, scope)
+    assert {pair["second"]["tools"] for pair in pairs} == SETS.keys() - {"rewrite", "debug"}, "rewrite is not the same"
 
 
 def test_beside_each_other(store: Store, engine: Engine) -> None:
