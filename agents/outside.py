@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, OutOfTime, Setup, SetupError
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
+from stackrank.env.state import hanging
 from stackrank.env.task import Task
 
 
@@ -158,8 +159,10 @@ def opening(briefing: Briefing, observation: Observation) -> str:
         else "The episode ends with `submit`."
     )
     files = "\n".join(briefing.files)
+    test = hanging(observation.state)
+    hung = f"The tests hung in {test}.\n\n" if test else ""
     return (
-        f"{observation.text}\n\nFiles of the workspace:\n{files}\n\n"
+        f"{observation.text}\n\n{hung}Files of the workspace:\n{files}\n\n"
         f"The workspace is reached by the tools of this server only. Paths are relative to it, line numbers 1-based. "
         f"You have {briefing.max_steps} steps{time_limit}; every call is one. {ends}"
     )

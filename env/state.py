@@ -297,6 +297,16 @@ def outcomes_of(state: State) -> dict[str, str]:
     return state["tests"]["ids"] if state["kind"] == "tests" and "tests" in state else {}
 
 
+def hanging(state: State) -> str:
+    """Id of the test that was running when the time of the visible tests was up; empty where none is known.
+
+    Outcomes are in the order in which the tests run.
+    """
+    if state["kind"] != "tests" or not state.get("timed_out"):
+        return ""
+    return next((test for test, outcome in outcomes_of(state).items() if outcome == "missing"), "")
+
+
 def messages_of(state: State) -> dict[str, str]:
     """Id of a failed test -> its message where the visible tests were run and reported; else empty."""
     return state.get("messages", {}) if state["kind"] == "tests" else {}

@@ -13,6 +13,7 @@ from stackrank.agents.llm.investigator import PROMPTS as INVESTIGATORS
 from stackrank.agents.llm.investigator import Investigator, settings_of
 from stackrank.agents.llm.prompting import Prompts, digest, notes, portable
 from stackrank.agents.llm.settings import LlmSettings, identity, read_settings
+from stackrank.agents.llm.syntax import first_observation
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
 from stackrank.terms import DEBUGGERS
@@ -78,7 +79,7 @@ class LlmAgent(Agent):
             "ends_when_solved": briefing.ends_when_solved,
             "statement": briefing.statement,
             "test_command": briefing.test_command,
-            "observation": syntax.opening(observation),
+            "observation": first_observation(syntax, observation),
             "listing": briefing.files,
         }
         system, task = (self._prompts.render(name, **values) for name in _PROMPTS)

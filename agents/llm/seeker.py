@@ -20,6 +20,7 @@ from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, malformed, total
 from stackrank.agents.llm.prompting import Prompts, digest, notes, portable
 from stackrank.agents.llm.settings import Settings, identity, read_settings
+from stackrank.agents.llm.syntax import first_observation
 from stackrank.env.actions import Action, Observation
 from stackrank.env.task import Task
 from stackrank.env.tools import find_tool
@@ -151,7 +152,7 @@ class Seeker(Agent):
             "limit": self._settings.brief_chars,
             "statement": briefing.statement,
             "test_command": briefing.test_command,
-            "observation": syntax.opening(observation),
+            "observation": first_observation(syntax, observation),
             "listing": briefing.files,
         }
         system, task = (self._prompts.render(name, **values) for name in ("seeker", "seeker_task"))

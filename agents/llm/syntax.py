@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from stackrank.agents.llm.endpoint import Call, Message, Reply
 from stackrank.env.actions import Action, Observation
+from stackrank.env.state import hanging
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
 
@@ -19,6 +20,12 @@ LONGEST = 1_000_000
 
 class BadCall(StackrankError):
     """A call that is not an action; the message is the correction."""
+
+
+def first_observation(syntax: Syntax, observation: Observation) -> str:
+    """The first observation as the task's prompt shows it, with the test that hangs, which its text does not name."""
+    test = hanging(observation.state)
+    return syntax.opening(observation) + (f"\n\nThe tests hung in {test}." if test else "")
 
 
 def parsed(text: str, what: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -152,6 +153,8 @@ def _exchanges(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) ->
         tokens = f"{usage.get('tokens_in', 0)} tokens in, {usage.get('tokens_out', 0)} out"
         about.append(f"about {tokens}, which the endpoint did not count" if usage.get("estimated") else tokens)
         st.markdown(f"**{show.escaped(' · '.join(filter(None, about)))}**")
+        if left_out := _left_out(each.get("request") or {}):
+            st.info(left_out, icon=":material/content_cut:")
         if each.get("reasoning"):
             st.caption("Reasoning")
             body(each["reasoning"], key=f"{key}_reasoning_{number}")
@@ -159,3 +162,16 @@ def _exchanges(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) ->
             st.caption(part.capitalize())
             text = json.dumps(each.get(part), indent=1, ensure_ascii=False)
             body(text, key=f"{key}_{part}_{number}", language="json")
+
+
+def _left_out(request: Mapping[str, Any]) -> str:
+    """What of the conversation the model did not see any more, in a sentence; empty where it saw all."""
+    if "history_cut_to_tokens" not in request:
+        return ""
+    messages = json.dumps(request.get("messages"))
+    turns = next(map(int, re.findall(r"\[(\d+) earlier turns of this conversation were left out\]", messages)), 0)
+    cut = len(re.findall(r"\[\.\.\. \d+ characters of this observation were left out here", messages))
+    parts = [f"{turns} earlier turns are left out"] * bool(turns)
+    parts += [f"{cut} observation{'s are' if cut > 1 else ' is'} cut in the middle"] * bool(cut)
+    said = f": {', '.join(parts)}" if parts else ""
+    return f"The conversation was cut to about {request['history_cut_to_tokens']} tokens for this question{said}."

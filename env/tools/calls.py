@@ -121,13 +121,30 @@ def _head(function: str, totals: _Totals | None) -> str:
 
 def _listed(told: list[_Call]) -> Iterator[str]:
     before = 0
-    for call in told:
+    for call, *others in _alike(told):
         if before and call["number"] > before + 1:
             yield f"[#{before + 1} to #{call['number'] - 1} left out: n shows one of them]"
-        before = call["number"]
-        yield f"{_call(call)} -> {_result(call)}"
+        before = (others or [call])[-1]["number"]
+        same = f" to #{before}, the same:" if others else ""
+        yield f"#{call['number']}{same} {_call(call)} -> {_result(call)}"
         if call["changed"]:
             yield "    changed " + clipped("; ".join(call["changed"]) + _more(call), 300)
+
+
+def _alike(told: list[_Call]) -> Iterator[list[_Call]]:
+    """The calls, those together that follow each other and do not differ."""
+    group: list[_Call] = []
+    for call in told:
+        if group and (call["number"] > group[-1]["number"] + 1 or _shown(call) != _shown(group[0])):
+            yield group
+            group = []
+        group.append(call)
+    if group:
+        yield group
+
+
+def _shown(call: _Call) -> dict[str, object]:
+    return {name: value for name, value in call.items() if name not in ("number", "caller", "test")}
 
 
 def _whole(call: _Call) -> Iterator[str]:
@@ -147,7 +164,7 @@ def _whole(call: _Call) -> Iterator[str]:
 
 def _call(call: _Call) -> str:
     given = ", ".join(f"{name}={_short(name, value)}" for name, value in call["arguments"].items())
-    return f"#{call['number']} {call['function']}({given})"
+    return f"{call['function']}({given})"
 
 
 def _result(call: _Call) -> str:

@@ -13,7 +13,7 @@ from stackrank.env.sandbox.guest.output import shortened
 from stackrank.env.sandbox.replies import BadReply, checked
 from stackrank.env.state import FollowedState, ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
-from stackrank.env.tools.shown import LESS, MOST_SHOWN, clipped, without_hint
+from stackrank.env.tools.shown import LESS, MOST_SHOWN, clipped, without_filling
 
 TEST = (
     "The test to run, as in `tests/test_x.py::test_y`, or a program, as in `python script.py arguments`. "
@@ -121,7 +121,7 @@ class Run:
         """The first failure."""
         found = self.first("failure", Failure)
         if found is not None:
-            found["error"] = without_hint(found["error"]).rstrip()
+            found["error"] = without_filling(found["error"]).rstrip()
         return found
 
     @property
@@ -249,9 +249,9 @@ def spans(lines: Iterable[tuple[str, int]]) -> str:
     return "; ".join(told[:6]) + ("; ..." if len(told) > 6 else "")
 
 
-def values(shown: dict[str, str]) -> str:
-    """Names and values on one line."""
-    return ", ".join(f"{name} {value}" if value.startswith("raised ") else f"{name} = {value}"
+def values(shown: dict[str, str], known: set[tuple[str, str]]) -> str:
+    """Names and values on one line; large ones that are `known` in short. What is told becomes known."""
+    return ", ".join(f"{name} {value}" if value.startswith("raised ") else f"{name} = {once(name, value, known)}"
                      for name, value in shown.items())  # fmt: skip
 
 
@@ -270,7 +270,7 @@ def frames_text(frames: list[Frame], room: int) -> str:
         while position - 1 - times >= 0 and _same(frames[position - 1 - times], frame):
             times += 1
         lines = [f"{spot(frame)}: {frame['source']}"]
-        lines += [f"    {name} = {_once(name, value, known)}" for name, value in frame["locals"].items()]
+        lines += [f"    {name} = {once(name, value, known, 'below')}" for name, value in frame["locals"].items()]
         if times > 1:
             lines.insert(0, f"[the next frame {times} times, the locals are those of the last]")
         if frame["skipped"] or any(each["skipped"] for each in frames[position - times : position]):
@@ -289,11 +289,12 @@ def frames_text(frames: list[Frame], room: int) -> str:
     return "\n".join(reversed(told))
 
 
-def _once(name: str, value: str, known: set[tuple[str, str]]) -> str:
+def once(name: str, value: str, known: set[tuple[str, str]], where: str = "above") -> str:
+    """A value, or only its beginning where it is large and was told of the same name `where`."""
     if len(value) <= _LARGE:
         return value
     if (name, value) in known:
-        return f"{clipped(value, 40)} (as below)"
+        return f"{clipped(value, 40)} (as {where})"
     known.add((name, value))
     return value
 

@@ -14,7 +14,7 @@ from stackrank.env.sandbox.guest.values import folded
 from stackrank.env.sandbox.replies import Debugged
 from stackrank.env.state import Breakpoint, DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
-from stackrank.env.tools.shown import limit, without_hint
+from stackrank.env.tools.shown import limit, without_filling
 
 FAILING = "tests"
 """The entry point that goes back to the tests that failed last."""
@@ -88,7 +88,7 @@ class Pdb:
 def _text(reply: Debugged, state: DebuggerState, most: int) -> str:
     more = f"a limit above {most} shows more"
     parts = [shortened(f"[{note}]", most // 8, more) for note in reply["notes"]]
-    said = without_hint(reply["text"]).rstrip()
+    said = without_filling(reply["text"]).rstrip()
     if reply["moved"]:
         said = _without_current_line(said, state)
     if said:

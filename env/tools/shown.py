@@ -18,11 +18,27 @@ _HINT = re.compile(
     r"^(?:(?:E)?[ \t]*\n)?(?:E)?[ ]*(?:Use -v to get more diff|\.\.\.Full output truncated.*)(?:\n|\Z)", re.MULTILINE
 )
 """pytest's hint at an option that the agent cannot give, and the empty line before it."""
+_FILLED = re.compile(r"^(?:(?P<rule>[=_])(?P=rule)+ (?P<title>.+?) (?P=rule)+|(?P<gap>_ _ _)[_ ]+)$", re.MULTILINE)
+_PROGRESS = re.compile(r"^(\S+) +(\[ *\d+%\])$", re.MULTILINE)
+_WIDTH = 98
+"""What pytest fills up has this many characters, or few more; shorter lines may be the program's own."""
 
 
-def without_hint(text: str) -> str:
-    """What pytest says of a failure, without its hint at an option that the agent cannot give."""
-    return _HINT.sub("", text)
+def without_filling(text: str) -> str:
+    """What pytest says, without what fills its lines up, and without its hint at an option the agent cannot give.
+
+    The same again for what has gone through it.
+    """
+    return _PROGRESS.sub(_narrow, _FILLED.sub(_narrow, _HINT.sub("", text)))
+
+
+def _narrow(found: re.Match[str]) -> str:
+    if len(found[0]) < _WIDTH:
+        return found[0]
+    parts = found.groupdict()
+    if not parts:
+        return f"{found[1]} {found[2]}"
+    return parts["gap"] or f"{3 * parts['rule']} {parts['title']} {3 * parts['rule']}"
 
 
 def limit() -> Any:

@@ -36,6 +36,7 @@ NEAR_CALLS = 20
 NEVER = 10**12
 """A line that no run comes to."""
 MOST_ROWS = 40
+_MOST_CHANGED = 300
 
 
 class SnapshotArguments(Arguments):
@@ -163,9 +164,14 @@ def _moment(run: Run) -> _Moment | None:
 def _steps(run: Run, moment: _Moment) -> Observation:
     stops = moment["stops"][-STEPS - 1 :]
     lines = []
+    known: set[tuple[str, str]] = set()
     for step in stops:
         away = moment["lines"] - step["number"]
-        changed = clipped(values(step["changed"]), 300)
+        told = {*known}
+        changed = values(step["changed"], told)
+        if len(changed) <= _MOST_CHANGED:  # else parts of it are not told
+            known = told
+        changed = clipped(changed, _MOST_CHANGED)
         lines.append(f"-{away}  {spot(step)}: {step['source']}" + (f"\n        {changed}" if changed else ""))
     head = "The last lines that ran; below each, the variables that had changed when it was about to run:"
     if run.failure is None:

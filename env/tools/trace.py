@@ -152,6 +152,7 @@ def _hits(hits: list[_Hit], totals: _Totals | None) -> Iterator[str]:
     several = len({(hit["file"], hit["line"]) for hit in hits}) > 1
     many_tests = len({hit["test"] for hit in hits}) > 1
     test = ""
+    known: set[tuple[str, str]] = set()
     position = 0
     while position < len(hits):
         hit = hits[position]
@@ -163,7 +164,7 @@ def _hits(hits: list[_Hit], totals: _Totals | None) -> Iterator[str]:
             last += 1
         number = f"#{hit['number']}" + (f" to #{hits[last]['number']}, the same" if last > position else "")
         place = f" {spot(hit)}" if several else ""
-        yield f"{number}{place}: {values(hit['values']) or 'nothing has changed'}"
+        yield f"{number}{place}: {values(hit['values'], known) or 'nothing has changed'}"
         position = last + 1
     if totals and hits and totals["met"] > hits[-1]["number"]:
         yield f"[{_times(totals['met'] - hits[-1]['number'])} more; skip and hits choose which are logged]"

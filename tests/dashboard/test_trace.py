@@ -65,7 +65,10 @@ def played(tmp_path: Path) -> SimpleNamespace:
     edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": changed(SOURCE, one)}
     store.add_step(Step(episode_id=episode, index=2, tool="rewrite", arguments=first, state=edit))
     usage = {"tokens_in": 7, "tokens_out": 2}
-    asked = [{"model": "m", "request": {"messages": ["why?"]}, "answer": {"text": "so"}, "usage": usage}]
+    notes = ["[3 earlier turns of this conversation were left out]"]
+    notes.append("a\n[... 512 characters of this observation were left out here to save room ...]\nb")
+    request = {"messages": ["why?", *({"content": note} for note in notes)], "history_cut_to_tokens": 900}
+    asked = [{"model": "m", "request": request, "answer": {"text": "so"}, "usage": usage}]
     store.add_step(Step(episode_id=episode, index=3, tool="eval", state=tests("passed"), exchanges=asked, ok=False))
     two = "".join(one.splitlines(keepends=True)[2:])
     edit = {"kind": "edit", "edited": "core.py", "lines": [1, 2], "diff": changed(one, two)}
@@ -116,6 +119,7 @@ def test_the_list_is_the_same_bytes_whichever_step_is_selected(visit: Any, playe
         ("2", "Tests", ["1 passed, 1 failed**, at step 0"], []),
         ("5", "Tests", ["2 passed, 0 failed**, at step 3"], []),
         ("3", "Model", ["Question 1 · m · 7 tokens in, 2 out", '"why?"', '"text": "so"'], []),
+        ("3", "Model", ["cut to about 900 tokens", "3 earlier turns are left out, 1 observation is cut"], []),
         ("2", "Model", ["No model was asked"], []),
         ("9", "Step", ["This episode has no step 9; its last one is 5."], []),
     ],

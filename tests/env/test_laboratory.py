@@ -143,6 +143,17 @@ def test_calls_tell_arguments_results_and_what_changed(play: Play) -> None:
     assert "There is no call 7." in step("calls", function="numbers", n=7, test="test_numbers").text
 
 
+def test_what_repeats_is_told_once(play: Play) -> None:
+    big = "class Big:\n    def __init__(self):\n        self.rows = ['row'] * 99\n\n"
+    big += "    def get(self, n):\n        return n\n"
+    test = "import big\n\n\ndef test_big():\n    one = big.Big()\n    for n in (4, 4, 4, 5, 4):\n        one.get(n)\n"
+    step = play(make_task({"big.py": big, "tests/test_big.py": f"{test}    assert one.rows == []\n"}))
+    told = step("calls", function="get").text
+    assert "#1 to #3, the same: Big.get(self=<Big ...>, n=4) -> 4\n#4 Big.get(self=<Big ...>, n=5) -> 5\n#5 Big" in told
+    hits = [line for line in step("trace", at="big.py:6").text.split("\n") if line.startswith("#")]
+    assert "(as above), n = 5" in hits[1] and len(hits[1]) < len(hits[0]) / 2, "a large object is told once"
+
+
 def test_a_snapshot_has_the_frames_of_the_failure_with_recursion_folded(play: Play) -> None:
     step = play(shop())
     seen = step("snapshot", test="test_deep")

@@ -7,6 +7,7 @@ import pytest
 from stackrank.env.tools.base import ToolError
 from stackrank.env.tools.chosen_tests import command_for, named
 from stackrank.env.tools.following import Frame, frames_text
+from stackrank.env.tools.shown import without_filling
 from tests.env.conftest import Play, cart
 
 LONG = "\n".join(f"value_{number} = {number}  # a needle in a line that is longer" for number in range(900)) + "\n"
@@ -41,6 +42,18 @@ def test_some_tests_alone(play: Play) -> None:
     assert "1 passed" in green.text and not green.state["solved"] and not step.env.over, "the others are still red"
     assert green.state["tests"]["ids"]["tests/test_cart.py::test_average"] == "failed"
     assert "no tests ran" in step("eval", test="tests/test_cart.py::test_nothing").text
+
+
+def test_what_pytest_fills_its_lines_up_with_is_not_shown(play: Play) -> None:
+    ruled = "    print('=' * 20, 'sums', '=' * 20)\n"
+    own = f"{'=' * 20} sums {'=' * 20}"
+    code = f"import cart\n\n\ndef test_sums():\n{ruled}    assert cart.total([2, 3]) == 9\n"
+    step = play(cart({"tests/test_sums.py": code}, test_command="python -m pytest -q -p no:cacheprovider tests"))
+    told = step("eval", test="tests/test_sums.py").text
+    assert "\nF [100%]\n=== FAILURES ===\n___ test_sums ___\n" in told and "=== short test summary info ===" in told
+    assert f"\n{own}\n" in told and "assert cart.total([2, 3]) == 9" in told, "what the program prints is its own"
+    assert without_filling(told) == told, "so a recording with the filling and one without it can be compared"
+    assert "_" * 20 in step("bash", command="python -m pytest -q tests").text
 
 
 def test_a_long_difference_is_shown_whole_where_it_is_asked_for(play: Play) -> None:
