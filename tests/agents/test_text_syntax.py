@@ -9,13 +9,19 @@ import pytest
 
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoint import Reply
-from stackrank.agents.llm.syntax import BadCall
+from stackrank.agents.llm.syntax import BadCall, first_observation
 from stackrank.agents.llm.text import FencedText
-from stackrank.env.actions import Action
-from stackrank.env.tools import find_tool, tool_names
+from stackrank.agents.llm.tool_calling import ToolCalling
+from stackrank.env.actions import Action, Observation
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Limits
+from stackrank.env.tools import find_tool, tool_names, tool_set
 from stackrank.terms import StopReason
 from tests.agents.conftest import CART, play_real
+from tests.env.conftest import cart, usable
 from tests.support.openai_server import says
+from tests.support.waiting import run_out
 
 SYNTAX = FencedText([find_tool(name) for name in tool_names()])
 
@@ -184,3 +190,16 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
             assert set(json.loads(observation)) == {"ok", "state", "observation"}
             assert ("cart.py" in files.split("\n")) == (message is messages[1])
     assert json.loads(messages[7]["content"])["ok"] is False
+
+
+def test_the_first_message_names_the_test_that_hangs() -> None:
+    tests = "import time\nfrom cart import total\n\n\ndef test_one():\n    assert total([]) == -1\n\n\n"
+    tests += "def test_two():\n    time.sleep(999)\n\n\ndef test_three():\n    assert 0\n"
+    task = cart({"tests/test_cart.py": tests}, limits=Limits(timeout_s=run_out(2)))
+    with DebugEnv(task, tool_set("debug"), lambda spec: Sandbox(usable("local"), spec)) as env:
+        first, _ = env.reset()
+    assert "test_two" not in first.text, "pytest does not name it"
+    for syntax in (SYNTAX, ToolCalling([])):
+        told = first_observation(syntax, first)
+        assert told == f"{syntax.opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
+    assert first_observation(SYNTAX, Observation("fine")) == SYNTAX.opening(Observation("fine"))
