@@ -91,8 +91,12 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
     found["responses"] = (
         select(
             BENCHMARK.c.name.label("benchmark"),
+            # What has to be equal before runs are pooled, and tasks that no board counts.
+            BENCHMARK.c.digest.label("version"),
+            RUN.c.conditions_digest.label("conditions"),
             RUN.c.name.label("run"),
             TASK.c.name.label("task"),
+            TASK.c.valid.label("task_valid"),
             ENTRANT.c.name.label("entrant"),
             EPISODE.c.attempt,
             # None: an error, which says nothing about the entrant.

@@ -109,6 +109,7 @@ def test_an_archive_has_everything_that_pruning_deletes(engine: Engine, runs: li
     episodes = queries.episodes(engine, first, counted=None, limit=1000)
     steps = {row["id"]: queries.steps(engine, row["id"], exchanges=True) for row in episodes}
     run = queries.run(engine, first)
+    Store(engine).save_validation(run["benchmark_id"], {episodes[0]["task"]: (False, "passes as given")})
     written = archive(engine, [first], tmp_path / "kept")
     Pruning(engine).delete_run(first)
 
@@ -138,6 +139,8 @@ def test_an_archive_has_everything_that_pruning_deletes(engine: Engine, runs: li
             episode[name]
             for name in ("task", "entrant", "attempt")  # type: ignore[literal-required]
         ]
+        assert (row["version"], row["conditions"]) == (run["benchmark_digest"], run["conditions_digest"])
+        assert (row["task_valid"] is False) == (row["task"] == episodes[0]["task"])
         assert row["resolved"] is {"resolved": True, "unresolved": False, "error": None}[episode["verdict"]]
     assert queries.run(engine, second)["id"] == second
 
