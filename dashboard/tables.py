@@ -68,7 +68,7 @@ _BOARD_COLUMNS = {
     "Sealed": _Column.TextColumn(help="Of the resolved episodes, those whose verdict only luck could have forged."),
     "Every attempt": _Column.NumberColumn(format="%.1f%%", help="Tasks of which every attempt was resolved."),
     "Last runs": _Column.LineChartColumn(
-        y_min=0, y_max=1, help="The rate in each of the last 10 runs, over the tasks of that run."
+        y_min=0, y_max=1, help="The rate in each of the last 10 runs, without runs of few tasks."
     ),
     "Tasks": _Column.TextColumn(help="Tasks with a counted episode, of all that are in question."),
     "Episodes": _Column.NumberColumn(help="Resolved and unresolved ones."),
