@@ -90,14 +90,20 @@ def _make(target: Path) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _run(command: list[str], *, remedy: str) -> None:
-    # A PYTHONPATH or a pip target of the caller's would put other packages in, or these elsewhere.
+def pip_variables() -> dict[str, str]:
+    """The environment that pip runs in here.
+
+    A PYTHONPATH or a pip target of the caller's would put other packages in, or these elsewhere.
+    """
     dropped = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
-    environment = {name: value for name, value in os.environ.items() if name not in dropped}
+    return {name: value for name, value in os.environ.items() if name not in dropped}
+
+
+def _run(command: list[str], *, remedy: str) -> None:
     try:
         done = subprocess.run(
             command,
-            env=environment,
+            env=pip_variables(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

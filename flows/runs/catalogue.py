@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, digest, family_of
+from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
 from stackrank.env.difficulty.measure import find_measured, label_of
 from stackrank.env.scoring.proof import find_proof
@@ -29,12 +29,13 @@ def benchmark_rows(engine: Engine) -> list[Row]:
     for name in benchmark_names():
         own = [stored.pop(each) for each in list(stored) if family_of(each) == name]
         try:
-            found = load_benchmark(name)
+            found = load_benchmark(name, Source(fetch=False))
+            tasks = tuple(found.tasks())
         except BenchmarkError as error:
             last = [_stored(engine, row) for row in own] or [{"benchmark": name, "set": "", "tasks": None}]
             rows += [{**row, "problem": str(error)} for row in last]
             continue
-        rows.append({**_about(found, tuple(found.tasks()), engine), "problem": ""})
+        rows.append({**_about(found, tasks, engine), "problem": ""})
         rows += [{**_stored(engine, row), "problem": ""} for row in own if row["name"] != name]
     return rows + [{**_stored(engine, row), "problem": ""} for row in stored.values()]
 

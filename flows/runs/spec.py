@@ -177,7 +177,8 @@ class RunSpec(BaseModel):
     def source(self) -> Source:
         """Where the benchmark's data is."""
         places = (self.path, self.fixes, self.repos, self.environments)
-        return Source(*(Path(each) if each else None for each in places))
+        path, fixes, repos, environments = (Path(each) if each else None for each in places)
+        return Source(path, fixes, repos, environments)
 
     @field_validator("path", "fixes", "repos", "environments")
     @classmethod

@@ -12,9 +12,10 @@ from typing import Any
 
 from stackrank.db import queries
 from stackrank.db.store import Store
-from stackrank.env.benchmarks import bug_suite
+from stackrank.env.benchmarks import bug_suite, deep_suite
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from stackrank.env.benchmarks.bug_suite import BugSuite
+from stackrank.env.benchmarks.deep_suite import Deep
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.corrections import save_correction
 from stackrank.env.difficulty.measure import find_measured, measure, save_measured
@@ -104,11 +105,12 @@ def validate_benchmark(
     """Prove the tasks of a benchmark (all where `tasks` is empty), and store each result as soon as it is known.
 
     A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
-    `record` writes the tests that have to pass, and the proofs, into the tasks' own files (`bugs` only). Raises
+    `record` writes what was found into the tasks' own files: of `bugs` the tests that have to pass, the proofs and how
+    hard they are, of `deep` how hard they are. Raises
     BenchmarkError, SandboxError.
     """
-    if record and name != BugSuite.name:
-        raise BenchmarkError(f"--record writes into the files of {BugSuite.name} only, not of {name}")
+    if record and name not in (BugSuite.name, Deep.name):
+        raise BenchmarkError(f"--record writes into the files of {BugSuite.name} and {Deep.name} only, not of {name}")
     benchmark = load_benchmark(name, source)
     all_tasks = tuple(benchmark.tasks())
     chosen = select(all_tasks, tasks or None, limit)
@@ -155,11 +157,19 @@ def validate_benchmark(
             add(result)
     save_benchmark(store, benchmark, all_tasks)  # with what was measured
     ordered = tuple(results[task.id] for task in chosen)
-    for result in ordered if record else ():
-        if result.valid:
-            lists = result.fail_to_pass, result.pass_to_pass
-            bug_suite.record(result.task, *lists, result.proof, result.measured, source.path or bug_suite.DATA)
+    if record:
+        _record(name, source, [result for result in ordered if result.valid])
     return Proof(benchmark, digest(all_tasks), rounds, len(known), ordered)
+
+
+def _record(name: str, source: Source, results: Sequence[Validation]) -> None:
+    if name == Deep.name:
+        measured = {result.task: result.measured for result in results if result.measured}
+        deep_suite.record(measured, source.path or deep_suite.DATA)
+        return
+    for result in results:
+        lists = result.fail_to_pass, result.pass_to_pass
+        bug_suite.record(result.task, *lists, result.proof, result.measured, source.path or bug_suite.DATA)
 
 
 def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: int) -> set[str]:

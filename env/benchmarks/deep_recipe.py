@@ -1,0 +1,192 @@
+"""Recipes of `deep`: one YAML file a library, which says what to take and where to break it. See `Recipe`.
+
+A recipe has nothing of the library in it but ids of its tests: the places that change are named by their lines and
+columns, and what stands there afterwards is ours.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.files import read_text
+from stackrank.source import parse_python
+
+if TYPE_CHECKING:
+    from stackrank.env.inject.candidates import Candidate
+
+_PLACE = re.compile(r"([^:]+):(\d+):(\d+)-(\d+):(\d+)")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Change(_Model):
+    """One place of the library as it is, and what comes there."""
+
+    place: str = Field(pattern=f"^{_PLACE.pattern}$")
+    """`file:line:column-line:column`, lines from 1, columns from 0 in characters; of no width where text is added."""
+    write: str | None = None
+    """The text that comes there."""
+    operator: str = ""
+    """Instead of `write`: what makes it, an operator of `env.inject.deep_operators`."""
+    number: int = Field(default=0, ge=0)
+    """Which of the operator's proposals."""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Change:
+        if (self.write is None) == (not self.operator):
+            raise ValueError("it needs either `write` or `operator`")
+        return self
+
+    @property
+    def file(self) -> str:
+        """The file that changes."""
+        return self.place.partition(":")[0]
+
+
+class TaskRecipe(_Model):
+    """One task."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    statement: str
+    """What a user of the library reports."""
+    category: str
+    changes: list[Change] = Field(min_length=1)
+    broken: str
+    """Digest of the changed files, see `digest_of`."""
+    report: str
+    """A test that shows it through the library's public interface; agents see it."""
+    hidden: list[str] = []
+    """Ids of the library's own tests that notice it, or their files: agents have none of these files."""
+    hidden_report: str = ""
+    """More tests like the report, for the verdict."""
+
+    @model_validator(mode="after")
+    def _something_hidden(self) -> TaskRecipe:
+        if not (self.hidden or self.hidden_report):
+            raise ValueError("it needs `hidden` or `hidden_report`: a verdict from what agents see cannot be sealed")
+        return self
+
+
+class Recipe(_Model):
+    """One library and its tasks."""
+
+    library: str
+    version: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Of its source distribution."""
+    license: str
+    package: str
+    """The folder, or the file, with its code: all that may be edited."""
+    requirements: list[str] = []
+    """What pip installs beside it: pinned, with hashes, and complete."""
+    options: str = ""
+    """Options of pytest for every command."""
+    omit: list[str] = []
+    """Gitignore patterns of what nobody needs."""
+    suite: list[str] = []
+    """The library's quick tests that agents can run, and that every verdict runs: files or ids."""
+    timeout_s: float = Field(default=60, gt=0)
+    tasks: list[TaskRecipe] = Field(min_length=1)
+
+
+def read_recipe(file: Path) -> Recipe:
+    """Raises BenchmarkError, which names the file and the field."""
+    try:
+        return Recipe.model_validate(yaml.load(read_text(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except yaml.YAMLError as error:
+        raise BenchmarkError(f"{file} is no YAML: {' '.join(str(error).split())[:200]}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise BenchmarkError(f"{file}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+
+
+def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, bytes]:
+    """The files that change, as they are then. Raises BenchmarkError for a change that is not possible."""
+    edits: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for change in changes:
+        if change.file not in files:
+            raise BenchmarkError(f"{change.place}: there is no such file")
+        edits[change.file].append(_edit(files[change.file], change))
+    return {file: _changed(file, files[file].decode(), found) for file, found in edits.items()}
+
+
+def digest_of(broken: Mapping[str, bytes]) -> str:
+    """Of the changed files: a recipe that makes others by now is noticed."""
+    found = hashlib.sha256()
+    for path in sorted(broken):
+        found.update(path.encode() + b"\0" + broken[path] + b"\0")
+    return found.hexdigest()[:16]
+
+
+def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
+    edits.sort()
+    if any(first[1] > second[0] for first, second in pairwise(edits)):
+        raise BenchmarkError(f"{file}: its changes overlap")
+    for start, end, new in reversed(edits):
+        text = text[:start] + new + text[end:]
+    try:
+        parse_python(text.encode())
+    except (SyntaxError, ValueError) as error:
+        raise BenchmarkError(f"{file}: changed so it is no Python ({error})") from None
+    return text.encode()
+
+
+def _edit(content: bytes, change: Change) -> tuple[int, int, str]:
+    """From which character to which, and what comes there."""
+    text = content.decode()
+    if change.write is None:
+        return _difference(text, _by_operator(change, content))
+    found = _PLACE.fullmatch(change.place)
+    assert found is not None
+    lines = text.split("\n")
+    line, column, last_line, last_column = (int(each) for each in found.groups()[1:])
+    offsets = []
+    for row, place in ((line, column), (last_line, last_column)):
+        if not 1 <= row <= len(lines) or place > len(lines[row - 1]):
+            raise BenchmarkError(f"{change.place}: there is no such place")
+        offsets.append(sum(len(each) + 1 for each in lines[: row - 1]) + place)
+    if offsets[0] > offsets[1]:
+        raise BenchmarkError(f"{change.place}: it ends before it begins")
+    return offsets[0], offsets[1], change.write
+
+
+def _difference(old: str, new: str) -> tuple[int, int, str]:
+    start = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    room = min(len(old), len(new)) - start
+    end = next((n for n in range(room) if old[-1 - n] != new[-1 - n]), room)
+    return start, len(old) - end, new[start : len(new) - end]
+
+
+def _by_operator(change: Change, content: bytes) -> str:
+    key = f"{change.place} {change.operator} {change.number}"
+    made = _proposals(change.file, content).get(key)
+    if made is None:
+        raise BenchmarkError(f"{key}: no such change is possible there")
+    return made.source().decode()
+
+
+@functools.lru_cache(maxsize=8)
+def _proposals(file: str, content: bytes) -> Mapping[str, Candidate]:
+    # Late: most commands read no syntax tree.
+    from stackrank.env.inject.candidates import of_file
+    from stackrank.env.inject.deep_operators import DEEP
+    from stackrank.env.inject.reach import Reach
+
+    everywhere = dict.fromkeys(range(1, content.count(b"\n") + 2), 0)
+    reach = Reach(("any",), (0.0,), (frozenset({0}),), {file: everywhere})
+    return {each.key: each for each in of_file(file, content, reach, DEEP)}

@@ -1,0 +1,313 @@
+"""`deep`: recipes, what is made of them, and how a verdict comes of it, on a library of our own."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stackrank.env.benchmarks.base import BenchmarkError, Source
+from stackrank.env.benchmarks.bug_suite import CATEGORIES
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant, read_recipe
+from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep
+from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.patches import apply_patch
+from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.python_env import REQUIREMENTS
+from stackrank.env.scoring.proof import save_proof
+from stackrank.env.scoring.verdict import score
+from stackrank.env.task import Task
+from stackrank.env.validate import validate
+from stackrank.home import home
+from tests.env.conftest import usable
+
+BOOK = '''\
+"""Names and their numbers."""
+
+
+class Book:
+    def __init__(self):
+        self._numbers = {}
+        self._found = {}
+
+    def add(self, name, number):
+        self._numbers[name] = number
+        self._found.clear()
+
+    def find(self, start, most=9):
+        key = (start, most)
+        if key not in self._found:
+            self._found[key] = sorted(n for n in self._numbers if n.startswith(start))[:most]
+        return list(self._found[key])
+'''
+OWN_TEST = """\
+from tinybook import Book
+
+
+def test_find_after_add():
+    book = Book()
+    book.add("ada", 1)
+    assert book.find("a") == ["ada"]
+    book.add("alan", 2)
+    assert book.find("a") == ["ada", "alan"]
+"""
+# So that pip asks no index for a tool to build with.
+BACKEND = """\
+import pathlib
+
+
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    made = pathlib.Path(folder, "tinybook-1.0.dist-info")
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: tinybook\\nVersion: 1.0\\n")
+    return made.name
+
+
+def build_wheel(folder, settings=None, metadata=None):
+    raise NotImplementedError
+"""
+FILES = {
+    "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+    "backend.py": BACKEND,
+    "PKG-INFO": "Metadata-Version: 2.1\nName: tinybook\nVersion: 1.0\n",
+    "src/tinybook/__init__.py": BOOK,
+    "tests/test_book.py": OWN_TEST,
+    "tests/test_other.py": "from tinybook import Book\n\n\ndef test_empty():\n    assert Book().find('') == []\n",
+    "docs/index.md": "long",
+}
+REPORT_TEST = """\
+from tinybook import Book
+
+
+def test_the_new_name_is_found():
+    book = Book()
+    book.add("a", 1)
+    assert book.find("") == ["a"]
+    book.add("b", 2)
+    assert book.find("") == ["a", "b"]
+"""
+IN_PIP = {
+    "pip", "setuptools", "cachecontrol", "certifi", "chardet", "colorama", "distlib", "distro", "idna", "msgpack",
+    "platformdirs", "pyparsing", "requests", "resolvelib", "rich", "tenacity", "tomli", "urllib3", "webencodings",
+    "more-itertools", "ordered-set", "typing-extensions",
+}  # fmt: skip
+CLEAR, SLICE = "src/tinybook/__init__.py:11:8-11:27", "src/tinybook/__init__.py:14:15-14:26"
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder that pip takes packages from, with one; its hash."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, text in FILES.items():
+            info = tarfile.TarInfo(f"tinybook-1.0/{path}")
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    (folder / "tinybook-1.0.tar.gz").write_bytes(buffer.getvalue())
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return hashlib.sha256(buffer.getvalue()).hexdigest()
+
+
+def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
+    """One task, whose changes make what they make."""
+    wanted = changes or (Change(place=CLEAR, write="self._found.pop(name, None)"),)
+    task = {
+        "id": "tinybook-new-name", "title": "A new name is not found", "statement": "It is not found.",
+        "category": "state", "changes": [each.model_dump(exclude_defaults=True) for each in wanted],
+        "broken": digest_of(plant({path: text.encode() for path, text in FILES.items()}, wanted)),
+        "report": REPORT_TEST, "hidden": ["tests/test_book.py::test_find_after_add"],
+        "hidden_report": REPORT_TEST.replace('"a"', '"c"').replace('"b"', '"d"'),
+    }  # fmt: skip
+    about = {
+        "library": "tinybook", "version": "1.0", "sha256": sha256, "license": "MIT", "package": "src/tinybook",
+        "options": "-o pythonpath=src", "omit": ["/docs/"], "suite": ["tests/test_other.py", "tests/test_book.py"],
+        "tasks": [task],
+    }  # fmt: skip
+    return Recipe.model_validate({**about, **more})
+
+
+def stored(folder: Path, made: Recipe) -> Deep:
+    """The benchmark of a folder with this recipe."""
+    folder.mkdir(exist_ok=True)
+    (folder / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
+    found = load_benchmark("deep", Source(folder))
+    assert isinstance(found, Deep)
+    return found
+
+
+def why_left_out(deep: Deep) -> str:
+    """Of a benchmark whose one task cannot be used."""
+    with pytest.raises(BenchmarkError) as raised:
+        deep.tasks()
+    return str(raised.value)
+
+
+@pytest.fixture
+def task(index: str, tmp_path: Path) -> Task:
+    """The task of the tiny library."""
+    deep = stored(tmp_path / "own", recipe(index))
+    assert deep.name == "deep/own" and deep.source == "tinybook 1.0"
+    (found,) = deep.tasks()
+    return found
+
+
+def test_what_an_agent_gets(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert {REPORT, "tests/test_other.py", "src/tinybook/__init__.py"} < set(task.files)
+    assert not {"tests/test_book.py", "docs/index.md", HIDDEN_REPORT} & set(task.files)
+    assert set(task.hidden_files) == {"tests/test_book.py", HIDDEN_REPORT}
+    assert task.test_command.endswith(f"-o pythonpath=src {REPORT} tests/test_other.py")
+    hidden = f"tests/test_book.py::test_find_after_add {HIDDEN_REPORT}"
+    assert task.score_command == f"{task.test_command} {hidden}"
+    assert BOOK.encode() not in task.files.values()
+    assert apply_patch(task.files, task.fix)["src/tinybook/__init__.py"] == BOOK.encode()
+    assert [fault.functions for fault in task.faults] == [("Book.add",)]
+    assert [path for path in task.files if task.may_edit(path)] == ["src/tinybook/__init__.py"]
+    # Once fetched it is here, whatever becomes of the index.
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nowhere"))
+    (again,) = Deep(Source(tmp_path / "own", fetch=False)).tasks()
+    assert again.digest == task.digest
+
+
+def test_operators_and_texts_change_one_file_together(index: str, tmp_path: Path) -> None:
+    dropped = Change(place=SLICE, operator="key-without-a-part", number=1)
+    both = (dropped, Change(place=CLEAR, write="pass"))
+    (task,) = stored(tmp_path / "two", recipe(index, *both)).tasks()
+    broken = task.files["src/tinybook/__init__.py"].decode()
+    assert "key = (start,)\n" in broken and "self._found.clear()" not in broken
+    assert {name for fault in task.faults for name in fault.functions} == {"Book.add", "Book.find"}
+
+
+FILE = {"a.py": b"x = 1\ny = (x, 2)\n"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ([Change(place="b.py:1:0-1:1", write="z")], "there is no such file"),
+        ([Change(place="a.py:9:0-9:1", write="z")], "there is no such place"),
+        ([Change(place="a.py:1:0-1:77", write="z")], "there is no such place"),
+        ([Change(place="a.py:2:0-1:0", write="z")], "it ends before it begins"),
+        ([Change(place="a.py:1:4-1:5", write="(")], "it is no Python"),
+        ([Change(place="a.py:1:0-1:5", write="z = 1"), Change(place="a.py:1:4-1:5", write="2")], "overlap"),
+        ([Change(place="a.py:2:4-2:10", operator="key-without-a-part")], "no such change is possible"),
+    ],
+)
+def test_changes_that_are_not_possible(changes: list[Change], problem: str) -> None:
+    with pytest.raises(BenchmarkError, match=problem):
+        plant(FILE, changes)
+
+
+def test_text_is_put_in_as_it_stands() -> None:
+    here, between = Change(place="a.py:1:4-1:5", write="[\n    3]"), Change(place="a.py:2:0-2:0", write="x += 1\n")
+    assert plant(FILE, [between, here]) == {"a.py": b"x = [\n    3]\nx += 1\ny = (x, 2)\n"}
+
+
+def test_what_cannot_be_fetched_is_said_in_a_sentence(index: str, tmp_path: Path) -> None:
+    other = hashlib.sha256(b"another file").hexdigest()
+    assert "cannot be fetched" in why_left_out(stored(tmp_path / "a", recipe(other)))
+    assert not (home() / "libraries" / f"{other}.tar.gz").exists()
+    missing = why_left_out(stored(tmp_path / "b", recipe(other, library="tinybooks")))
+    assert "check that pip reaches a package index" in missing and "\n" not in missing
+    assert "`stackrank tasks deep` fetches them" in why_left_out(Deep(Source(tmp_path / "a", fetch=False)))
+
+
+def test_a_damaged_archive_is_noticed(task: Task, index: str, tmp_path: Path) -> None:
+    from stackrank.env.benchmarks.deep_suite import _library
+
+    kept = home() / "libraries" / f"{index}.tar.gz"
+    content = kept.read_bytes()
+    try:
+        kept.write_bytes(content[:-9])
+        _library.cache_clear()
+        assert "is damaged: remove it" in why_left_out(Deep(Source(tmp_path / "own")))
+    finally:
+        kept.write_bytes(content)
+
+
+def test_what_changes_make_otherwise_by_now_is_left_out(index: str, tmp_path: Path) -> None:
+    made = recipe(index)
+    made.tasks[0].broken = "0" * 16
+    assert "make other files than they did" in why_left_out(stored(tmp_path / "old", made))
+    made.tasks[0].hidden = ["tests/test_none.py"]
+    made.tasks[0].broken = recipe(index).tasks[0].broken
+    assert "tinybook 1.0 has no tests/test_none.py" in why_left_out(stored(tmp_path / "old", made))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("library: [", "is no YAML"), ("library: x\n", "version: Field required"), ("", "it: Input should be a valid")],
+)
+def test_a_bad_recipe_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "bad.yaml").write_text(text)
+    with pytest.raises(BenchmarkError) as raised:
+        read_recipe(tmp_path / "bad.yaml")
+    assert str(tmp_path / "bad.yaml") in str(raised.value) and problem in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"place": "a.py:1", "write": "z"}, "String should match pattern"),
+        ({"place": "a.py:1:0-1:1"}, "either `write` or `operator`"),
+        ({"place": "a.py:1:0-1:1", "write": "z", "operator": "boundary"}, "either `write` or `operator`"),
+    ],
+)
+def test_a_change_says_one_thing(change: dict[str, str], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        Change.model_validate(change)
+
+
+@pytest.mark.slow
+def test_it_is_proved_and_sealed(task: Task) -> None:
+    backend = usable("bubblewrap")
+
+    def new(spec: object) -> Sandbox:
+        return Sandbox(backend, spec)  # type: ignore[arg-type]
+
+    result = validate(task, new, rounds=1)
+    assert result.valid, result.reason
+    assert result.fail_to_pass == (
+        f"{REPORT}::test_the_new_name_is_found",
+        "tests/test_book.py::test_find_after_add",
+        f"{HIDDEN_REPORT}::test_the_new_name_is_found",
+    )
+    assert result.measured and not result.measured.in_traceback and not result.measured.in_named_file
+    assert result.proof
+    save_proof(task, result.proof)
+    fixed = score(task, Changes(files={"src/tinybook/__init__.py": BOOK.encode()}), new)
+    assert fixed.resolved and fixed.sealed >= 2
+    forged = score(task, Changes(files={REPORT: b"", "tests/test_other.py": b""}), new)
+    assert not forged.resolved
+
+
+def test_recipes_keep_the_rules() -> None:
+    files = sorted(DATA.glob("*.yaml"))
+    recipes = [read_recipe(file) for file in files]
+    tasks = [(each, task) for each in recipes for task in each.tasks]
+    assert len({task.id for _, task in tasks}) == len(tasks)
+    # A sandbox has these, or pip and setuptools have them within: an agent could read there what is right.
+    there = {*re.findall(r"^([\w-]+)==", REQUIREMENTS.read_text(encoding="utf-8"), re.M), *IN_PIP}
+    assert "pytest" in there
+    for file, made in zip(files, recipes, strict=True):
+        assert not {made.library, *(each.partition("==")[0] for each in made.requirements)} & there
+        assert file.read_text(encoding="utf-8").startswith("# stackrank-canary ")
+        assert file.stem == made.library
+        assert all("--hash=sha256:" in each and "==" in each for each in made.requirements)
+    for made, task in tasks:
+        assert task.id.startswith(f"{made.library}-"), task.id
+        assert task.category in CATEGORIES, task.id
+        for report in filter(None, (task.report, task.hidden_report)):
+            asserts = [node for node in ast.walk(ast.parse(report)) if isinstance(node, ast.Assert)]
+            assert len(asserts) >= 2, task.id
+        for change in task.changes:
+            assert f"/{change.file}".startswith(f"/{made.package}"), task.id
+            assert change.file.rpartition("/")[2] not in task.statement, f"{task.id} says where it is"
