@@ -36,8 +36,9 @@ if [ "$name" = llama-cpp ]; then have g++ || die "llama-cpp-python is compiled: 
 export CMAKE_ARGS="-DCMAKE_PROJECT_INCLUDE=$repo/deploy/setup/llama-cpp.cmake" PATH=$venv/bin:$PATH
 rm -rf "$venv"
 quietly "$name" "making the environment of the test server $name, $duration" "$python" -m venv "$venv"
+# Python compiles what is imported; most of what they bring never is.
 for file in "${requirements[@]}"; do
     quietly "$name" "installing ${file##*/}" "$venv/bin/python" -m pip --disable-pip-version-check --no-input \
-        install --require-hashes --no-deps --no-build-isolation -r "$file"
+        install --require-hashes --no-deps --no-build-isolation --no-compile -r "$file"
 done
 echo "$stamp" >"$venv/.stackrank"
