@@ -21,23 +21,25 @@ from stackrank.db.transactions import EPISODE, OPEN, STEP, Transactions, clean, 
 from stackrank.terms import EpisodeStatus, ErrorClass, StopReason, Verdict
 
 _E = EPISODE.c
-_CLAIMED = (_E.id, _E.task_id, _E.entrant_id, _E.attempt, _E.try_number, _E.interruptions)
+CLAIMED = (_E.id, _E.task_id, _E.entrant_id, _E.attempt, _E.try_number, _E.interruptions)
 Row = dict[str, Any]
 
 
 class Claims(Transactions):
     """What workers write about who plays what."""
 
-    def claim_next(self, run_id: int, by: str) -> Claimed | None:
-        """Claim the first pending episode of a run; None when there is none."""
+    def claim_next(self, run_id: int, by: str, *, without: Collection[int] = ()) -> Claimed | None:
+        """Claim the first pending episode of a run, but of none of the entrants `without`; None when there is none."""
 
         def work(connection: Connection) -> Claimed | None:
-            pending = (_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.PENDING, OPEN)
-            query = select(*_CLAIMED).where(*pending).order_by(_E.id).limit(1)
+            pending = [_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.PENDING, OPEN]
+            if without:
+                pending.append(_E.entrant_id.not_in(list(without)))
+            query = select(*CLAIMED).where(*pending).order_by(_E.id).limit(1)
             row = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()
             if row is not None:
-                _change(connection, row["id"], **_claimed(by))
-            return None if row is None else _as_claimed(row)
+                change(connection, row["id"], **claimed(by))
+            return None if row is None else as_claimed(row)
 
         return self._write(work)
 
@@ -56,8 +58,8 @@ class Claims(Transactions):
             as_seen = (row["claimed_by"], row["alive_at"]) == (seen["claimed_by"], seen["alive_at"])
             if row["status"] != EpisodeStatus.RUNNING or not as_seen:
                 return None
-            _change(connection, episode_id, **_claimed(by), interruptions=row["interruptions"] + 1)
-            return _as_claimed(row, interruptions=row["interruptions"] + 1)
+            change(connection, episode_id, **claimed(by), interruptions=row["interruptions"] + 1)
+            return as_claimed(row, interruptions=row["interruptions"] + 1)
 
         return self._write(work)
 
@@ -110,14 +112,14 @@ class Claims(Transactions):
             if steps and steps > 1 and not afresh:
                 again = {"verdict": "", "stop_reason": "", "error": "", "error_class": "", "ended_at": None}
                 again |= {"interruptions": row["interruptions"] + 1}
-                _change(connection, episode_id, **again, **state)
-                return _as_claimed(row, interruptions=row["interruptions"] + 1)
-            _change(connection, episode_id, counted=False)
+                change(connection, episode_id, **again, **state)
+                return as_claimed(row, interruptions=row["interruptions"] + 1)
+            change(connection, episode_id, counted=False)
             same = {name: row[name] for name in ("run_id", "task_id", "entrant_id", "attempt", "sandbox")}
             following = Episode(**same, try_number=row["try_number"] + 1, created_at=now())
             values = {**following.model_dump(exclude={"id"}), **state}
             new = new_id(connection.execute(insert(EPISODE).values(values)))
-            return _as_claimed({**values, "id": new})
+            return as_claimed({**values, "id": new})
 
         return self._write(work)
 
@@ -192,13 +194,15 @@ def check_claim(connection: Connection, episode_id: int, by: str | None) -> None
         raise ClaimLost(f"Episode {episode_id} is played by somebody else now.")
 
 
-def _claimed(by: str) -> Row:
+def claimed(by: str) -> Row:
+    """What a claim of `by` changes in an episode's row."""
     started = func.coalesce(_E.started_at, now())
     return {"status": EpisodeStatus.RUNNING, "claimed_by": by, "alive_at": now(), "started_at": started}
 
 
-def _as_claimed(row: Any, **changed: Any) -> Claimed:
-    return cast("Claimed", {column.name: row[column.name] for column in _CLAIMED} | changed)
+def as_claimed(row: Any, **changed: Any) -> Claimed:
+    """An episode's row as a worker gets it."""
+    return cast("Claimed", {column.name: row[column.name] for column in CLAIMED} | changed)
 
 
 def _locked(connection: Connection, episode_id: int) -> Any:
@@ -209,5 +213,6 @@ def _locked(connection: Connection, episode_id: int) -> Any:
     return row
 
 
-def _change(connection: Connection, episode_id: int, **values: Any) -> None:
+def change(connection: Connection, episode_id: int, **values: Any) -> None:
+    """Change columns of an episode."""
     connection.execute(update(EPISODE).where(_E.id == episode_id).values(values))

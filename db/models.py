@@ -144,6 +144,8 @@ class Run(SQLModel, table=True):
     schedule: str = Field(default="", index=True)
     # What got worse since the leaderboard's run before: [{"entrant", "what", "sentence", ...}].
     regressions: list[dict[str, Any]] = json(list)
+    # The endpoints that it waits for: {address: `db.rows.Outage`}.
+    outages: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
     prefect_flow_run_id: str = ""
     host: str = ""
     created_at: datetime | None = when()

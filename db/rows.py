@@ -95,6 +95,18 @@ class Progress(TypedDict):
     cost_usd: float | None
 
 
+class Outage(TypedDict):
+    """An endpoint that does not answer, for which its entrants wait."""
+
+    since: str
+    probes: int
+    """How often it was asked again."""
+    probe: int
+    """The episode that asked last."""
+    entrants: list[int]
+    error: str
+
+
 class RunListed(Progress):
     """A run, its benchmark's name, how long it has taken, and how far it is."""
 
@@ -116,6 +128,7 @@ class RunListed(Progress):
     episodes_total: int
     schedule: str
     regressions: list[Json]
+    outages: dict[str, Outage] | None
     prefect_flow_run_id: str
     host: str
     created_at: str | None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, and_, case, func, insert, or_, select, update
+from sqlalchemy import Connection, case, insert, select, update
 
 from stackrank.db import conditions as conditions_of
 from stackrank.db import tallies
@@ -15,9 +14,10 @@ from stackrank.db.claims import Claims, check_claim
 from stackrank.db.columns import now
 from stackrank.db.entrants import Entrants
 from stackrank.db.models import Episode, Run, Step, Task
+from stackrank.db.outages import Outages
 from stackrank.db.partitions import make_room
 from stackrank.db.queries.steps import steps
-from stackrank.db.rows import Interrupted, RunListed
+from stackrank.db.run_life import RunLife
 from stackrank.db.texts import Blobs, fold
 from stackrank.db.tool_use import store_tool_use
 from stackrank.db.transactions import (
@@ -35,16 +35,13 @@ from stackrank.db.transactions import (
 )
 from stackrank.db.validations import RESULT, Validations
 from stackrank.db.verdicts import Kept, Verdicts
-from stackrank.terms import EpisodeStatus, Milestone, RunStatus, Verdict
+from stackrank.terms import EpisodeStatus, Milestone, Verdict
 
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
 _BULK = 500  # rows a statement; SQLite takes 32,766 parameters
 
 
-_GOING_ON = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
-_HEARD = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
-"""When a run's owner was last heard of."""
 _VALIDATION = {*RESULT, "audit"}
 _TASK_COLUMNS = {column.name for column in TASK.columns} - {"id", "benchmark_id"} - _VALIDATION
 
@@ -57,7 +54,7 @@ class SavedBenchmark:
     task_ids: dict[str, int]
 
 
-class Store(Claims, Entrants, Validations, Verdicts):
+class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
     """Writes to the database behind `engine`, as `db.engine.connect` gives it.
 
     A transaction that met a lock, a deadlock or a lost connection is tried again, `attempts` times in all. Then, and
@@ -184,69 +181,6 @@ class Store(Claims, Entrants, Validations, Verdicts):
         self._update(connection, RUN, run_id, {"episodes_total": len(found)})
         return {cell: found[cell] for cell in wanted}
 
-    def reopen_run(self, seen: RunListed) -> bool:
-        """Let a cancelled run go on, as it was seen. False: it is not cancelled, or was cancelled again since."""
-        ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
-
-        def work(connection: Connection) -> bool:
-            as_seen = (RUN.c.status == RunStatus.CANCELLED, RUN.c.ended_at.is_not_distinct_from(ended_at))
-            statement = update(RUN).where(RUN.c.id == seen["id"], *as_seen).values(status=RunStatus.PENDING)
-            reopened = bool(connection.execute(statement).rowcount)
-            if reopened:
-                tallies.forget(connection, [seen["id"]])
-            return reopened
-
-        return self._write(work)
-
-    def start_run(self, run_id: int, *, prefect_flow_run_id: str = "") -> bool:
-        """Mark the run as going on, also one that is resumed; its first start stays. False: it is cancelled."""
-
-        def work(connection: Connection) -> bool:
-            started = func.coalesce(RUN.c.started_at, now())
-            known = RUN.c.prefect_flow_run_id  # the first one stays: a retry of it finds its run by it
-            values = {
-                "status": RunStatus.RUNNING,
-                "reason": "",
-                "started_at": started,
-                "ended_at": None,
-                "prefect_flow_run_id": case((known == "", prefect_flow_run_id), else_=known),
-                "heartbeat_at": now(),
-            }
-            where = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
-            if connection.execute(update(RUN).where(*where).values(values)).rowcount == 0:
-                self._update(connection, RUN, run_id, {"heartbeat_at": now()})
-                return False
-            tallies.forget(connection, [run_id])
-            return True
-
-        return self._write(work)
-
-    def heartbeat(self, run_id: int) -> RunStatus:
-        """Say that the run's owner lives, and learn the run's status: it may have been cancelled meanwhile."""
-
-        def work(connection: Connection) -> RunStatus:
-            self._update(connection, RUN, run_id, {"heartbeat_at": now()})
-            return RunStatus(connection.execute(select(RUN.c.status).where(RUN.c.id == run_id)).scalar_one())
-
-        return self._write(work)
-
-    def cancel_run(self, run_id: int, reason: str) -> bool:
-        """Cancel a run that is pending or running; its workers hear of it by `heartbeat`. False: it was over.
-
-        One that is cancelled already is cancelled anew: somebody may be about to reopen it.
-        """
-
-        def work(connection: Connection) -> bool:
-            values = clean({"status": RunStatus.CANCELLED, "reason": reason, "ended_at": now()})
-            if connection.execute(update(RUN).where(RUN.c.id == run_id, _GOING_ON).values(values)).rowcount == 0:
-                again = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
-                connection.execute(update(RUN).where(*again).values(ended_at=now()))
-                return False
-            tallies.keep(connection, run_id)
-            return True
-
-        return self._write(work)
-
     def change_spec(self, run_id: int, changes: Mapping[str, Any]) -> None:
         """Change fields of a run's specification that do not change what its episodes are, such as its budget."""
 
@@ -269,47 +203,10 @@ class Store(Claims, Entrants, Validations, Verdicts):
 
         self._write(work)
 
-    def end_run(self, run_id: int, status: str, reason: str = "") -> bool:
-        """End the run as finished, cancelled or failed. False: it was over, and stays as somebody else ended it."""
-        ended = RunStatus(status)
-        if ended in (RunStatus.PENDING, RunStatus.RUNNING):
-            raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
-
-        def work(connection: Connection) -> bool:
-            values = clean({"status": ended, "reason": reason, "ended_at": now()})
-            where = (RUN.c.id == run_id, _GOING_ON)
-            changed = bool(connection.execute(update(RUN).where(*where).values(values)).rowcount)
-            if not changed:
-                self._update(connection, RUN, run_id, {"ended_at": func.coalesce(RUN.c.ended_at, now())})
-            tallies.keep(connection, run_id)
-            return changed
-
-        return self._write(work)
-
-    def cannot_start(self, run_id: int, reason: str, silent_s: float) -> None:
-        """End the run as failed, unless it is over, or its owner was heard of in the last `silent_s` seconds."""
-
-        def work(connection: Connection) -> None:
-            silent = and_(RUN.c.status == RunStatus.RUNNING, now() - timedelta(seconds=silent_s) > _HEARD)
-            where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
-            values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
-            if connection.execute(update(RUN).where(*where).values(values)).rowcount:
-                tallies.keep(connection, run_id)
-
-        self._write(work)
-
     def save_regressions(self, run_id: int, found: Sequence[Mapping[str, Any]]) -> None:
         """Store what got worse since the leaderboard's run before."""
         row = clean({"regressions": [dict(each) for each in found]})
         self._write(lambda connection: self._update(connection, RUN, run_id, row))
-
-    def interrupted_runs(self, older_than_s: float) -> list[Interrupted]:
-        """The running runs whose owner was last heard of more than `older_than_s` seconds ago."""
-        limit = now() - timedelta(seconds=older_than_s)
-        columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
-        query = select(*columns).where(RUN.c.status == RunStatus.RUNNING, or_(_HEARD.is_(None), limit > _HEARD))
-        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Interrupted", dict(row)) for row in found]
 
     def add_step(self, step: Step, *, by: str | None = None) -> None:
         """Append one step, committed when this returns. The same step again is accepted, another one is not.

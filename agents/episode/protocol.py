@@ -106,6 +106,15 @@ class EndpointError(InfrastructureError):
     """The model's endpoint failed for good: infrastructure, never the entrant's failure."""
 
 
+class EndpointDown(EndpointError):
+    """The endpoint does not answer anybody, or says that it cannot at the moment: other questions fare no better."""
+
+    def __init__(self, message: str, endpoint: str = "") -> None:
+        """`endpoint`: its address as `Endpoint.shown_url` has it; empty where nobody knows which one it was."""
+        super().__init__(message)
+        self.endpoint = endpoint
+
+
 class SetupError(UsageError):
     """The agent cannot play at all as configured (no key, unknown model): one sentence with the remedy."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from abc import ABC, abstractmethod
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from stackrank.agents.episode.protocol import AccessError, EndpointError, GaveUp, SetupError
+from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, GaveUp, SetupError
 from stackrank.agents.llm import limits, retries
 from stackrank.agents.llm.client import make_client
 from stackrank.agents.llm.settings import PLACEHOLDERS, Settings
@@ -195,18 +196,26 @@ class Endpoint(ABC):
         fault itself.
         """
         started = asked = time.monotonic()
+        failing = math.inf
         tries = 0
         wire = self.wire(messages)
+        shared = limits.of(self.settings)
         try:
             for attempt in retries.patiently(self.settings.retry_s, first_contact=not self.answers):
-                with attempt, limits.of(self.settings).slot(tokens):
+                with attempt, shared.slot(tokens):
                     tries += 1
                     asked = time.monotonic()
-                    answer = self._request(parameters, wire)
+                    try:
+                        answer = self._request(parameters, wire)
+                    except Failed:
+                        failing = min(failing, time.monotonic())
+                        raise
         except Failed as error:
             if foreign and self._is_at_fault(error):
                 raise Rejected(self._clean(error), error.status) from None
-            raise self._failure(error, tries, time.monotonic() - started) from None
+            answers_others = shared.answered > failing
+            raise self._failure(error, tries, time.monotonic() - started, answers_others) from None
+        shared.answered = time.monotonic()
         return answer, Took(model_ms=(time.monotonic() - asked) * 1000, waited_ms=(asked - started) * 1000)
 
     def _is_at_fault(self, error: Failed) -> bool:
@@ -299,8 +308,8 @@ class Endpoint(ABC):
             text = re.sub(whole, "***", text)
         return text
 
-    def _failure(self, error: Failed, tries: int, seconds: float) -> Exception:
-        """The exception to raise for what the endpoint did in the end."""
+    def _failure(self, error: Failed, tries: int, seconds: float, answers_others: bool = False) -> Exception:
+        """The exception to raise for what the endpoint did in the end; `answers_others`: since this question failed."""
         where = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
         said = self._clean(error)
         if error.status is not None and retries.is_too_long(error):
@@ -325,7 +334,10 @@ class Endpoint(ABC):
         if error.status in _WRONG:
             return SetupError(f"{where} does not accept the request: check the entrant's config ({said})")
         times = "at once" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
-        return EndpointError(f"{where} failed {times}: {said}")
+        message = f"{where} failed {times}: {said}"
+        if retries.is_passing(error) and not isinstance(error, Garbled) and not answers_others:
+            return EndpointDown(message, self.settings.shown_url)
+        return EndpointError(message)
 
     def _clean(self, error: Failed) -> str:
         """What an error says, in one line and without the key, however the server repeats it."""

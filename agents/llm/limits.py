@@ -5,6 +5,7 @@ Where several processes share an endpoint, `share` puts a common store behind th
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -88,6 +89,8 @@ class Limits:
         self._most: float | None = None
         self._requests = Rate(f"{url} requests")
         self._tokens = Rate(f"{url} tokens")
+        self.answered = -math.inf
+        """When the endpoint last answered this process, by the monotonic clock."""
 
     def narrow(self, settings: Settings) -> None:
         """Apply the limits of these settings as well."""

@@ -58,6 +58,8 @@ def figures(now: Mapping[str, Any]) -> None:
         st.metric("Tried again", now["retried"], border=True, help="Tries that ended in an error and were repeated.")
         st.metric("Cost", wording.usd(now["cost_usd"]), border=True, help="Where prices are known; errors included.")
         st.metric("Duration", wording.duration(now["wall_s"]), border=True)
+    if now["status"] == "running" and (out := queries.paused(now["outages"])):
+        st.warning(show.escaped(f"Paused: {out}. Its entrants wait, the rest goes on."))
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
         st.warning(f"No sign of life for {silence}. `stackrank resume {run_id}` goes on with it.")

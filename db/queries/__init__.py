@@ -23,12 +23,13 @@ from stackrank.db.queries.health import health
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
-from stackrank.db.queries.runs import progress, run, run_of_flow, runs, tasks_of_run
+from stackrank.db.queries.runs import outages, paused, progress, run, run_of_flow, runs, tasks_of_run
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
 from stackrank.db.queries.standings import board, failure_points, leaderboard, rate_history, run_summary
 from stackrank.db.queries.steps import (
     actions,
+    answered_steps,
     before,
     edits,
     exchanges,
@@ -51,6 +52,7 @@ __all__ = [
     "Scope",
     "abilities",
     "actions",
+    "answered_steps",
     "apart_sentence",
     "audits",
     "before",
@@ -79,6 +81,8 @@ __all__ = [
     "leaderboard",
     "neighbours",
     "notes",
+    "outages",
+    "paused",
     "progress",
     "rate_history",
     "regressions",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from stackrank.db.queries.reading import as_list, fetch, fetch_one, row_id
 from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
+from stackrank.wording import moment
 
 LATEST = "latest"
 _BENCHMARK = (BENCHMARK.c.name.label("benchmark"), BENCHMARK.c.digest.label("benchmark_digest"))
@@ -179,3 +180,18 @@ def wall_s(run: rows.RunListed) -> float | None:
     going = run["status"] == RunStatus.RUNNING
     end = now() if going or not run["ended_at"] else datetime.fromisoformat(run["ended_at"])
     return round(max(0.0, (end - datetime.fromisoformat(run["started_at"])).total_seconds()), 3)
+
+
+def outages(engine: Engine, run_id: int) -> dict[str, rows.Outage]:
+    """The endpoints that a run waits for."""
+    found = fetch_one(engine, select(RUN.c.outages).where(RUN.c.id == run_id))
+    return (found and found["outages"]) or {}
+
+
+def paused(out: Mapping[str, rows.Outage] | None) -> str:
+    """The sentence about the endpoints that a run waits for; empty where there is none."""
+    return "; ".join(
+        f"endpoint {endpoint} does not answer since {moment(each['since'])} (asked again {each['probes']} times; "
+        f"{each['error'][:200]})"
+        for endpoint, each in (out or {}).items()
+    )

@@ -259,3 +259,9 @@ def task_files(engine: Engine, episode_id: int) -> dict[str, str]:
     if found is None:
         raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
     return dict(found["files"])
+
+
+def answered_steps(engine: Engine, episode_id: int) -> int:
+    """How many steps of an episode a model has answered for."""
+    query = select(func.count().label("n")).where(_S.episode_id == episode_id, _S.model_ms > 0)
+    return int(fetch(engine, query)[0]["n"])

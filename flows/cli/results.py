@@ -50,6 +50,9 @@ def runs(
         for row in rows
     ]
     print_table(shown, columns, empty)
+    for row in rows:
+        if row["status"] == "running" and (out := queries.paused(row["outages"])):
+            tell(f"\nrun {row['id']} is paused: {out}")
 
 
 @app.command()

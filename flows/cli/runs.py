@@ -327,7 +327,8 @@ def _evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool
         def shown(counts: Counts) -> None:
             cost = f", ${counts['cost_usd']:.2f}" if counts["cost_usd"] else ""
             verdicts = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
-            show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost)
+            waits = f"; paused: {out}" if (out := queries.paused(queries.outages(engine, run_id))) else ""
+            show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
         with followed(engine, run_id, _PERIOD_S, shown):
             interrupted = evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, say=say)

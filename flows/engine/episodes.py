@@ -47,8 +47,11 @@ def episode(run_id: int, claim: Claimed, token: str, label: str) -> dict[str, An
     return played
 
 
-def drive(session: Session, limit: int | None = None) -> str:
-    """Play what is left, or `limit` episodes of it, from this process. Returns why it ended early."""
+def drive(session: Session, limit: int | None = None, *, probes: bool = False) -> str:
+    """Play what is left, or `limit` episodes of it, from this process. Returns why it ended early.
+
+    `probes`: see `Driver`.
+    """
     with _runner(session) as runner:
 
         def submit(claim: Claimed, done: Done) -> None:
@@ -62,7 +65,7 @@ def drive(session: Session, limit: int | None = None) -> str:
             future.add_done_callback(lambda over: done(_error(over)))
 
         try:
-            return Driver(session, submit, limit=limit).run()
+            return Driver(session, submit, limit=limit, probes=probes).run()
         except BaseException:
             # The runner waits for its threads: they have to end. Others go on with what a shard leaves.
             (session.cancel if limit is None else session.release)()

@@ -38,6 +38,7 @@ from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.runs.claims import Watch
 from stackrank.flows.runs.driver import spent, too_many_errors
+from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session, leave, session_of
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
@@ -49,15 +50,15 @@ MOST_FAILED = 3
 
 
 @flow(name="shard", flow_run_name="run {run_id} · shard {number}", persist_result=False)
-def shard(run_id: int, number: int, size: int) -> State[Any]:
-    """Play up to `size` open episodes of a run that goes on."""
+def shard(run_id: int, number: int, size: int, probes: bool = False) -> State[Any]:
+    """Play up to `size` open episodes of a run that goes on. `probes`: ask the endpoints that did not answer."""
     status = queries.run(connect(), run_id)["status"]
     if status != RunStatus.RUNNING:
         return Completed(message=f"the run is {status}")
     session = session_of(run_id)
     try:
         session.claims.start_heart()
-        why = drive(session, limit=size)
+        why = drive(session, limit=size, probes=probes)
     finally:
         leave(run_id)
     return Failed(message=why) if why else Completed()
@@ -69,7 +70,7 @@ SHARD = Workflow(shard, limit=None, former=("flows.shards.shard",))
 def lead(session: Session) -> str:
     """Have the run played by the workers of its pool, and wait until they have. Returns why it ended early."""
     spec, run_id, store = session.run.spec, session.run_id, session.store
-    watch, submitted = Watch(), 0
+    watch, outages, submitted = Watch(), Outages(session), 0
     done, idle = -1, list[UUID]()  # shards submitted since something was played
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
@@ -84,18 +85,25 @@ def lead(session: Session) -> str:
                 return ""
             if why := spent(session) or too_many_errors(session):
                 return why
+            outages.look({row["id"] for row in claims})
+            held_back = store.count_waiting(run_id, outages.waiting) if outages.waiting else 0
+            if held_back == pending and not claims and held_back and outages.hopeless(spec.endpoint_silence_s):
+                return outages.why()
             if claims or counts["done"] != done:
                 done, idle = counts["done"], []
             workers = {row["claimed_by"] for row in claims}
-            missing = math.ceil(pending / spec.shard_size) - len(workers)
+            missing = math.ceil((pending - held_back) / spec.shard_size) - len(workers)
+            probes = bool(held_back) and outages.any_due()
             try:
-                if missing > 0 and not _expected(client, run_id):
+                if (missing > 0 or probes) and not _expected(client, run_id):
                     if why := _in_vain(client, idle):
                         return f"the workers of the pool {spec.pool} cannot play it: {why}"
-                    for _ in range(missing):
+                    for each in [*[True] * probes, *[False] * missing]:
                         submitted += 1
-                        idle.append(_submit(client, deployment, run_id, submitted, spec.shard_size))
-                    log.info("shards submitted", run=run_id, shards=missing, pool=spec.pool)
+                        idle.append(
+                            _submit(client, deployment, run_id, submitted, 1 if each else spec.shard_size, each)
+                        )
+                    log.info("shards submitted", run=run_id, shards=missing + probes, pool=spec.pool)
             except (httpx.HTTPError, PrefectException) as error:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
             time.sleep(TICK_S)
@@ -136,10 +144,10 @@ def _in_vain(client: SyncPrefectClient, shards: list[UUID]) -> str:
     return (failed[0].state and failed[0].state.message) or "their shards fail"
 
 
-def _submit(client: SyncPrefectClient, deployment: UUID, run_id: int, number: int, size: int) -> UUID:
+def _submit(client: SyncPrefectClient, deployment: UUID, run_id: int, number: int, size: int, probes: bool) -> UUID:
     made = client.create_flow_run_from_deployment(
         deployment,
-        parameters={"run_id": run_id, "number": number, "size": size},
+        parameters={"run_id": run_id, "number": number, "size": size, "probes": probes},
         tags=[_tag(run_id)],
         idempotency_key=f"{flow_run.id}-{flow_run.run_count}-{number}",
     )

@@ -66,6 +66,7 @@ def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
             Ended(RunStatus.FINISHED, episode_id) if verdict else Ended(RunStatus.CANCELLED, episode_id, "cancelled")
         )
     except EpisodeFailed as error:
+        store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=str(error), by=error.by or None)
         ended = Ended(RunStatus.FAILED, episode_id, str(error))
     except KeyboardInterrupt:
         # On a terminal only while a tool is at work: while a line is typed, Ctrl-C takes the line back.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from stackrank import log
@@ -13,18 +14,24 @@ from stackrank.db.rows import Claim, Claimed
 from stackrank.flows.runs.claims import Watch
 from stackrank.flows.runs.episode import break_off
 from stackrank.flows.runs.error_policy import EpisodeFailed
+from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session
 from stackrank.flows.runs.stopping import skip_what_is_known
+from stackrank.terms import ErrorClass, StopReason
 
 TICK_S = 1.0
 BACKOFF_S = 2.0
 """Before the second try; doubled before each further one, and up to half as much again by chance."""
+LATEST_S = 300.0
+"""A second try comes after what was never tried, so that it does not meet the same load; but no later than this."""
 ENOUGH = 5
 """Episodes that must have ended before their share of errors means anything."""
 MOST_INTERRUPTIONS = 20
 """An episode that was cut off more often than this probably kills its workers."""
 
 Done = Callable[[BaseException | None], None]
+Cell = tuple[int, int, int]
+"""(task id, entrant id, attempt)."""
 Submit = Callable[[Claimed, Done], None]
 """Plays a claimed episode somewhere, and calls back when it is over, with what it raised."""
 
@@ -32,19 +39,23 @@ Submit = Callable[[Claimed, Done], None]
 class Driver:
     """Plays the open episodes of a run, `workers` at a time. Used by one thread."""
 
-    def __init__(self, session: Session, submit: Submit, *, limit: int | None = None) -> None:
-        """`limit`: at most so many episodes, however often tried, and no waiting for those that others play."""
+    def __init__(self, session: Session, submit: Submit, *, limit: int | None = None, probes: bool = False) -> None:
+        """`limit`: at most so many episodes, however often tried, and no waiting for those that others play, nor for
+        endpoints that do not answer. `probes`: it is time to ask those.
+        """
         self._session = session
         self._store = session.store
         self._submit = submit
         self._limit = limit
         self._watch = Watch()
+        self._outages = Outages(session, at_once=probes)
         self._looked = 0.0
         self._void: list[Claim] = []
         self._others = False
         self._started = 0
         self._playing: dict[int, Claimed] = {}
-        self._tries: dict[tuple[int, int, int], int] = {}
+        self._tries: dict[Cell, int] = {}
+        self._unanswered: Counter[Cell] = Counter()
         self._waiting: list[tuple[float, Claimed]] = []
         """Failed episodes, and when each is tried again. They stay claimed, so that the run does not look finished."""
         self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
@@ -55,7 +66,7 @@ class Driver:
         try:
             while True:
                 exhausted = self._start()
-                if not self._playing and (self._stopping() or (exhausted and not self._waiting and not self._others)):
+                if not self._playing and (self._stopping() or (exhausted and not self._is_awaited())):
                     return self._why
                 try:
                     claim, error = self._over.get(timeout=TICK_S)
@@ -64,6 +75,17 @@ class Driver:
                 self._ended(claim, error)
         finally:
             self._give_back()
+
+    def _is_awaited(self) -> bool:
+        """Whether something may still come that can be played here."""
+        out, tried = self._outages, [claim["entrant_id"] for _, claim in self._waiting]
+        if self._others or any(entrant not in out.waiting for entrant in tried):
+            return True
+        if self._limit is not None or not (tried or out.holds_back()):
+            return False
+        if out.hopeless(self._session.run.spec.endpoint_silence_s):
+            self._why = self._why or out.why()
+        return not self._why
 
     def _start(self) -> bool:
         """Start what can be started. True when there is nothing more that could be."""
@@ -74,7 +96,10 @@ class Driver:
             if claim is None:
                 return True
             if claim["interruptions"] > MOST_INTERRUPTIONS:
-                error = f"it was cut off {claim['interruptions']} times: it may be what kills its workers"
+                error = (
+                    f"it was cut off {claim['interruptions']} times: it may be what kills its workers, or what its "
+                    "endpoint cannot answer"
+                )
                 self._store.fail_episode(claim["id"], stop_reason="error", error=error, by=self._session.claims.token)
                 continue
             self._playing[claim["id"]] = claim
@@ -82,42 +107,59 @@ class Driver:
         return False
 
     def _next(self) -> Claimed | None:
-        token, now = self._session.claims.token, time.monotonic()
-        for entry in self._waiting:
-            due, claim = entry
-            if due <= now:
-                self._waiting.remove(entry)
-                self._session.claims.let_go(claim["id"])
-                self._store.begin(claim["id"], token)
-                return claim
+        now = time.monotonic()
+        if late := self._again(now - LATEST_S):
+            return late
         if self._limit is not None and self._started >= self._limit:
-            return None
+            return self._again(now)
         if now - self._looked >= TICK_S:
             self._looked = now
             rows = self._store.claims(self._session.run_id)
             mine = {*self._playing, *(claim["id"] for _, claim in self._waiting)}
             self._void = self._watch.void(rows, mine)
             self._others = self._limit is None and any(row["id"] not in mine for row in rows)
+            self._outages.look({row["id"] for row in rows})
+        found = self._claimed()
+        self._started += found is not None
+        return found or self._again(now)
+
+    def _claimed(self) -> Claimed | None:
+        """An episode that nobody else plays; of an entrant whose endpoint does not answer, only its probe."""
+        token, waiting = self._session.claims.token, self._outages.waiting
         while self._void:
             seen = self._void.pop(0)
             if found := self._store.take_over(seen["id"], token, seen=seen):
-                break
-        else:
-            found = self._store.claim_next(self._session.run_id, token)
-        self._started += found is not None
-        return found
+                if found["entrant_id"] not in waiting:
+                    return found
+                self._store.postpone(found["id"], token)
+        return self._outages.probe() or self._store.claim_next(self._session.run_id, token, without=waiting)
+
+    def _again(self, due_by: float) -> Claimed | None:
+        """The first failed episode whose next try was due by then."""
+        for entry in self._waiting:
+            due, claim = entry
+            if due <= due_by and claim["entrant_id"] not in self._outages.waiting:
+                self._waiting.remove(entry)
+                self._session.claims.let_go(claim["id"])
+                self._store.begin(claim["id"], self._session.claims.token)
+                return claim
+        return None
 
     def _ended(self, claim: Claimed, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
         if error is not None and not isinstance(error, EpisodeFailed):
             # Whoever played it is gone, or could not: the claim will be found void.
             log.warning("an episode was left, and will be gone on with", run=self._session.run_id, error=error)
+        if isinstance(error, EpisodeFailed) and error.endpoint:
+            self._unanswered_by(claim, error)
+            return
+        self._outages.over(claim)
         if not isinstance(error, EpisodeFailed):
             skip_what_is_known(self._session)
             return
         if error.ends_run:
             self._why = self._why or str(error)
-        cell = (claim["task_id"], claim["entrant_id"], claim["attempt"])
+        cell = _cell(claim)
         failures = self._tries.get(cell, 0) + (not error.afresh)
         self._tries[cell] = failures
         if error.retried and (error.afresh or failures <= self._session.run.spec.retries):
@@ -126,6 +168,17 @@ class Driver:
                 self._session.claims.hold(again["id"])
                 self._waiting.append((time.monotonic() + delay_s, again))
         else:
+            self._why = self._why or too_many_errors(self._session)
+
+    def _unanswered_by(self, claim: Claimed, error: EpisodeFailed) -> None:
+        """An episode waits for its endpoint; unless that answers the others, again and again, and never this one."""
+        cell = _cell(claim)
+        self._unanswered[cell] += not self._outages.is_probe(claim)
+        self._outages.down(claim, error)
+        if self._unanswered[cell] > self._session.run.spec.retries + 1:
+            # Unless somebody has claimed it meanwhile.
+            reason, kind = StopReason.ERROR, ErrorClass.ENDPOINT
+            self._store.fail_episode(claim["id"], stop_reason=reason, error=str(error), error_class=kind, by="")
             self._why = self._why or too_many_errors(self._session)
 
     def _stopping(self) -> bool:
@@ -143,6 +196,10 @@ class Driver:
                 break_off(self._session, claim["id"])
             else:
                 self._store.release(claim["id"], self._session.claims.token)
+
+
+def _cell(claim: Claimed) -> Cell:
+    return claim["task_id"], claim["entrant_id"], claim["attempt"]
 
 
 def reopen_errors(session: Session) -> None:

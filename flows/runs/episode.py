@@ -55,6 +55,10 @@ def play_episode(session: Session, claim: Claimed, *, here: bool = False) -> dic
             return {**nothing, "stop_reason": break_off(session, episode_id)}
         how = policy(error)
         text = sentence(error)
+        if how.waits:
+            # Whoever drives the run gives it back when all workers know that the endpoint is out.
+            endpoint = getattr(error, "endpoint", "") or f"of {session.entrants[claim['entrant_id']].spec.label}"
+            raise EpisodeFailed(text, how.retried, endpoint=endpoint, by=session.claims.token) from error
         if not session.store.fail_episode(
             episode_id,
             stop_reason=StopReason.ERROR,

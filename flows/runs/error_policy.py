@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stackrank.agents.episode.loop import ReplayDiffers
-from stackrank.agents.episode.protocol import AccessError, EndpointError, SetupError
+from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, SetupError
 from stackrank.db.errors import DatabaseError
 from stackrank.env.mcp.server import McpServerChanged, McpServerFailed
 from stackrank.env.sandbox.base import BuildError, PreparationFailed, SandboxError
@@ -31,6 +31,8 @@ class Policy:
     """Whether it then starts from the beginning, whatever it had done. Otherwise it goes on where it was cut off."""
     ends_run: bool = False
     """Whether no other episode can do better, so that none is started any more."""
+    waits: bool = False
+    """Whether the episode waits until what failed is there again, without any verdict."""
 
 
 # Any other error is a fault of stackrank: the episode ends in `error`, is not tried again, and its message says so.
@@ -40,6 +42,9 @@ POLICIES: dict[type[Exception], Policy] = {
     PreparationFailed: Policy("what the episode needs", ErrorClass.MACHINE, retried=True),
     McpServerChanged: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
     McpServerFailed: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=True),
+    EndpointDown: Policy(
+        "the model's endpoint", ErrorClass.ENDPOINT, retried=True, waits=True
+    ),  # before its base class
     EndpointError: Policy("the model's endpoint", ErrorClass.ENDPOINT, retried=True),
     DatabaseError: Policy("the database", ErrorClass.MACHINE, retried=True),
     ReplayDiffers: Policy("the repetition", ErrorClass.MACHINE, retried=True, afresh=True),
@@ -54,14 +59,27 @@ FAULT = Policy("stackrank itself", ErrorClass.OURS, retried=False)
 
 
 class EpisodeFailed(StackrankError):
-    """An episode ended in `error`, which has been written down."""
+    """An episode ended in `error`, which has been written down; or it has to wait for an endpoint, and is still claimed."""
 
-    def __init__(self, message: str, retried: bool = False, afresh: bool = False, ends_run: bool = False) -> None:
-        """As in `Policy`. All arguments are kept in `args`, so that it can be sent between processes."""
-        super().__init__(message, retried, afresh, ends_run)
+    def __init__(
+        self,
+        message: str,
+        retried: bool = False,
+        afresh: bool = False,
+        ends_run: bool = False,
+        endpoint: str = "",
+        by: str = "",
+    ) -> None:
+        """As in `Policy`; `endpoint`: what it waits for, `by`: whose claim it is then.
+
+        All arguments are kept in `args`, so that it can be sent between processes.
+        """
+        super().__init__(message, retried, afresh, ends_run, endpoint, by)
         self.retried = retried
         self.afresh = afresh
         self.ends_run = ends_run
+        self.endpoint = endpoint
+        self.by = by
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -143,6 +143,9 @@ class RunSpec(BaseModel):
     """Whether the first `eval` at which the visible tests pass ends an episode; else only `submit` or a limit does."""
     retries: int = Field(2, ge=0, le=10)
     """How often an episode is tried again after a failure of the infrastructure."""
+    endpoint_silence_s: float = Field(3600, ge=0)
+    """Seconds that the run waits for a model's endpoint that does not answer, once nothing else is left to play. Then
+    it ends as failed, and what waits stays unplayed."""
     runner: Literal["threads", "dask"] = "threads"
     """Where episodes are played: in this process, or on a Dask cluster (`pip install 'stackrank[dask]'`)."""
     dask_address: str = ""

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.loop import Budget
-from stackrank.agents.episode.protocol import Briefing, EndpointError, GaveUp, Malformed, SetupError
-from stackrank.agents.llm import LlmAgent
+from stackrank.agents.episode.protocol import Briefing, EndpointDown, EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.llm import LlmAgent, limits
 from stackrank.agents.llm.retries import FIRST_CONTACT_S
+from stackrank.agents.llm.settings import LlmSettings
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
 from stackrank.terms import StopReason
@@ -157,6 +158,25 @@ def test_patience_ends(serve: Any, fault: Fault) -> None:
         agent.act(Observation(""))
     assert server.url in str(caught.value)
     assert server.asked == 2, "a third would come after a second and more"
+
+
+@pytest.mark.parametrize(
+    ("fault", "down"),
+    [(Fault.status(503), True), (Fault.dropped(), True), (Fault.status(402), False), (Fault.garbled(), False)],
+)
+def test_an_endpoint_is_down_where_no_question_would_fare_better(
+    serve: Any, monkeypatch: pytest.MonkeyPatch, fault: Fault, down: bool
+) -> None:
+    server = serve([fault])
+    with pytest.raises(EndpointError) as caught:
+        started(retry_s=0.0).act(Observation(""))
+    assert isinstance(caught.value, EndpointDown) is down
+    if isinstance(caught.value, EndpointDown):
+        assert caught.value.endpoint == server.url
+        monkeypatch.setattr(limits.of(LlmSettings()), "answered", math.inf)  # another question since this one failed
+        with pytest.raises(EndpointError) as again:
+            started(retry_s=0.0).act(Observation(""))
+        assert not isinstance(again.value, EndpointDown)
 
 
 def test_a_wait_longer_than_the_patience_is_not_waited_for(serve: Any) -> None:

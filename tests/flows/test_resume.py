@@ -185,7 +185,7 @@ def test_what_an_endpoint_could_not_answer_is_continued(
     endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Its answers so far are not paid for twice, and the try is the same; also where no database holds all it said."""
-    monkeypatch.setattr("stackrank.flows.runs.driver.BACKOFF_S", 0.1)
+    monkeypatch.setattr("stackrank.flows.runs.outages.FIRST_PAUSE_S", 0.1)
     script, failed = Script(), []
 
     def failing(request: dict[str, Any]) -> Any:

@@ -1,0 +1,123 @@
+"""How a run starts, goes on and ends. Every change of its status is one compare and swap: a cancel wins."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Connection, and_, case, func, or_, select, update
+
+from stackrank.db import tallies
+from stackrank.db.columns import now
+from stackrank.db.rows import Interrupted, RunListed
+from stackrank.db.transactions import RUN, Transactions, clean
+from stackrank.terms import RunStatus
+
+_GOING_ON = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
+_HEARD = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
+"""When a run's owner was last heard of."""
+
+
+class RunLife(Transactions):
+    """What is written about the status of a run."""
+
+    def reopen_run(self, seen: RunListed) -> bool:
+        """Let a cancelled run go on, as it was seen. False: it is not cancelled, or was cancelled again since."""
+        ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
+
+        def work(connection: Connection) -> bool:
+            as_seen = (RUN.c.status == RunStatus.CANCELLED, RUN.c.ended_at.is_not_distinct_from(ended_at))
+            statement = update(RUN).where(RUN.c.id == seen["id"], *as_seen).values(status=RunStatus.PENDING)
+            reopened = bool(connection.execute(statement).rowcount)
+            if reopened:
+                tallies.forget(connection, [seen["id"]])
+            return reopened
+
+        return self._write(work)
+
+    def start_run(self, run_id: int, *, prefect_flow_run_id: str = "") -> bool:
+        """Mark the run as going on, also one that is resumed; its first start stays. False: it is cancelled."""
+
+        def work(connection: Connection) -> bool:
+            started = func.coalesce(RUN.c.started_at, now())
+            known = RUN.c.prefect_flow_run_id  # the first one stays: a retry of it finds its run by it
+            values = {
+                "status": RunStatus.RUNNING,
+                "reason": "",
+                "outages": None,
+                "started_at": started,
+                "ended_at": None,
+                "prefect_flow_run_id": case((known == "", prefect_flow_run_id), else_=known),
+                "heartbeat_at": now(),
+            }
+            where = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
+            if connection.execute(update(RUN).where(*where).values(values)).rowcount == 0:
+                self._update(connection, RUN, run_id, {"heartbeat_at": now()})
+                return False
+            tallies.forget(connection, [run_id])
+            return True
+
+        return self._write(work)
+
+    def heartbeat(self, run_id: int) -> RunStatus:
+        """Say that the run's owner lives, and learn the run's status: it may have been cancelled meanwhile."""
+
+        def work(connection: Connection) -> RunStatus:
+            self._update(connection, RUN, run_id, {"heartbeat_at": now()})
+            return RunStatus(connection.execute(select(RUN.c.status).where(RUN.c.id == run_id)).scalar_one())
+
+        return self._write(work)
+
+    def cancel_run(self, run_id: int, reason: str) -> bool:
+        """Cancel a run that is pending or running; its workers hear of it by `heartbeat`. False: it was over.
+
+        One that is cancelled already is cancelled anew: somebody may be about to reopen it.
+        """
+
+        def work(connection: Connection) -> bool:
+            values = clean({"status": RunStatus.CANCELLED, "reason": reason, "ended_at": now()})
+            if connection.execute(update(RUN).where(RUN.c.id == run_id, _GOING_ON).values(values)).rowcount == 0:
+                again = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
+                connection.execute(update(RUN).where(*again).values(ended_at=now()))
+                return False
+            tallies.keep(connection, run_id)
+            return True
+
+        return self._write(work)
+
+    def end_run(self, run_id: int, status: str, reason: str = "") -> bool:
+        """End the run as finished, cancelled or failed. False: it was over, and stays as somebody else ended it."""
+        ended = RunStatus(status)
+        if ended in (RunStatus.PENDING, RunStatus.RUNNING):
+            raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
+
+        def work(connection: Connection) -> bool:
+            values = clean({"status": ended, "reason": reason, "ended_at": now()})
+            where = (RUN.c.id == run_id, _GOING_ON)
+            changed = bool(connection.execute(update(RUN).where(*where).values(values)).rowcount)
+            if not changed:
+                self._update(connection, RUN, run_id, {"ended_at": func.coalesce(RUN.c.ended_at, now())})
+            tallies.keep(connection, run_id)
+            return changed
+
+        return self._write(work)
+
+    def cannot_start(self, run_id: int, reason: str, silent_s: float) -> None:
+        """End the run as failed, unless it is over, or its owner was heard of in the last `silent_s` seconds."""
+
+        def work(connection: Connection) -> None:
+            silent = and_(RUN.c.status == RunStatus.RUNNING, now() - timedelta(seconds=silent_s) > _HEARD)
+            where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
+            values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
+            if connection.execute(update(RUN).where(*where).values(values)).rowcount:
+                tallies.keep(connection, run_id)
+
+        self._write(work)
+
+    def interrupted_runs(self, older_than_s: float) -> list[Interrupted]:
+        """The running runs whose owner was last heard of more than `older_than_s` seconds ago."""
+        limit = now() - timedelta(seconds=older_than_s)
+        columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
+        query = select(*columns).where(RUN.c.status == RunStatus.RUNNING, or_(_HEARD.is_(None), limit > _HEARD))
+        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("Interrupted", dict(row)) for row in found]

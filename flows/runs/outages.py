@@ -1,0 +1,129 @@
+"""A circuit breaker for each endpoint of a run: while it does not answer, its entrants wait, and the rest goes on.
+
+The state is in the run's row (`db.outages`), so that all workers of the run keep to it. One episode at a time, the
+probe, asks the endpoint again, after pauses that grow. The first answer ends the outage.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from stackrank import log
+from stackrank.db import queries
+from stackrank.db.rows import Claimed, Outage
+from stackrank.flows.runs.error_policy import EpisodeFailed
+from stackrank.flows.runs.session import Session
+
+FIRST_PAUSE_S = 15.0
+LONGEST_PAUSE_S = 300.0
+
+
+class Outages:
+    """What this process knows of the endpoints that do not answer. Used by one thread."""
+
+    def __init__(self, session: Session, *, at_once: bool = False) -> None:
+        """`at_once`: whoever asks here has kept the pause already."""
+        self._store = session.store
+        self._session = session
+        self._at_once = at_once
+        self._known: dict[str, Outage] = {}
+        self._out: dict[str, float] = {}
+        """When this process first saw an endpoint out. Pauses and patience are measured by its own clock."""
+        self._still: dict[str, tuple[int, float]] = {}
+        """The number of probes, and when this process first saw it, or last saw one going on."""
+        self._probes: dict[int, tuple[str, int]] = {}
+        """The probes that this process plays: which endpoint each asks, and the steps that it had before."""
+
+    def look(self, played: Collection[int] = ()) -> None:
+        """Read how the endpoints stand, and end the outages of those that have answered a probe.
+
+        `played`: the episodes that are claimed; the pause after a probe begins when it has ended.
+        """
+        for episode, (endpoint, steps) in list(self._probes.items()):
+            if self._is_alone(endpoint) and queries.answered_steps(self._store.engine, episode) > steps:
+                self._end(episode)
+        self._known = queries.outages(self._store.engine, self._session.run_id)
+        now = time.monotonic()
+        self._out = {endpoint: self._out.get(endpoint, now) for endpoint in self._known}
+        for endpoint, outage in self._known.items():
+            before, _ = self._still.get(endpoint, (-1, 0.0))
+            if before != outage["probes"] or outage["probe"] in played:
+                self._still[endpoint] = (outage["probes"], now)
+
+    def _is_alone(self, endpoint: str) -> bool:
+        """Whether an answer can only be this endpoint's: its entrants ask no other."""
+        who = self._known[endpoint]["entrants"] if endpoint in self._known else []
+        return all(len(self._session.entrants[each].setup.endpoints) <= 1 for each in who)
+
+    @property
+    def waiting(self) -> frozenset[int]:
+        """The entrants of which no episode starts."""
+        return frozenset(entrant for outage in self._known.values() for entrant in outage["entrants"])
+
+    def probe(self) -> Claimed | None:
+        """Claim the episode that asks an endpoint again, where it is time to."""
+        token, store = self._session.claims.token, self._store
+        for endpoint, outage in self._known.items():
+            if not self.is_due(endpoint):
+                continue
+            self._still[endpoint] = (outage["probes"], time.monotonic())
+            claim = store.claim_probe(self._session.run_id, endpoint, token, seen=outage["probes"])
+            if claim is not None:
+                self._probes[claim["id"]] = (endpoint, queries.answered_steps(store.engine, claim["id"]))
+                return claim
+        return None
+
+    def is_due(self, endpoint: str) -> bool:
+        """Whether the pause since the last probe is over."""
+        probes, since = self._still[endpoint]
+        pause_s = min(FIRST_PAUSE_S * 2.0 ** min(probes, 16), LONGEST_PAUSE_S)
+        return self._at_once or time.monotonic() - since >= pause_s
+
+    def any_due(self) -> bool:
+        """Whether it is time to ask one of the endpoints again."""
+        return any(map(self.is_due, self._known))
+
+    def is_probe(self, claim: Claimed) -> bool:
+        """Whether this episode was started to ask an endpoint again."""
+        return claim["id"] in self._probes
+
+    def down(self, claim: Claimed, error: EpisodeFailed) -> None:
+        """The endpoint of this episode did not answer: its entrants wait from now on, and the episode does."""
+        run_id, endpoint = self._session.run_id, error.endpoint
+        if self._probes.pop(claim["id"], None) is None:
+            log.warning("an endpoint does not answer: its entrants wait", run=run_id, endpoint=endpoint, error=error)
+        self._store.open_outage(run_id, endpoint, self._entrants_of(endpoint, claim["entrant_id"]), str(error))
+        self._store.postpone(claim["id"], error.by)
+        self.look()
+        if endpoint in self._known:
+            self._still[endpoint] = (self._known[endpoint]["probes"], time.monotonic())
+
+    def _entrants_of(self, endpoint: str, entrant: int) -> set[int]:
+        asking = self._session.entrants.items()
+        return {entrant, *(key for key, each in asking if endpoint in {e.shown_url for e in each.setup.endpoints})}
+
+    def over(self, claim: Claimed) -> None:
+        """An episode ended in another way than by its endpoint: if it was a probe, it was answered."""
+        if self.is_probe(claim):
+            self._end(claim["id"])
+
+    def _end(self, probe: int) -> None:
+        endpoint, _ = self._probes.pop(probe)
+        if self._store.end_outage(self._session.run_id, endpoint):
+            log.info("an endpoint answers again", run=self._session.run_id, endpoint=endpoint)
+        self._known.pop(endpoint, None)
+
+    def hopeless(self, patience_s: float) -> bool:
+        """Whether none of the endpoints that are out has answered for as long as anybody wants to wait."""
+        return all(time.monotonic() - since >= patience_s for since in self._out.values())
+
+    def holds_back(self) -> bool:
+        """Whether episodes wait for an endpoint."""
+        return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, most=1))
+
+    def why(self) -> str:
+        """Which endpoints do not answer, in one line."""
+        left = self._store.count_waiting(self._session.run_id, self.waiting)
+        go_on = f"`stackrank resume {self._session.run_id}` goes on when it does"
+        return f"{left} episodes wait: {queries.paused(self._known)}: {go_on}"
