@@ -146,6 +146,8 @@ class Run(SQLModel, table=True):
     regressions: list[dict[str, Any]] = json(list)
     # The endpoints that it waits for: {address: `db.rows.Outage`}.
     outages: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    # How often a supervisor went on with it after it had ended with errors.
+    taken_up: int = 0
     prefect_flow_run_id: str = ""
     host: str = ""
     created_at: datetime | None = when()

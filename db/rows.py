@@ -129,6 +129,7 @@ class RunListed(Progress):
     schedule: str
     regressions: list[Json]
     outages: dict[str, Outage] | None
+    taken_up: int
     prefect_flow_run_id: str
     host: str
     created_at: str | None
@@ -275,13 +276,32 @@ class Claim(TypedDict):
 
 
 class Interrupted(TypedDict):
-    """A run whose owner was not heard of for a while."""
+    """A run that goes on, or should."""
 
     id: int
     name: str
     host: str
     schedule: str
     prefect_flow_run_id: str
+    heartbeat_at: datetime | None
+    spec: Json
+
+
+class Played(TypedDict):
+    """Which run of which database it is, and whether it is over."""
+
+    over: bool
+    created_at: str
+
+
+class Ended(TypedDict):
+    """A run that ended; `taken_up`: how often a supervisor went on with it since."""
+
+    id: int
+    schedule: str
+    ended_at: datetime
+    taken_up: int
+    spec: Json
 
 
 class Standing(TypedDict):

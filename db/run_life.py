@@ -9,13 +9,15 @@ from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from stackrank.db import tallies
 from stackrank.db.columns import now
-from stackrank.db.rows import Interrupted, RunListed
-from stackrank.db.transactions import RUN, Transactions, clean
-from stackrank.terms import RunStatus
+from stackrank.db.rows import Ended, Interrupted, RunListed
+from stackrank.db.transactions import EPISODE, RUN, Transactions, clean
+from stackrank.terms import EpisodeStatus, ErrorClass, RunStatus, Verdict
 
 _GOING_ON = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
 _HEARD = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
 """When a run's owner was last heard of."""
+_TAKEN_UP = (RunStatus.FINISHED, RunStatus.FAILED)
+"""What a supervisor may go on with; a cancelled run was cancelled by somebody."""
 
 
 class RunLife(Transactions):
@@ -114,10 +116,37 @@ class RunLife(Transactions):
 
         self._write(work)
 
-    def interrupted_runs(self, older_than_s: float) -> list[Interrupted]:
-        """The running runs whose owner was last heard of more than `older_than_s` seconds ago."""
-        limit = now() - timedelta(seconds=older_than_s)
+    def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
+        """The running runs whose owner was last heard of more than `older_than_s` seconds ago; None: all of them."""
         columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
-        query = select(*columns).where(RUN.c.status == RunStatus.RUNNING, or_(_HEARD.is_(None), limit > _HEARD))
+        query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(RUN.c.status == RunStatus.RUNNING)
+        if older_than_s is not None:
+            query = query.where(or_(_HEARD.is_(None), now() - timedelta(seconds=older_than_s) > _HEARD))
         found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
         return [cast("Interrupted", dict(row)) for row in found]
+
+    def ended_runs(self, within_s: float, *, taken_up: int) -> list[Ended]:
+        """The finished and failed runs of the last seconds that were taken up fewer times than that."""
+        columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.taken_up, RUN.c.spec)
+        recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
+        query = select(*columns).where(RUN.c.status.in_(_TAKEN_UP), recent, RUN.c.taken_up < taken_up)
+        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("Ended", dict(row)) for row in found]
+
+    def take_up(self, run_id: int, *, seen: int, most: int) -> bool:
+        """Whether the caller shall go on with an ended run, which was taken up `seen` times and shall be `most` times.
+
+        False: somebody else does, or everything has its verdict but for errors that do not pass. Then nobody asks
+        again.
+        """
+
+        def work(connection: Connection) -> bool:
+            lost = EPISODE.c.error_class.in_([ErrorClass.MACHINE, ErrorClass.ENDPOINT])
+            left = or_(EPISODE.c.status == EpisodeStatus.PENDING, and_(EPISODE.c.verdict == Verdict.ERROR, lost))
+            wanted = select(EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted, left).limit(1)
+            found = connection.scalar(wanted) is not None
+            where = (RUN.c.id == run_id, RUN.c.status.in_(_TAKEN_UP), RUN.c.taken_up == seen)
+            values = {"taken_up": seen + 1 if found else most}
+            return bool(connection.execute(update(RUN).where(*where).values(values)).rowcount) and found
+
+        return self._write(work)

@@ -23,7 +23,7 @@ from stackrank.db.queries.health import health
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
-from stackrank.db.queries.runs import outages, paused, progress, run, run_of_flow, runs, tasks_of_run
+from stackrank.db.queries.runs import outages, paused, played_in, progress, run, run_of_flow, runs, tasks_of_run
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
 from stackrank.db.queries.standings import board, failure_points, leaderboard, rate_history, run_summary
@@ -83,6 +83,7 @@ __all__ = [
     "notes",
     "outages",
     "paused",
+    "played_in",
     "progress",
     "rate_history",
     "regressions",

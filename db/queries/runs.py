@@ -100,6 +100,12 @@ def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:
     return None if found is None else int(found["id"])
 
 
+def played_in(engine: Engine, run_id: int) -> rows.Played | None:
+    """Whether a run is over, and how its flow runs are known; None where there is no such run."""
+    found = fetch_one(engine, select(RUN.c.status, RUN.c.created_at).where(RUN.c.id == run_id))
+    return found and {"over": RunStatus(found["status"]).ended, "created_at": found["created_at"]}
+
+
 def progress(engine: Engine, run_id: int) -> rows.Progress:
     """How many of a run's episodes are waiting, running and done."""
     return _counts(engine, [run_id])[run_id]

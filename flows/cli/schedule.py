@@ -142,6 +142,26 @@ def trigger(
 
 
 @app.command()
+def unblock(
+    name: Name,
+    force: Annotated[bool, typer.Option("--force", help="Also what still gives signs of life.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let a schedule start its next run although a dead worker holds its place. Its run can be resumed."""
+    from stackrank.db.engine import connect
+    from stackrank.db.store import Store
+
+    done = _schedules().unblock(name, Store(connect()), force=force)
+    if as_json:
+        print_json(done)
+        return
+    tell(f"schedule {name}: {len(done['closed'])} flow runs of dead workers were closed")
+    if done["alive"]:
+        say(f"{', '.join(done['alive'])} goes on and keeps the place: wait, or use --force")
+        raise typer.Exit(1)
+
+
+@app.command()
 def remove(name: Name) -> None:
     """Remove a schedule; its runs stay."""
     _schedules().remove(name)

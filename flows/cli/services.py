@@ -70,12 +70,15 @@ def down(as_json: Json = False) -> None:
 @app.command()
 def worker(
     pool: Annotated[str, typer.Option(help="Work pool to take runs from. It is made if it does not exist.")] = POOL,
-    limit: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs and shards at the same time. Default: by the processors."),
+    ] = None,
     port: Annotated[int | None, port_option("Answer /health on this port.")] = None,
     metrics_port: Annotated[int | None, port_option("Serve Prometheus metrics on this port.")] = None,
     host: Annotated[str, typer.Option(help="Address of these ports.")] = "127.0.0.1",
 ) -> None:
-    """Play scheduled runs until interrupted."""
+    """Play scheduled runs, and what was left of others, until interrupted."""
     from stackrank.db.engine import connect, default_url
     from stackrank.flows.engine.worker import serve_pool
     from stackrank.flows.services.metrics import serve

@@ -19,6 +19,9 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.utilities.callables import parameter_schema
 from prefect.workers.process import ProcessWorker
+from sqlalchemy import Engine
+
+from stackrank.db import queries
 
 PAGE = 200
 """Rows that Prefect's API gives at once, at most."""
@@ -89,6 +92,12 @@ class Workflow:
         for each in former:
             client.update_deployment(each.id, DeploymentUpdate(entrypoint=self.entrypoint))
         return [each.name for each in former]
+
+
+def run_tag(engine: Engine, run_id: int) -> str:
+    """What marks the flow runs of a run. Another database, with runs of the same numbers, may share the server."""
+    found = queries.played_in(engine, run_id)
+    return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
 
 
 def ensure_pool(client: SyncPrefectClient, name: str) -> None:

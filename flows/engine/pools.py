@@ -9,6 +9,7 @@ from prefect.client.orchestration import get_client
 
 from stackrank import log
 from stackrank.flows.engine.deployments import ensure_pool
+from stackrank.flows.engine.resumed_run import RESUMED_RUN
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
 
@@ -20,6 +21,6 @@ def prepare_pool(name: str) -> None:
     """
     with get_client(sync_client=True) as client:
         ensure_pool(client, name)
-        for workflow in (SCHEDULED_RUN, SHARD):
+        for workflow in (RESUMED_RUN, SCHEDULED_RUN, SHARD):
             for updated in workflow.update_former(client):
                 log.info("deployment updated", flow=workflow.flow.name, name=updated, entrypoint=workflow.entrypoint)

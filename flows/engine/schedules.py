@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.actions import DeploymentScheduleCreate, GlobalConcurrencyLimitUpdate
 from prefect.client.schemas.filters import (
     DeploymentFilter,
     DeploymentFilterId,
@@ -27,12 +27,16 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from pydantic import ValidationError
 
+from stackrank.db import queries
 from stackrank.db.errors import NotFound
+from stackrank.db.store import Store
 from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap
 from stackrank.flows.engine.reporting import EVENT, LEADERBOARD
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
+from stackrank.flows.engine.supervisor import close
 from stackrank.flows.runs.spec import RunSpec, SpecError
 from stackrank.flows.services.background import ServerError
+from stackrank.settings import settings
 
 Row = dict[str, Any]
 
@@ -142,6 +146,31 @@ def trigger(name: str, key: str | None) -> Row:
         return {"schedule": name, "flow_run": str(made.id), "name": made.name, "state": made.state_name}
 
 
+def unblock(name: str, store: Store, *, force: bool) -> Row:
+    """End, in Prefect, what keeps a schedule from starting its next run although its worker is dead. Raises NotFound.
+
+    `force`: also flow runs whose run gave a sign of life a moment ago. The run stays as it is: `stackrank resume`
+    or a worker goes on with it.
+    """
+    closed, alive = [], []
+    living = {run["id"] for run in store.interrupted_runs()} - {
+        run["id"] for run in store.interrupted_runs(settings().run_silent_s)
+    }
+    with _client() as client:
+        found = _find(client, name)
+        for each in _of(client, found, [StateType.RUNNING, StateType.CANCELLING], PAGE):
+            if queries.run_of_flow(store.engine, str(each.id)) in living and not force:
+                alive.append(each.name)
+            else:
+                close(client, each)
+                closed.append(each.name)
+        limit = found.global_concurrency_limit
+        if limit is not None and not alive:
+            # The slot of a worker whose lease is lost stays taken for good.
+            client.update_global_concurrency_limit(limit.name, GlobalConcurrencyLimitUpdate(active_slots=0))
+    return {"schedule": name, "closed": closed, "alive": alive}
+
+
 def remove(name: str) -> None:
     """Remove a schedule; its runs stay. Raises NotFound."""
     with _client() as client:
@@ -162,11 +191,13 @@ def _find(client: SyncPrefectClient, name: str) -> DeploymentResponse:
 
 def _waiting(client: SyncPrefectClient, found: DeploymentResponse, limit: int) -> list[FlowRun]:
     """The flow runs of a schedule that have not started, the next first."""
+    return _of(client, found, [StateType.SCHEDULED], limit)
+
+
+def _of(client: SyncPrefectClient, found: DeploymentResponse, states: list[StateType], limit: int) -> list[FlowRun]:
     return client.read_flow_runs(
         deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[found.id])),
-        flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
-        ),
+        flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states))),
         sort=FlowRunSort.EXPECTED_START_TIME_ASC,
         limit=limit,
     )

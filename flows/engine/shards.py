@@ -34,7 +34,7 @@ from stackrank import log
 from stackrank.db import queries
 from stackrank.db.columns import now
 from stackrank.db.engine import connect
-from stackrank.flows.engine.deployments import Workflow
+from stackrank.flows.engine.deployments import Workflow, run_tag
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.runs.claims import Watch
 from stackrank.flows.runs.driver import spent, too_many_errors
@@ -74,6 +74,7 @@ def lead(session: Session) -> str:
     done, idle = -1, list[UUID]()  # shards submitted since something was played
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
+        tag = run_tag(store.engine, run_id)
         while session.is_open():
             for void in watch.void(store.claims(run_id), ()):
                 store.free(void["id"], seen=void)
@@ -95,7 +96,7 @@ def lead(session: Session) -> str:
             missing = math.ceil((pending - held_back) / spec.shard_size) - len(workers)
             probes = bool(held_back) and outages.any_due()
             try:
-                if (missing > 0 or probes) and not _expected(client, run_id):
+                if (missing > 0 or probes) and not _expected(client, tag):
                     if why := _in_vain(client, idle):
                         return f"the workers of the pool {spec.pool} cannot play it: {why}"
                     for each in [*[True] * probes, *[False] * missing]:
@@ -115,12 +116,12 @@ def lead(session: Session) -> str:
     return ""
 
 
-def _expected(client: SyncPrefectClient, run_id: int) -> bool:
+def _expected(client: SyncPrefectClient, tag: str) -> bool:
     """Whether shards of the run wait for a worker, or have just started."""
     states = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
     found = client.read_flow_runs(
         flow_run_filter=FlowRunFilter(
-            tags=FlowRunFilterTags(all_=[_tag(run_id)]),
+            tags=FlowRunFilterTags(all_=[tag]),
             state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states)),
         )
     )
@@ -144,15 +145,13 @@ def _in_vain(client: SyncPrefectClient, shards: list[UUID]) -> str:
     return (failed[0].state and failed[0].state.message) or "their shards fail"
 
 
-def _submit(client: SyncPrefectClient, deployment: UUID, run_id: int, number: int, size: int, probes: bool) -> UUID:
+def _submit(
+    client: SyncPrefectClient, deployment: UUID, run_id: int, tag: str, number: int, size: int, probes: bool
+) -> UUID:
     made = client.create_flow_run_from_deployment(
         deployment,
         parameters={"run_id": run_id, "number": number, "size": size, "probes": probes},
-        tags=[_tag(run_id)],
+        tags=[tag],
         idempotency_key=f"{flow_run.id}-{flow_run.run_count}-{number}",
     )
     return made.id
-
-
-def _tag(run_id: int) -> str:
-    return f"stackrank-run-{run_id}"

@@ -8,15 +8,26 @@ import runpy
 import signal
 import sys
 
+from stackrank.db.engine import connect
+from stackrank.db.store import Store
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.services.local import service_env
 from stackrank.flows.services.prefect_server import client_env, is_own
 
 
-def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host: str, say: Say) -> None:
-    """Play what is scheduled on a work pool until this process is interrupted.
+def default_limit() -> int:
+    """How many runs and shards a machine takes at the same time: it leaves the others to other machines.
 
-    `url`: of Prefect's API. `limit`: runs at the same time; None: no limit. `port`: where to answer /health.
+    More than one in any case: who leads a run waits for shards, which may come to the same worker.
+    """
+    return max(4, (os.cpu_count() or 1) // 2)
+
+
+def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host: str, say: Say) -> None:
+    """Play what is scheduled on a work pool, and what was left, until this process is interrupted.
+
+    `url`: of Prefect's API. `limit`: runs and shards at the same time; None: as many as suit the machine. `port`: where
+    to answer /health.
     """
     os.environ.update({**service_env(), **client_env(url)})
     if not is_own(url):
@@ -25,15 +36,16 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
         os.environ |= {"PREFECT_WORKER_WEBSERVER_HOST": host, "PREFECT_WORKER_WEBSERVER_PORT": str(port)}
     # Prefect reads these variables once, when it is imported.
     from stackrank.flows.engine.pools import prepare_pool
+    from stackrank.flows.engine.supervisor import Supervisor
 
     # A pool that is there keeps its kind: a worker of Docker or Kubernetes serves it where that package is installed.
     prepare_pool(pool)
     name = f"{platform.node()}-{port or os.getpid()}"
     command = ["prefect", "worker", "start", "--pool", pool, "--name", name, "--install-policy", "never"]
-    if limit:
-        command += ["--limit", str(limit)]
+    command += ["--limit", str(limit or default_limit())]
     if port is not None:
         command.append("--with-healthcheck")
+    Supervisor(Store(connect()), pool).start()
     say(f"worker {name} takes runs from the pool {pool}; Ctrl-C ends it")
     # A shell that starts it in the background lets it ignore SIGINT, by which Prefect ends a worker on any signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)

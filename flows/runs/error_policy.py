@@ -59,7 +59,7 @@ FAULT = Policy("stackrank itself", ErrorClass.OURS, retried=False)
 
 
 class EpisodeFailed(StackrankError):
-    """An episode ended in `error`, which has been written down; or it has to wait for an endpoint, and is still claimed."""
+    """An episode ended in `error`, which has been written down; or it has to wait for an endpoint, still claimed."""
 
     def __init__(
         self,

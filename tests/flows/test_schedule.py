@@ -129,15 +129,16 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
 
 
 def test_trigger_once_and_skip_while_one_goes_on(
-    stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path
+    stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from prefect.client.orchestration import get_client
 
+    monkeypatch.setenv("STACKRANK_SILENT_S", "3600")  # no worker lives long enough to take up what another one left
     engine = connect(database)
     cut_off = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="by-hand")
     by_others = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="another")
     with engine.connect().execution_options(write=True) as connection, connection.begin():
-        connection.execute(update(RUN).values(status="running", heartbeat_at=now() - timedelta(minutes=5)))
+        connection.execute(update(RUN).values(status="running", heartbeat_at=now() - timedelta(days=1)))
     stackrank("schedule", str(spec), "--name", "by-hand", "--pool", pool)
     try:
         first = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()

@@ -1,4 +1,4 @@
-"""Which endpoints a run waits for."""
+"""Which endpoints a run waits for, and how often it was taken up after it had ended."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,7 +11,9 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("run", sa.Column("outages", sa.JSON(), nullable=True))
+    op.add_column("run", sa.Column("taken_up", sa.Integer(), nullable=False, server_default="0"))
 
 
 def downgrade() -> None:
+    op.drop_column("run", "taken_up")
     op.drop_column("run", "outages")

@@ -1,0 +1,33 @@
+"""The flow that goes on with a run that fell silent, or that ended with errors that may have passed.
+
+Importing this module imports Prefect.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from stackrank import log
+from stackrank.db import queries
+from stackrank.db.engine import connect
+from stackrank.flows.engine.deployments import Workflow
+from stackrank.flows.engine.evaluate import evaluate
+from stackrank.flows.runs.check import check
+from stackrank.flows.runs.save import label_of
+from stackrank.flows.runs.spec import make_spec
+
+
+@flow(name="resumed-run", flow_run_name="run {run_id} goes on", persist_result=False)
+def resumed_run(run_id: int) -> State[Any]:
+    """Go on with a run. Raises SpecError where this machine cannot play it; then it stays as it is, for another."""
+    log.configure()
+    row = queries.run(connect(), run_id)
+    check(make_spec(row["spec"], f"run {run_id}"))
+    state: State[Any] = evaluate(run_id=run_id, label=label_of(row), return_state=True)
+    return state
+
+
+RESUMED_RUN = Workflow(resumed_run, limit=None)

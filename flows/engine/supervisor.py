@@ -1,0 +1,135 @@
+"""Takes up what was left, at night too: every worker does so beside its work, and any of them is enough.
+
+Importing this module imports Prefect.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from uuid import UUID
+
+import httpx
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import (
+    FlowFilter,
+    FlowFilterName,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.exceptions import PrefectException
+from prefect.states import Crashed
+
+from stackrank import log
+from stackrank.db import queries
+from stackrank.db.errors import DatabaseError
+from stackrank.db.store import Store
+from stackrank.flows.engine.deployments import PAGE, run_tag
+from stackrank.flows.engine.evaluate import evaluate
+from stackrank.flows.engine.resumed_run import RESUMED_RUN
+from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
+from stackrank.flows.engine.shards import SHARD
+from stackrank.flows.runs.left_runs import LeftRuns
+
+EVERY_S = 15.0
+LOOKS = 8
+"""A flow run whose run is over is closed when it was seen so this many times in a row: after two minutes."""
+_GOING = [StateType.RUNNING, StateType.CANCELLING]
+_FLOWS = [evaluate.name, RESUMED_RUN.flow.name, SCHEDULED_RUN.flow.name, SHARD.flow.name]
+
+
+class Supervisor:
+    """Looks, now and then, for runs that nobody plays and for flow runs whose worker is dead."""
+
+    def __init__(self, store: Store, pool: str) -> None:
+        """`pool`: whose workers go on with what was left."""
+        self._store = store
+        self._pool = pool
+        self._left = LeftRuns(store)
+        self._over: dict[UUID, int] = {}
+        """Flow runs of runs that are over and that nobody plays, and how often each was seen so."""
+
+    def start(self) -> None:
+        """Look every few seconds, in a thread, until this process ends."""
+        threading.Thread(target=self._watch, name="supervisor", daemon=True).start()
+
+    def _watch(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(EVERY_S):
+            try:
+                self.look()
+            except (httpx.HTTPError, PrefectException, DatabaseError) as error:
+                log.warning("what was left cannot be looked for at the moment", error=error)
+
+    def look(self) -> None:
+        """Take up what was left until now."""
+        silent = {run["id"]: f"silent since {run['heartbeat_at']}" for run in self._left.silent()}
+        with get_client(sync_client=True) as client:
+            # First: while its former flow run counts as going on, a schedule would not start the next one.
+            self._close(client, silent)
+            for run_id, why in silent.items():
+                self._resume(client, run_id, why)
+            for ended in self._left.ended_badly():
+                self._resume(client, ended["id"], f"with errors at {ended['ended_at']}")
+
+    def _resume(self, client: SyncPrefectClient, run_id: int, why: str) -> None:
+        deployment = RESUMED_RUN.deploy(client, name=self._pool, pool=self._pool, parameters={})
+        tag = run_tag(self._store.engine, run_id)
+        # The same key gives the same flow run, however many supervisors look, and however often.
+        made = client.create_flow_run_from_deployment(
+            deployment, parameters={"run_id": run_id}, tags=[tag], idempotency_key=f"{tag} {why}"
+        )
+        log.warning("a run that was left goes on", run=run_id, why=why, pool=self._pool, flow_run=made.name)
+
+    def _close(self, client: SyncPrefectClient, silent: Mapping[int, str]) -> None:
+        """End, in Prefect, flow runs whose worker is dead: their run fell silent, or is over and has no claims."""
+        over: dict[UUID, int] = {}
+        for each, run_id, key in going(client, self._store):
+            if run_id in silent:
+                if key.endswith(silent[run_id]):  # it was just started to go on with the run
+                    continue
+            else:
+                found = queries.played_in(self._store.engine, run_id)
+                if not found or not found["over"] or self._store.claims(run_id):
+                    continue
+                # It may still be telling how it went.
+                over[each.id] = self._over.get(each.id, 0) + 1
+                if over[each.id] < LOOKS:
+                    continue
+            close(client, each)
+        self._over = over
+
+
+def close(client: SyncPrefectClient, dead: FlowRun) -> None:
+    """End a flow run whose worker is dead, so that nothing waits for it."""
+    client.set_flow_run_state(dead.id, Crashed(message="its worker is dead"), force=True)
+    log.warning("a flow run of a dead worker was closed", flow_run=dead.name)
+
+
+def going(client: SyncPrefectClient, store: Store) -> list[tuple[FlowRun, int, str]]:
+    """The flow runs that go on, as far as Prefect knows: each with the run of this database that it plays, and the key
+    by which it, or who called it, was made."""
+    found: list[FlowRun] = []
+    names = FlowFilter(name=FlowFilterName(any_=_FLOWS))
+    states = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=_GOING)))
+    while page := client.read_flow_runs(flow_filter=names, flow_run_filter=states, limit=PAGE, offset=len(found)):
+        found += page
+    runs: dict[UUID, tuple[int, str]] = {}
+    for each in found:
+        if (run_id := _run_of(store, each)) is not None:
+            runs[each.id] = (run_id, each.idempotency_key or "")
+    for each in found:
+        if each.id not in runs and each.parent_task_run_id:  # called by one that the run's row names
+            caller = client.read_task_run(each.parent_task_run_id).flow_run_id
+            if caller in runs:
+                runs[each.id] = runs[caller]
+    return [(each, *runs[each.id]) for each in found if each.id in runs]
+
+
+def _run_of(store: Store, each: FlowRun) -> int | None:
+    run_id = (each.parameters or {}).get("run_id")
+    if run_id is not None and run_tag(store.engine, int(run_id)) in each.tags:
+        return int(run_id)
+    return queries.run_of_flow(store.engine, str(each.id))
