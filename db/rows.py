@@ -287,6 +287,24 @@ class Interrupted(TypedDict):
     spec: Json
 
 
+class TimeSpent(TypedDict):
+    """Where the time of an episode went, in seconds; all but `queued_s` add up to `total_s`."""
+
+    episode: int
+    entrant: str
+    queued_s: float
+    """Before it began, while others were played."""
+    total_s: float
+    waited_s: float
+    """For its endpoint: limits, and tries that failed."""
+    model_s: float
+    sandbox_s: float
+    """What its tools took."""
+    tests_s: float
+    """The verdict."""
+    rest_s: float
+
+
 class Played(TypedDict):
     """Which run of which database it is, and whether it is over."""
 

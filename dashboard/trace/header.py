@@ -13,6 +13,7 @@ from stackrank import wording
 from stackrank.dashboard import address, show
 from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, TASK_PAGE
 from stackrank.dashboard.trace.texts import body
+from stackrank.db import queries
 
 
 def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
@@ -76,13 +77,21 @@ def facts(episode: Mapping[str, Any]) -> str:
         ("Tokens", tokens),
         ("Cost", wording.usd(episode["cost_usd"])),
         ("Duration", wording.duration(episode["wall_s"])),
-        ("Model", wording.duration(episode["model_ms"] / 1000)),
-        ("Tools", wording.duration(episode["env_ms"] / 1000)),
+        *_time(episode),
         ("Tests", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
     ]
     # A line is broken between two facts, not within one.
     whole = [(label, show.escaped(value).replace(" ", "&nbsp;")) for label, value in parts]
     return " &nbsp; ".join(f":gray[{label}]&nbsp;**{value}**" for label, value in whole)
+
+
+def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Where the time went: what is next to nothing is left out, but for the model and the tools."""
+    spent = queries.time_of(episode, None)
+    known = [("Model", spent["model_s"]), ("Tools", spent["sandbox_s"])]
+    others = (("Verdict", spent["tests_s"]), ("Waited for its endpoint", spent["waited_s"]), ("Rest", spent["rest_s"]))
+    known += [(name, seconds) for name, seconds in others if seconds >= 0.1]
+    return [(name, wording.duration(seconds)) for name, seconds in known]
 
 
 def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:

@@ -44,6 +44,7 @@ from stackrank.db.queries.steps import (
 )
 from stackrank.db.queries.stopping import finished, stopping
 from stackrank.db.queries.task_board import task_board, task_rates
+from stackrank.db.queries.time_spent import queue_age_s, time_of, time_spent
 from stackrank.db.queries.tool_sets import side_by_side, tool_sets, tool_use
 from stackrank.db.queries.totals import totals
 from stackrank.db.queries.verdicts import change, verdicts, verdicts_again
@@ -85,6 +86,7 @@ __all__ = [
     "paused",
     "played_in",
     "progress",
+    "queue_age_s",
     "rate_history",
     "regressions",
     "reliability",
@@ -108,6 +110,8 @@ __all__ = [
     "task_rates",
     "tasks",
     "tasks_of_run",
+    "time_of",
+    "time_spent",
     "tool_sets",
     "tool_use",
     "totals",

@@ -56,6 +56,19 @@ def runs(
 
 
 @app.command()
+def why(run: Run = "latest", as_json: Json = False) -> None:
+    """Say why a run is slow, who fails in it, and what to do."""
+    from stackrank.db.engine import connect
+    from stackrank.flows.runs.why import why as explained
+
+    found = explained(connect(), run)
+    if as_json:
+        print_json(found)
+    else:
+        tell(found["why"])
+
+
+@app.command()
 def episodes(
     run: Run = "latest",
     verdict: Verdicts = None,

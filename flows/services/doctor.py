@@ -10,6 +10,7 @@ import shutil
 import sys
 from typing import Any
 
+from stackrank.db import queries
 from stackrank.db.engine import connect, default_url
 from stackrank.db.errors import DatabaseError
 from stackrank.env.sandbox import cgroups, registry, unprivileged
@@ -27,7 +28,7 @@ from stackrank.flows.services.prefect_server import (
     login_file,
     server_status,
 )
-from stackrank.wording import masked
+from stackrank.wording import masked, moment
 
 Row = dict[str, Any]
 
@@ -35,7 +36,7 @@ Row = dict[str, Any]
 def examine() -> tuple[list[Row], bool]:
     """What is ready on this machine and what to do about what is not; and whether runs can be played."""
     sandboxes = [*_sandboxes(), *_guarantees(), *map(_held, usable_backends())]
-    checks = [_python(), *sandboxes, _sandbox_python(), _git(), _database(), *_prefect(), _model()]
+    checks = [_python(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
     needed = {check["check"]: check["ok"] for check in checks}
     always = ("python", "git", "database", "prefect server")
     return checks, all(needed[name] for name in always) and (needed["docker"] or needed["bubblewrap"])
@@ -134,12 +135,23 @@ def _git() -> Row:
     return _check("git", found is not None, found or "install it (Debian, Ubuntu: apt-get install git)")
 
 
-def _database() -> Row:
+def _database() -> list[Row]:
+    """The database, and what stands still in it."""
     try:
-        connect().dispose()
+        engine = connect()
+        stalled = queries.health(engine)["stalled"]
+        going_on = queries.runs(engine, status="running")
+        engine.dispose()
     except DatabaseError as error:
-        return _check("database", False, str(error))
-    return _check("database", True, masked(default_url()))
+        return [_check("database", False, str(error))]
+    paused = "; ".join(f"run {run['id']}: {out}" for run in going_on if (out := queries.paused(run["outages"])))
+    told = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
+    remedy = f"nobody plays {told}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
+    return [
+        _check("database", True, masked(default_url())),
+        _check("stalled runs", not stalled, remedy if stalled else "none"),
+        _check("endpoints of runs", not paused, paused or "no run waits for one"),
+    ]
 
 
 def _prefect() -> list[Row]:

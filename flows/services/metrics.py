@@ -40,6 +40,7 @@ class DatabaseCollector(Collector):
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
             found = queries.totals(self._engine, causes=_CAUSES, seconds=SECONDS)
+            standing = list(_standing(self._engine))
         except DatabaseError:
             up.add_metric([], 0)
             yield up
@@ -48,6 +49,24 @@ class DatabaseCollector(Collector):
         yield up
         yield from _counts(found)
         yield from _sums(found)
+        yield from standing
+
+
+def _standing(engine: Engine) -> Iterator[Metric]:
+    """What stands still, and for how long."""
+    stalled = queries.health(engine, runs=0)["stalled"]
+    yield GaugeMetricFamily("stackrank_runs_stalled", "Running runs that nobody plays any more.", value=len(stalled))
+    out = {endpoint for run in queries.runs(engine, status="running") for endpoint in run["outages"] or {}}
+    down = GaugeMetricFamily("stackrank_endpoint_down", "Endpoints that a run waits for: 1.", labels=["endpoint"])
+    for endpoint in sorted(out):
+        down.add_metric([endpoint], 1)
+    yield down
+    age = queries.queue_age_s(engine)
+    yield GaugeMetricFamily(
+        "stackrank_queue_age_seconds",
+        "How long the episode that is next has waited, in the run that is worst.",
+        value=age,
+    )
 
 
 def _counts(found: dict[str, Any]) -> Iterator[Metric]:
