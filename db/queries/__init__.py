@@ -46,11 +46,12 @@ from stackrank.db.queries.stopping import finished, stopping
 from stackrank.db.queries.task_board import task_board, task_rates
 from stackrank.db.queries.time_spent import queue_age_s, time_of, time_spent
 from stackrank.db.queries.tool_sets import side_by_side, tool_sets, tool_use
-from stackrank.db.queries.totals import totals
+from stackrank.db.queries.totals import Totals, totals
 from stackrank.db.queries.verdicts import change, verdicts, verdicts_again
 
 __all__ = [
     "Scope",
+    "Totals",
     "abilities",
     "actions",
     "answered_steps",

@@ -40,6 +40,7 @@ from stackrank.flows.runs.claims import Watch
 from stackrank.flows.runs.driver import spent, too_many_errors
 from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session, leave, session_of
+from stackrank.flows.runs.sparingly import rest_s
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 
@@ -78,7 +79,7 @@ def lead(session: Session) -> str:
         while session.is_open():
             for void in watch.void(store.claims(run_id), ()):
                 store.free(void["id"], seen=void)
-            claims = store.claims(run_id)
+            claims, asked = store.claims(run_id), time.monotonic()
             counts = queries.progress(store.engine, run_id)
             pending = counts["pending"]
             # Both from one reading: an episode may be claimed between two.
@@ -86,6 +87,7 @@ def lead(session: Session) -> str:
                 return ""
             if why := spent(session) or too_many_errors(session):
                 return why
+            pause_s = max(TICK_S, rest_s(time.monotonic() - asked))
             outages.look({row["id"] for row in claims})
             held_back = store.count_waiting(run_id, outages.waiting) if outages.waiting else 0
             if held_back == pending and not claims and held_back and outages.hopeless(spec.endpoint_silence_s):
@@ -107,7 +109,7 @@ def lead(session: Session) -> str:
                     log.info("shards submitted", run=run_id, shards=missing + probes, pool=spec.pool)
             except (httpx.HTTPError, PrefectException) as error:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
-            time.sleep(TICK_S)
+            time.sleep(pause_s)
     if session.is_over():
         store.cancel_run(run_id, "cancelled")
     deadline = time.monotonic() + ENDING_S

@@ -16,6 +16,7 @@ from stackrank.flows.runs.episode import break_off
 from stackrank.flows.runs.error_policy import EpisodeFailed
 from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session
+from stackrank.flows.runs.sparingly import Sparingly
 from stackrank.flows.runs.stopping import skip_what_is_known
 from stackrank.terms import ErrorClass, StopReason
 
@@ -60,6 +61,8 @@ class Driver:
         """Failed episodes, and when each is tried again. They stay claimed, so that the run does not look finished."""
         self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
         self._why = ""
+        self._spent = Sparingly(lambda: spent(session))
+        self._too_many_errors = Sparingly(lambda: too_many_errors(session))
 
     def run(self) -> str:
         """Play until nothing is left to play. Returns why it ended earlier, empty if it did not."""
@@ -168,7 +171,7 @@ class Driver:
                 self._session.claims.hold(again["id"])
                 self._waiting.append((time.monotonic() + delay_s, again))
         else:
-            self._why = self._why or too_many_errors(self._session)
+            self._why = self._why or self._too_many_errors()
 
     def _unanswered_by(self, claim: Claimed, error: EpisodeFailed) -> None:
         """An episode waits for its endpoint; unless that answers the others, again and again, and never this one."""
@@ -179,13 +182,13 @@ class Driver:
             # Unless somebody has claimed it meanwhile.
             reason, kind = StopReason.ERROR, ErrorClass.ENDPOINT
             self._store.fail_episode(claim["id"], stop_reason=reason, error=str(error), error_class=kind, by="")
-            self._why = self._why or too_many_errors(self._session)
+            self._why = self._why or self._too_many_errors()
 
     def _stopping(self) -> bool:
         if not self._session.is_open():
             return True
         if not self._why:
-            self._why = spent(self._session)
+            self._why = self._spent()
         return bool(self._why)
 
     def _give_back(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.errors import DatabaseError
 from stackrank.db.rows import Progress
+from stackrank.flows.runs.sparingly import rest_s
 
 Counts = Progress
 """As `queries.progress` gives them."""
@@ -25,13 +27,15 @@ def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Count
     over = threading.Event()
 
     def follow() -> None:
-        last = False
+        last, pause_s = False, period_s
         while not last:
-            last = over.wait(period_s)
+            last = over.wait(pause_s)
+            asked = time.monotonic()
             try:
                 counts = queries.progress(engine, run_id)
             except DatabaseError:
                 continue
+            pause_s = max(period_s, rest_s(time.monotonic() - asked))
             show(counts)
 
     thread = threading.Thread(target=follow, name="progress", daemon=True)

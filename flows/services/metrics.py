@@ -30,6 +30,7 @@ class DatabaseCollector(Collector):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._totals = queries.Totals(engine, causes=_CAUSES, seconds=SECONDS)
 
     def describe(self) -> Iterable[Metric]:
         """Nothing: so that the database is not asked when the collector is registered."""
@@ -39,7 +40,7 @@ class DatabaseCollector(Collector):
         """The metrics of now."""
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
-            found = queries.totals(self._engine, causes=_CAUSES, seconds=SECONDS)
+            found = self._totals.now()
             standing = list(_standing(self._engine))
         except DatabaseError:
             up.add_metric([], 0)

@@ -1,0 +1,173 @@
+"""What a fleet of workers asks of one PostgreSQL: `python -m tests.bench.fleet --workers 200 --episodes 100000`.
+
+Episodes have no sandbox and take no time: workers claim them, write one step and the verdict, and keep their claims, as
+real ones do. Each process holds 25 workers, which share its connections. Printed is one JSON document: claims a second
+(all of them on this machine, so the server's share is below it), how long a claim took, connections, memory, the
+database's growth, how long the questions take that are asked again and again, and what was lost or doubled. The exit
+status is 1 where anything was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import product
+from statistics import quantiles
+from typing import Any
+
+import psutil
+from sqlalchemy import func, select, text
+
+from stackrank.db import queries
+from stackrank.db.engine import connect
+from stackrank.db.models import Step
+from stackrank.db.store import Store
+from stackrank.db.transactions import EPISODE
+from tests.postgres import cluster
+
+PER_PROCESS = 25
+TASKS, ENTRANTS = 500, 4
+BEAT_S = 2.0
+
+
+def make_run(store: Store, episodes: int) -> int:
+    """A run of so many episodes."""
+    tasks = [{"name": f"t{n}", "digest": f"d{n}"} for n in range(TASKS)]
+    benchmark = store.save_benchmark(name="fleet", digest="f", license="", source="", tasks=tasks)
+    entrants = [store.save_entrant(digest=f"e{n}", name=f"entrant-{n}", agent="a") for n in range(ENTRANTS)]
+    attempts = range(1, -(-episodes // (TASKS * ENTRANTS)) + 1)
+    cells = [(task, entrant, n) for n, task, entrant in product(attempts, benchmark.task_ids.values(), entrants)]
+    return store.create_run(
+        name="fleet", benchmark_id=benchmark.id, spec={"benchmark": "fleet"}, cells=cells[:episodes]
+    )
+
+
+def work(url: str, run: int, names: list[str], told: Any) -> None:
+    """Workers of one process, until nothing is left. Tells how long each claim took, and the memory at the end."""
+    store = Store(connect(url, migrate=False))
+    claims: list[float] = []
+    over = threading.Event()
+    held: dict[str, int] = {}
+
+    def worker(name: str) -> None:
+        while True:
+            asked = time.perf_counter()
+            claim = store.claim_next(run, name)
+            claims.append(time.perf_counter() - asked)
+            if claim is None:
+                return
+            held[name] = claim["id"]
+            store.add_step(Step(episode_id=claim["id"], index=0, tool="", observation="1 failed"), by=name)
+            store.finish_episode(
+                claim["id"], verdict="resolved", stop_reason="submitted", wall_s=1.0, cost_usd=0.01, by=name
+            )
+
+    def beat() -> None:
+        while not over.wait(BEAT_S):
+            for name, episode in list(held.items()):
+                store.keep_claims([episode], name)
+            store.heartbeat(run)
+
+    threading.Thread(target=beat, daemon=True).start()
+    threads = [threading.Thread(target=worker, args=(name,)) for name in names]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    over.set()
+    told.put((claims, psutil.Process().memory_info().rss))
+
+
+def timed(ask: Callable[[], object]) -> float:
+    """Milliseconds that a question takes."""
+    began = time.perf_counter()
+    ask()
+    return round((time.perf_counter() - began) * 1000, 1)
+
+
+def repeated(store: Store, run: int) -> dict[str, float]:
+    """What the questions cost that are asked again and again while a run goes on."""
+    return {
+        "progress": timed(lambda: queries.progress(store.engine, run)),
+        "budget": timed(lambda: store.spent_usd(run)),
+        "claims": timed(lambda: store.claims(run)),
+        "metrics": timed(lambda: queries.totals(store.engine)),
+        "queue_age": timed(lambda: queries.queue_age_s(store.engine)),
+    }
+
+
+def measure(workers: int, episodes: int) -> dict[str, Any]:
+    """Play a run of so many episodes by so many workers on a PostgreSQL of its own."""
+    spawn = multiprocessing.get_context("spawn")
+    with cluster() as server:
+        url = server.create()
+        store = Store(connect(url))
+        size = select(func.pg_database_size(func.current_database()))
+        connections = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+
+        def ask(query: Any) -> int:
+            with store.engine.connect() as connection:
+                return int(connection.scalar(query) or 0)
+
+        began, empty = time.monotonic(), ask(size)
+        run = make_run(store, episodes)
+        created_s = time.monotonic() - began
+        store.start_run(run)
+        before = repeated(store, run)
+        told = spawn.Queue()
+        names = [f"worker-{n}" for n in range(workers)]
+        groups = [names[start : start + PER_PROCESS] for start in range(0, workers, PER_PROCESS)]
+        processes = [spawn.Process(target=work, args=(url, run, group, told)) for group in groups]
+        began = time.monotonic()
+        for each in processes:
+            each.start()
+        most, results = 0, []
+        while len(results) < len(processes):
+            most = max(most, ask(connections))
+            while not told.empty():
+                results.append(told.get())
+            if any(each.exitcode for each in processes):
+                raise RuntimeError("a process of workers failed: see above")
+            time.sleep(0.2)
+        played_s = time.monotonic() - began
+        for each in processes:
+            each.join()
+        after = repeated(store, run)
+        store.end_run(run, "finished")
+        counts = queries.progress(store.engine, run)
+        rows = ask(select(func.count()).select_from(EPISODE).where(EPISODE.c.run_id == run))
+        claims = [seconds for found, _ in results for seconds in found]
+        cuts = quantiles(claims, n=20)
+        return {
+            "workers": workers,
+            "episodes": episodes,
+            "created_s": round(created_s, 1),
+            "played_s": round(played_s, 1),
+            "claims_per_s": round(episodes / played_s, 1),
+            "claim_ms": {"median": round(cuts[9] * 1000, 1), "95%": round(cuts[18] * 1000, 1)},
+            "connections": most,
+            "memory_mb": {"processes": len(results), "largest": max(rss for _, rss in results) >> 20},
+            "bytes_per_episode": (ask(size) - empty) // episodes,
+            "questions_ms": {"before": before, "after": after},
+            "lost": episodes - counts["resolved"],
+            "doubled": rows - episodes,
+        }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=200)
+    parser.add_argument("--episodes", type=int, default=100_000)
+    found = measure(**vars(parser.parse_args(arguments)))
+    print(json.dumps(found, indent=2))
+    return 1 if found["lost"] or found["doubled"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

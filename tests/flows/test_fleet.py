@@ -1,0 +1,23 @@
+"""Small versions of the fleet and the soak of tests/bench."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench import fleet, soak
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_fleet_plays_each_episode_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fleet, "PER_PROCESS", 4)
+    found = fleet.measure(workers=8, episodes=200)
+    assert (found["lost"], found["doubled"]) == (0, 0)
+    assert found["memory_mb"]["processes"] == 2 and found["connections"] >= 3
+
+
+def test_nothing_is_lost_while_workers_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soak, "PROCESSES", 2)
+    found = soak.soak(seconds=12.0, kill_every_s=4.0)
+    assert found["kills"] >= 1 and found["episodes"] > 0
+    assert (found["lost"], found["doubled"], found["unfinished_runs"], found["failed_processes"]) == (0, 0, 0, 0)

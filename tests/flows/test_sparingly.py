@@ -1,0 +1,44 @@
+"""Questions that cost more the larger a run is."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackrank.flows.runs import sparingly
+from stackrank.flows.runs.sparingly import LONGEST_S, RESTS, Sparingly
+
+
+@pytest.mark.parametrize(("took_s", "rest_s"), [(0.001, 0.001 * RESTS), (0.2, 0.2 * RESTS), (60.0, LONGEST_S)])
+def test_the_longer_an_answer_takes_the_longer_it_holds(
+    monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(sparingly.time, "monotonic", lambda: clock[0])
+    asked: list[float] = []
+
+    def ask() -> int:
+        asked.append(clock[0])
+        clock[0] += took_s
+        return len(asked)
+
+    question = Sparingly(ask)
+    assert question() == question() == 1
+    clock[0] = took_s + 0.99 * rest_s
+    assert question() == 1
+    clock[0] = took_s + 1.01 * rest_s
+    assert question() == question() == 2
+
+
+def test_a_question_that_failed_is_asked_again() -> None:
+    answers = iter([OSError("away"), "there"])
+
+    def ask() -> str:
+        found = next(answers)
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+    question = Sparingly(ask)
+    with pytest.raises(OSError, match="away"):
+        question()
+    assert question() == "there"
