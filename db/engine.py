@@ -20,7 +20,7 @@ HEAD = "0012"
 """The newest migration. A database at this revision is used as it is, and alembic is not even imported."""
 VERSION_TABLE = "stackrank_schema"
 """Not alembic's usual name, so that a database can be shared with another program that uses alembic."""
-_LOCK = 7_236_110_415
+LOCK = 7_236_110_415
 """Key of the PostgreSQL advisory lock under which migrations run."""
 _TCP = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
 """Options of libpq: seconds, and for the last one milliseconds."""
@@ -182,7 +182,7 @@ def _migrate(engine: Engine, target: str) -> None:
     config = alembic_config()
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         revision = revision_of(connection)  # Somebody else may have been faster while this one waited.
         if revision is None or revision < target:
             config.attributes["connection"] = connection

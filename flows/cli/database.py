@@ -60,6 +60,32 @@ def upgrade(as_json: Json = False) -> None:
 
 
 @app.command()
+def downgrade(
+    schema: Annotated[str, typer.Argument(help="The schema to go back to, such as 0011; `info` says the present one.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do it, and lose what is listed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take the schema back to that of an earlier stackrank, after listing what is lost by it."""
+    from stackrank.db.downgrade import downgrade as take_back
+    from stackrank.db.downgrade import lost
+    from stackrank.db.engine import default_url
+
+    gone, database = lost(schema), masked(default_url())
+    if yes:
+        take_back(schema)
+    if as_json:
+        print_json({"database": database, "schema": schema, "lost": gone, "done": yes})
+        return
+    tell(f"What goes with the schemas after {schema}:" if not yes else "What went:")
+    for each in gone:
+        tell(f"  {each}")
+    if yes:
+        tell(f"{database} has the schema {schema}. Use the earlier stackrank now: this one would upgrade it again.")
+    else:
+        tell("Nothing was changed. Copy the database first, end whatever uses it, and call it again with --yes.")
+
+
+@app.command()
 def copy(
     source: Annotated[str, typer.Option("--from", help="URL of the database to copy.")],
     target: Annotated[str, typer.Option("--to", help="URL of an empty database.")],
