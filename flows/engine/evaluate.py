@@ -21,7 +21,7 @@ from stackrank.flows.engine.episodes import drive
 from stackrank.flows.engine.reporting import announce, progress_shown
 from stackrank.flows.engine.shards import lead
 from stackrank.flows.runs.driver import reopen_errors
-from stackrank.flows.runs.preflight import ask_endpoints
+from stackrank.flows.runs.preflight import silent_endpoints
 from stackrank.flows.runs.session import leave, session_of
 from stackrank.flows.runs.stopping import reconsider
 from stackrank.settings import settings
@@ -39,7 +39,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     store = Store(connect())
     try:
         session = session_of(run_id)
-        ask_endpoints(session.run.entrants)
+        silent = silent_endpoints(session.entrants)
     except BaseException as error:
         leave(run_id)
         store.cannot_start(run_id, _in_one_line(error), settings().run_silent_s)
@@ -49,6 +49,8 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         leave(run_id)
         return Cancelled(message=f"run {run_id} is cancelled: `stackrank resume {run_id}` goes on with it")
     try:
+        for entrant, down in silent.items():
+            store.open_outage(run_id, down.endpoint, [entrant], str(down))
         if errors:
             reopen_errors(session)
         reconsider(session)

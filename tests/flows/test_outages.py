@@ -12,7 +12,8 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.rows import Claimed
 from stackrank.db.store import Store
-from stackrank.flows.runs import driver, outages
+from stackrank.flows.runs import driver, outages, preflight
+from stackrank.flows.runs.check import Entrant
 from stackrank.flows.runs.driver import Done, Driver
 from stackrank.flows.runs.error_policy import EpisodeFailed
 from stackrank.flows.runs.outages import Outages
@@ -150,3 +151,26 @@ def test_only_one_asks_again() -> None:
     sentence = queries.paused(queries.outages(store.engine, run))
     assert f"endpoint {URL} does not answer since" in sentence and "refused" in sentence
     assert store.end_outage(run, URL) and not store.end_outage(run, URL)
+
+
+@pytest.mark.usefixtures("database")
+def test_who_is_silent_is_known_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two entrants of one endpoint: it is asked once. The third has none."""
+    monkeypatch.setattr("stackrank.agents.llm.retries.FIRST_CONTACT_S", 0.1)
+    asked: list[str] = []
+    ask = preflight.ask_endpoints
+
+    def spy(entrants: list[Entrant]) -> None:
+        asked.extend(each.spec.label for each in entrants)
+        ask(entrants)
+
+    monkeypatch.setattr(preflight, "ask_endpoints", spy)
+    entrants = [MODEL, {**MODEL, "tools": "rewrite"}, {"agent": "random"}]
+    session = session_of(make_run(limit=1, entrants=entrants, sandbox="bubblewrap"))
+    try:
+        silent = preflight.silent_endpoints(session.entrants)
+        assert {error.endpoint for error in silent.values()} == {URL}
+        assert {session.entrants[key].spec.model for key in silent} == {"m"} and len(silent) == 2
+        assert len(asked) == 2
+    finally:
+        leave(session.run_id)
