@@ -40,6 +40,8 @@ from stackrank.terms import EpisodeStatus, Milestone, Verdict
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
 _BULK = 500  # rows a statement; SQLite takes 32,766 parameters
+_PART = 20_000
+"""Episodes of a new run that one transaction stores: others write meanwhile."""
 
 
 _VALIDATION = {*RESULT, "audit"}
@@ -127,8 +129,9 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
     ) -> int:
         """Store a pending run and return its id. Names may repeat; the latest of a name is the one meant.
 
-        `conditions`: as `db.conditions` has them; what is left out is unknown. `cells`: its episodes, pending, in the
-        same transaction: nobody finds a run that has lost them.
+        `conditions`: as `db.conditions` has them; what is left out is unknown. `cells`: its episodes, pending. Where
+        they are many, they come in several transactions; a run that was cut off meanwhile has fewer than its
+        `episodes_total` says.
         """
         wanted = list(dict.fromkeys(cells))
         under = conditions_of.complete(conditions)
@@ -149,16 +152,21 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             schedule=schedule,
             prefect_flow_run_id=prefect_flow_run_id,
             created_at=now(),
+            episodes_total=len(wanted),
         )
         row = clean(run.model_dump(exclude={"id"}))
 
         def work(connection: Connection) -> int:
             run_id = new_id(connection.execute(insert(RUN).values(row)))
-            self._add_episodes(connection, run_id, wanted, sandbox)
+            _insert_episodes(connection, run_id, wanted[:_PART], sandbox)
             return run_id
 
         self._write(lambda connection: make_room(connection, len(wanted)), write=False)
-        return self._write(work)
+        run_id = self._write(work)
+        for start in range(_PART, len(wanted), _PART):
+            part = wanted[start : start + _PART]
+            self._write(lambda connection, part=part: _insert_episodes(connection, run_id, part, sandbox))
+        return run_id
 
     def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:
         """Store a pending episode for every cell that has none yet, and return the counted episode of each cell."""
@@ -169,12 +177,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
     def _add_episodes(
         self, connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str
     ) -> dict[Cell, int]:
-        common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
-        row = clean(common.model_dump(exclude={"id"}))
-        for start in range(0, len(wanted), _BULK):
-            part = wanted[start : start + _BULK]
-            rows = [{**row, "task_id": task, "entrant_id": entrant, "attempt": n} for task, entrant, n in part]
-            connection.execute(InsertOnce(EPISODE), rows)
+        _insert_episodes(connection, run_id, wanted, sandbox)
         key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
         counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
         found = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
@@ -301,3 +304,12 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             store_tool_use(connection, episode_id)
 
         self._write(work)
+
+
+def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str) -> None:
+    common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
+    row = clean(common.model_dump(exclude={"id"}))
+    for start in range(0, len(wanted), _BULK):
+        part = wanted[start : start + _BULK]
+        rows = [{**row, "task_id": task, "entrant_id": entrant, "attempt": n} for task, entrant, n in part]
+        connection.execute(InsertOnce(EPISODE), rows)

@@ -164,6 +164,12 @@ def _reopened(run_id: int, say: Say) -> Session:
     """The session of a run that is in the database."""
     engine = connect()
     row = queries.run(engine, run_id)
+    stored = row["done"] + row["running"] + row["pending"] + row["not_played"]
+    if stored < row["episodes_total"]:
+        raise SpecError(
+            f"run {run_id} was cut off while it was made, or is being made: it has {stored} of its "
+            f"{row['episodes_total']} episodes: start a new one"
+        )
     # Those that were chosen when the run was made: what is known to be invalid may have changed since.
     chosen = {"tasks": queries.tasks_of_run(engine, run_id), "limit": None}
     run = build(check(make_spec({**row["spec"], **chosen}, f"run {run_id}")), say)

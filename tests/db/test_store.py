@@ -291,3 +291,12 @@ def test_what_was_measured_elsewhere_stays(engine: Engine, store: Store) -> None
     assert save(difficulty="hard", measured=found) == ("hard", found)
     assert save(difficulty="easy", measured=None) == ("hard", found), "this machine has not measured it"
     assert save(difficulty="medium", measured={"label": "medium"}) == ("medium", {"label": "medium"})
+
+
+def test_a_large_run_is_made_in_parts(store: Store, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stackrank.db.store._PART", 4)
+    run = store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, cells=[*matrix.cells, *matrix.cells])
+    found = queries.run(store.engine, run)
+    assert (found["episodes_total"], found["pending"]) == (len(matrix.cells), len(matrix.cells))
+    rows = queries.episodes(store.engine, run)
+    assert [(row["task_id"], row["entrant_id"], row["attempt"]) for row in rows] == matrix.cells

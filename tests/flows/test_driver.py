@@ -98,6 +98,24 @@ def test_a_run_that_cannot_be_played_says_why(session: Session) -> None:
     assert queries.run(session.store.engine, session.run_id)["status"] == "running", "somebody else plays it"
 
 
+def test_a_run_that_was_cut_off_while_it_was_made_is_not_played(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stackrank.db.store._PART", 2)
+    real = Store._write
+
+    def cut_off(self: Store, work: Callable[..., Any], **how: Any) -> Any:
+        if work.__defaults__:  # a later part
+            raise KeyboardInterrupt
+        return real(self, work, **how)
+
+    monkeypatch.setattr(Store, "_write", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        make_run(limit=EPISODES, entrants=[{"agent": "random"}], sandbox="bubblewrap")
+    monkeypatch.setattr(Store, "_write", real)
+    (run,) = queries.runs(connect())
+    with pytest.raises(SpecError, match="it has 2 of its 4 episodes: start a new one"):
+        session_of(run["id"])
+
+
 def test_an_episode_that_nobody_could_play_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes on when its claim is found void, which takes a while: nobody shall wonder why."""
     told: list[str] = []
