@@ -103,7 +103,9 @@ def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:
 def played_in(engine: Engine, run_id: int) -> rows.Played | None:
     """Whether a run is over, and how its flow runs are known; None where there is no such run."""
     found = fetch_one(engine, select(RUN.c.status, RUN.c.created_at).where(RUN.c.id == run_id))
-    return found and {"over": RunStatus(found["status"]).ended, "created_at": found["created_at"]}
+    if found is None:
+        return None
+    return {"over": RunStatus(found["status"]).ended, "created_at": found["created_at"]}
 
 
 def progress(engine: Engine, run_id: int) -> rows.Progress:
