@@ -101,12 +101,11 @@ def lead(session: Session) -> str:
                 if (missing > 0 or probes) and not _expected(client, tag):
                     if why := _in_vain(client, idle):
                         return f"the workers of the pool {spec.pool} cannot play it: {why}"
-                    for each in [*[True] * probes, *[False] * missing]:
+                    wanted = [*[(1, True)] * probes, *[(spec.shard_size, False)] * missing]
+                    for size, asks in wanted:
                         submitted += 1
-                        idle.append(
-                            _submit(client, deployment, run_id, submitted, 1 if each else spec.shard_size, each)
-                        )
-                    log.info("shards submitted", run=run_id, shards=missing + probes, pool=spec.pool)
+                        idle.append(_submit(client, deployment, run_id, tag, submitted, size, asks))
+                    log.info("shards submitted", run=run_id, shards=len(wanted), pool=spec.pool)
             except (httpx.HTTPError, PrefectException) as error:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
             time.sleep(pause_s)
