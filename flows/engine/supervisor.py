@@ -9,7 +9,6 @@ import threading
 from collections.abc import Mapping
 from uuid import UUID
 
-import httpx
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import (
     FlowFilter,
@@ -19,12 +18,10 @@ from prefect.client.schemas.filters import (
     FlowRunFilterStateType,
 )
 from prefect.client.schemas.objects import FlowRun, StateType
-from prefect.exceptions import PrefectException
 from prefect.states import Crashed
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.errors import DatabaseError
 from stackrank.db.store import Store
 from stackrank.flows.engine.deployments import PAGE, run_tag
 from stackrank.flows.engine.evaluate import evaluate
@@ -48,6 +45,7 @@ class Supervisor:
         self._store = store
         self._pool = pool
         self._left = LeftRuns(store)
+        self._resumed: set[str] = set()
         self._over: dict[UUID, int] = {}
         """Flow runs of runs that are over and that nobody plays, and how often each was seen so."""
 
@@ -60,7 +58,7 @@ class Supervisor:
         while not pause.wait(EVERY_S):
             try:
                 self.look()
-            except (httpx.HTTPError, PrefectException, DatabaseError) as error:
+            except Exception as error:  # of whatever kind: who looks after others does not end by it
                 log.warning("what was left cannot be looked for at the moment", error=error)
 
     def look(self) -> None:
@@ -75,12 +73,15 @@ class Supervisor:
                 self._resume(client, ended["id"], f"with errors at {ended['ended_at']}")
 
     def _resume(self, client: SyncPrefectClient, run_id: int, why: str) -> None:
-        deployment = RESUMED_RUN.deploy(client, name=self._pool, pool=self._pool, parameters={})
         tag = run_tag(self._store.engine, run_id)
-        # The same key gives the same flow run, however many supervisors look, and however often.
+        if (key := f"{tag} {why}") in self._resumed:
+            return
+        deployment = RESUMED_RUN.deploy(client, name=self._pool, pool=self._pool, parameters={})
+        # The same key gives the same flow run, however many supervisors look.
         made = client.create_flow_run_from_deployment(
-            deployment, parameters={"run_id": run_id}, tags=[tag], idempotency_key=f"{tag} {why}"
+            deployment, parameters={"run_id": run_id}, tags=[tag], idempotency_key=key
         )
+        self._resumed.add(key)
         log.warning("a run that was left goes on", run=run_id, why=why, pool=self._pool, flow_run=made.name)
 
     def _close(self, client: SyncPrefectClient, silent: Mapping[int, str]) -> None:

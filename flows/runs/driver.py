@@ -61,6 +61,7 @@ class Driver:
         """Failed episodes, and when each is tried again. They stay claimed, so that the run does not look finished."""
         self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
         self._why = ""
+        self._errors = False
         self._spent = Sparingly(lambda: spent(session))
         self._too_many_errors = Sparingly(lambda: too_many_errors(session))
 
@@ -70,7 +71,7 @@ class Driver:
             while True:
                 exhausted = self._start()
                 if not self._playing and (self._stopping() or (exhausted and not self._is_awaited())):
-                    return self._why
+                    return self._why or (too_many_errors(self._session) if self._errors else "")
                 try:
                     claim, error = self._over.get(timeout=TICK_S)
                 except queue.Empty:
@@ -171,7 +172,12 @@ class Driver:
                 self._session.claims.hold(again["id"])
                 self._waiting.append((time.monotonic() + delay_s, again))
         else:
-            self._why = self._why or self._too_many_errors()
+            self._lost()
+
+    def _lost(self) -> None:
+        """An episode ended in an error for good."""
+        self._errors = True
+        self._why = self._why or self._too_many_errors()
 
     def _unanswered_by(self, claim: Claimed, error: EpisodeFailed) -> None:
         """An episode waits for its endpoint; unless that answers the others, again and again, and never this one."""
@@ -182,7 +188,7 @@ class Driver:
             # Unless somebody has claimed it meanwhile.
             reason, kind = StopReason.ERROR, ErrorClass.ENDPOINT
             self._store.fail_episode(claim["id"], stop_reason=reason, error=str(error), error_class=kind, by="")
-            self._why = self._why or self._too_many_errors()
+            self._lost()
 
     def _stopping(self) -> bool:
         if not self._session.is_open():

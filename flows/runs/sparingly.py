@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+QUICK_S = 0.05
+"""What takes less is asked each time."""
 RESTS = 20
 """Between two looks is at least this many times as long as a look took, ..."""
 LONGEST_S = 10.0
@@ -15,11 +17,11 @@ LONGEST_S = 10.0
 
 def rest_s(took_s: float) -> float:
     """How long not to ask a question again that took so many seconds."""
-    return min(RESTS * took_s, LONGEST_S)
+    return min(RESTS * took_s, LONGEST_S) if took_s >= QUICK_S else 0.0
 
 
 class Sparingly(Generic[T]):
-    """Gives the last answer until it is time to ask again: at once for a run of a few thousand episodes."""
+    """Gives the last answer until it is time to ask again, which for a run of some thousand episodes is at once."""
 
     def __init__(self, ask: Callable[[], T]) -> None:
         self._ask = ask

@@ -8,7 +8,7 @@ from stackrank.flows.runs import sparingly
 from stackrank.flows.runs.sparingly import LONGEST_S, RESTS, Sparingly
 
 
-@pytest.mark.parametrize(("took_s", "rest_s"), [(0.001, 0.001 * RESTS), (0.2, 0.2 * RESTS), (60.0, LONGEST_S)])
+@pytest.mark.parametrize(("took_s", "rest_s"), [(0.06, 0.06 * RESTS), (0.2, 0.2 * RESTS), (60.0, LONGEST_S)])
 def test_the_longer_an_answer_takes_the_longer_it_holds(
     monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float
 ) -> None:
@@ -27,6 +27,13 @@ def test_the_longer_an_answer_takes_the_longer_it_holds(
     assert question() == 1
     clock[0] = took_s + 1.01 * rest_s
     assert question() == question() == 2
+
+
+def test_a_small_run_is_asked_about_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparingly.time, "monotonic", lambda: 1.0)
+    answers = iter(range(3))
+    question = Sparingly(lambda: next(answers))
+    assert [question() for _ in range(3)] == [0, 1, 2]
 
 
 def test_a_question_that_failed_is_asked_again() -> None:
