@@ -245,3 +245,14 @@ def test_the_host_reads_python_in_one_place() -> None:
     inside = {GUEST, ROOT / "env" / "attack" / "guest"}
     files = [path for room in MAY_IMPORT for path in sources(ROOT / room) if not inside & set(path.parents)]
     assert not [str(path) for path in files if "ast.parse(" in path.read_text(encoding="utf-8")]
+
+
+def test_migrations_are_one_line() -> None:
+    """Two that were written side by side get the same number: the later one has to take the next."""
+    files = sorted((ROOT / "db" / "migrations" / "versions").glob("[0-9]*.py"))
+    numbers = [f"{number:04}" for number in range(len(files) + 1)]
+    for before, number, file in zip(numbers, numbers[1:], files, strict=False):
+        text = file.read_text()
+        assert file.name.startswith(f"{number}_") and f'\nrevision = "{number}"\n' in text, file.name
+        assert f"\ndown_revision = {None if before == '0000' else chr(34) + before + chr(34)}\n" in text, file.name
+    assert f'\nHEAD = "{numbers[-1]}"\n' in (ROOT / "db" / "engine.py").read_text()
