@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, case, insert, select, update
@@ -165,7 +166,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         run_id = self._write(work)
         for start in range(_PART, len(wanted), _PART):
             part = wanted[start : start + _PART]
-            self._write(lambda connection, part=part: _insert_episodes(connection, run_id, part, sandbox))
+            self._write(partial(_insert_episodes, run_id=run_id, wanted=part, sandbox=sandbox))
         return run_id
 
     def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:

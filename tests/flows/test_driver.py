@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ def test_a_run_that_was_cut_off_while_it_was_made_is_not_played(database: str, m
     real = Store._write
 
     def cut_off(self: Store, work: Callable[..., Any], **how: Any) -> Any:
-        if work.__defaults__:  # a later part
+        if isinstance(work, partial):  # a later part
             raise KeyboardInterrupt
         return real(self, work, **how)
 
