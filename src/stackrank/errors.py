@@ -19,6 +19,7 @@
         McpServerFailed       an MCP server of an entrant's, before anything of the agent's ran
           McpServerChanged    it offers other tools than when the run began
         EndpointError         the model's endpoint
+          EndpointDown        it answers nobody: its entrants wait
         DatabaseError         the database
         ServerError           a service in the background
         WebhookError          the chat that is told about regressions
