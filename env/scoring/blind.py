@@ -1,16 +1,19 @@
 """Blind runs: in each, some expectations are contradicted, and nothing in the process tells which.
 
-Runs come in pairs, each in a fresh sandbox. A coin that is tossed for every unit (a test function, or one case of it)
-decides in which of the two it is contradicted; in the other one it is as its author wrote it. Visible tests are
-contradicted in the second run always: an entrant knows what they were, so a coin would hide nothing, and the first run
-settles more without it.
+Every unit (a test function, or one case of it) is contradicted in one run at least, and as its author wrote it in one
+at least. A coin that is tossed for each decides in which, and each run has a fresh sandbox. Two runs do where many
+units tell a forger from a repair. Where few do, a third one makes guessing harder: who knows a unit's three texts, but
+not which of them is the author's, and in which run he is, is right in a third of the cases at most, as with two pairs
+of runs. Visible tests are contradicted in the second run always: an entrant knows what they were, so a coin would hide
+nothing, and the first run settles more without it.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from stackrank.env.scoring.judge import Run
 from stackrank.env.scoring.proof import Contradiction, Proof
@@ -18,48 +21,48 @@ from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 
 ENOUGH = 3
-"""Strength, in bits, at which no further pair of runs is made: each costs as much as two plain runs."""
-MOST_PAIRS = 2
+"""Strength, in bits, at which there is no third run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two runs: what is contradicted in the one and in the other."""
+class Plan:
+    """The runs of one verdict: what is contradicted in each."""
 
-    first: list[Contradiction]
-    second: list[Contradiction]
+    runs: list[list[Contradiction]]
     strength: int
-    """Bits: hidden units that a forger has to guess right, and did not have to before.
+    """Bits: what a forger has to guess right, and did not have to before. One for each hidden unit, and with a third
+    run one more for each that has another contradiction.
 
-    Only those that the bug makes fail: of the others the program as given says which answer is wanted.
+    Only units that the bug makes fail: of the others the program as given says which answer is wanted.
     """
 
 
-def pairs(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Iterator[Pair]:
-    """The pairs of runs for one verdict, drawn anew each time, until it is strong enough or nothing new is left."""
-    strength = 0
-    used: list[Contradiction] = []
+def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
+    """The runs for one verdict, drawn anew each time."""
     wanted = list(usable)
-    for number in range(MOST_PAIRS):
-        first: list[Contradiction] = []
-        second: list[Contradiction] = []
-        bits = 0
-        for options in proof.units.values():
-            fresh = [each for each in options if each in wanted and each not in used]
-            left = fresh or [each for each in options if each in wanted]
-            if not left:
-                continue
-            chosen = secrets.choice(left)
-            hidden = chosen.path in task.hidden_files
-            bits += bool(hidden and fresh and not chosen.telling and _shows_bug(task, chosen))
-            (first if hidden and secrets.randbits(1) else second).append(chosen)
-        if not (first or second) or (number and not bits):
-            return
-        used += [*first, *second]
-        yield Pair(first, second, bits)
-        strength += bits
-        if strength >= ENOUGH:
-            return
+    units = [found for options in proof.units.values() if (found := [each for each in options if each in wanted])]
+    telling = [found for found in units if _tells_forgers(task, found)]
+    others = [found for found in telling if len(found) > 1]
+    third = len(telling) < ENOUGH and bool(others)
+    runs: list[list[Contradiction]] = [[] for _ in range(3 if third else 2)]
+    for options in units:
+        drawn = secrets.SystemRandom().sample(options, len(options))
+        hidden = options[0].path in task.hidden_files
+        where = secrets.choice(_places(len(runs))) if hidden else (1,)
+        for turn, place in enumerate(where):
+            runs[place].append(drawn[turn % len(drawn)])
+    return Plan(runs, len(telling) + (len(others) if third else 0))
+
+
+def _places(runs: int) -> list[tuple[int, ...]]:
+    """Every choice of some runs, but not all of them."""
+    choices = (tuple(run for run, chosen in enumerate(each) if chosen) for each in product((0, 1), repeat=runs))
+    return [each for each in choices if 0 < len(each) < runs]
+
+
+def _tells_forgers(task: Task, options: Sequence[Contradiction]) -> bool:
+    """Whether what is wanted of a unit can only be guessed."""
+    return all(each.path in task.hidden_files and not each.telling and _shows_bug(task, each) for each in options)
 
 
 def _shows_bug(task: Task, contradiction: Contradiction) -> bool:

@@ -76,12 +76,13 @@ def run_tests(
     fresh: bool = False,
     suspects: list[str] | None = None,
     trusted: bool = False,
+    excuse: bool = True,
 ) -> Run:
     """Run the scoring command on these files. Raises SandboxError; MachineBusy where the tests waited for a processor.
 
     `fresh`: what is in the sandbox is removed first. `suspects`: the files that the agent changed, where the run is
     not blind and signs in the process are all there is. `trusted`: nobody doubts the code, so the process may be forked
-    from one that is ready, which is faster.
+    from one that is ready, which is faster. `excuse`: False where waiting for a processor is no excuse any more.
     """
     sandbox.put(files, fresh=fresh)
     used_s = sandbox.used_s()
@@ -100,7 +101,7 @@ def run_tests(
     waited = result.timed_out and result.waited_s > BUSY_SHARE * task.limits.timeout_s
     # What is told inside can be brought about there: processes that compete with the test, and leave no trace. Who has
     # used what an idle machine would have given in that time has lost nothing to others.
-    if waited and sandbox.used_s() - used_s < task.limits.timeout_s * min(task.limits.cpus, PATIENCE - 1):
+    if excuse and waited and sandbox.used_s() - used_s < task.limits.timeout_s * min(task.limits.cpus, PATIENCE - 1):
         raise MachineBusy(
             f"this machine is too busy to judge: of {task.limits.timeout_s:g} s the tests waited "
             f"{result.waited_s:.0f} s for a processor; play fewer episodes at a time (--workers)"

@@ -8,11 +8,11 @@ known fix are in no sandbox that an agent's action runs in. Then the tests run, 
 In one process, code can do anything: find whoever watches it, replace what compares, write the report itself. So the
 process is not believed. What it cannot know is which answer is wanted (`blind`). For each test that decides there are
 contradictions (`contradictions`): the same test with one expectation changed, proved to fail with the known fix and to
-change nothing else (`prove`). A verdict is two runs, each in a fresh sandbox; a coin decides for each hidden test in
-which of them it is contradicted. Resolved is who passes every genuine test and fails every contradicted one. No honest,
-deterministic program meets both `f(x) == 7` and `f(x) == 8`, so a test that passes both ways proves that the outcome
-does not come from the program: the episode is `unresolved`, and `tampered`, with test and change as evidence. (A
-contradiction alone may be met by a program that is wrong; then its genuine test fails, and nobody has tampered.)
+change nothing else (`prove`). A verdict is two runs or three, each in a fresh sandbox; a coin decides for each hidden
+test in which of them it is contradicted. Resolved is who passes every genuine test and fails every contradicted one. No
+honest, deterministic program meets both `f(x) == 7` and `f(x) == 8`, so a test that passes both ways proves that the
+outcome does not come from the program: the episode is `unresolved`, and `tampered`, with test and change as evidence.
+(A contradiction alone may be met by a program that is wrong; then its genuine test fails, and nobody has tampered.)
 
 What follows from it:
 
@@ -20,7 +20,7 @@ What follows from it:
   early: each gives the same answer to the test and its contradiction, and is found out, however it was done.
 - Who guesses succeeds with two to the minus k, where k is the number of hidden units that were contradicted and that
   the bug makes fail: in the others the program as given is right, and tells a forger which answer is wanted. This k is
-  `Score.sealed`. Where it is small, a second pair of runs has other contradictions.
+  `Score.sealed`. Where it is small, a third run has other contradictions.
 - Who mends all tests but one, and leaves this one to chance, is right in half of the cases: per test, a verdict is as
   strong as a coin. k says how strong it is against who mends nothing.
 
@@ -47,10 +47,11 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from stackrank.env.patches import make_diff
+from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import (
     GuestBug,
     MachineBusy,
@@ -61,7 +62,7 @@ from stackrank.env.sandbox.base import (
     spec_for,
 )
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
-from stackrank.env.scoring.blind import Sightings, pairs
+from stackrank.env.scoring.blind import Sightings, plan
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
@@ -116,14 +117,13 @@ def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
 
 def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None = None) -> Score:
     """The verdict from one run without contradictions."""
-    with new_sandbox(spec_for(task, warm=False)) as sandbox:
-        run = run_tests(sandbox, task, {**work.files, **task.hidden_files}, suspects=work.changed)
+    run = _run(task, {**work.files, **task.hidden_files}, new_sandbox, work.changed)
     verdict = _Verdict(task, work, proof if proof and proof.deciding else None)
     return replace(verdict.after(run, ()), unsealed=proof.reason if proof else why_not(task))
 
 
 def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Score:
-    """The verdict from pairs of runs. The first run settles most of those that are not resolved."""
+    """The verdict from two runs or three. The first run settles most of those that are not resolved."""
     files = {**work.files, **task.hidden_files}
     original = {**task.files, **task.hidden_files}
     # Older proofs may be about a file that only the fix brings.
@@ -133,16 +133,36 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     if not usable:
         return _plain(task, work, new_sandbox, proof)
     verdict = _Verdict(task, work, proof)
-    strength = 0
-    for pair in pairs(task, proof, usable):
-        for contradictions in (pair.first, pair.second):
-            with new_sandbox(spec_for(task, warm=False)) as sandbox:
-                run = run_tests(sandbox, task, contradicted(files, contradictions))
-            taken = verdict.after(run, contradictions)
-            if verdict.settled(taken):
-                return taken
-        strength += pair.strength
-    return replace(taken, sealed=strength, unsealed="" if strength else _why_unsealed(task, usable))
+    drawn = plan(task, proof, usable)
+    for contradictions in drawn.runs:
+        run = _run(task, contradicted(files, contradictions), new_sandbox)
+        taken = verdict.after(run, contradictions)
+        if verdict.settled(taken):
+            return taken
+    return replace(taken, sealed=drawn.strength, unsealed="" if drawn.strength else _why_unsealed(task, usable))
+
+
+def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspects: list[str] | None = None) -> Run:
+    """One run in a fresh sandbox. Raises MachineBusy where the machine is at fault that the tests did not end.
+
+    Code that hangs waits for processors too where others have them, and nobody shall get an error by hanging. So it is
+    tried: what does not end twice, while the same tests end in between without the agent's work, hangs.
+    """
+
+    def once(files: Mapping[str, bytes], **options: Any) -> Run:
+        with new_sandbox(spec_for(task, warm=False)) as sandbox:
+            return run_tests(sandbox, task, files, **options)
+
+    try:
+        return once(files, suspects=suspects)
+    except MachineBusy as busy:
+        try:
+            without = apply_patch(task.files, task.fix)
+        except PatchError:
+            without = task.files
+        if once({**without, **task.hidden_files}).result.timed_out:
+            raise busy from None  # nothing can be told from tests that never end
+    return once(files, suspects=suspects, excuse=False)
 
 
 def _why_unsealed(task: Task, contradictions: Sequence[Contradiction]) -> str:

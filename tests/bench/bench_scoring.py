@@ -2,10 +2,11 @@
 
     python -m tests.bench.bench_scoring [--tasks N] [--rounds N]
 
+
 One row for each task of `bugs`: the plain run, the verdict on the known fix, the verdict on what was given. They take
 turns, and of each the median counts. Processor time of this process and of its sandboxes (bubblewrap's: those of an
-engine are no children of ours), because the time on a clock says what else the machine does. A plain run is what
-decides where no verdict can be sealed: one run, with canaries.
+engine are no children of ours), because the time on a clock says what else the machine does. A plain run is the task's
+test command as anybody would run it, without a reporter. Grading that is not blind costs more than that.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from stackrank.env.sandbox.base import SandboxSpec, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.carry_over import carry_over
-from stackrank.env.scoring.judge import run_tests
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 
@@ -54,18 +54,20 @@ def measure(task: Task, new_sandbox: NewSandbox, rounds: int) -> Cost:
     fixed = apply_patch(task.files, task.fix)
     changes = Changes(files={path: content for path, content in fixed.items() if task.files.get(path) != content})
 
-    def plain(these: Changes) -> None:
+    def plain(these: Changes, passes: bool) -> None:
         work = carry_over(task, these)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
-            run_tests(sandbox, task, {**work.files, **task.hidden_files}, suspects=work.changed)
+            sandbox.put({**work.files, **task.hidden_files})
+            done = sandbox.run(task.score_command or task.test_command, task.limits.timeout_s)
+        assert (done.exit == 0) is passes, done.output
 
     def verdict(these: Changes, wanted: bool) -> None:
         assert score(task, these, new_sandbox).resolved is wanted
 
     deeds: list[Callable[[], None]] = [
-        lambda: plain(changes),
+        lambda: plain(changes, True),
         lambda: verdict(changes, True),
-        lambda: plain(Changes()),
+        lambda: plain(Changes(), False),
         lambda: verdict(Changes(), False),
     ]
     taken: list[list[float]] = [[] for _ in deeds]

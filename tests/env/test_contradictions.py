@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import spec_for
 from stackrank.env.sandbox.client import Changes, CommandResult, Sandbox
 from stackrank.env.scoring import verdict
-from stackrank.env.scoring.blind import ENOUGH, Sightings, pairs
+from stackrank.env.scoring.blind import ENOUGH, Sightings, plan
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.scoring.judge import Run
@@ -229,16 +230,17 @@ def unit(name: str, *, telling: bool = False, path: str = "h.py", count: int = 2
     ]
 
 
-def test_each_test_is_contradicted_once_in_a_pair() -> None:
+def test_with_many_units_each_is_contradicted_once_in_two_runs() -> None:
     task = replace(cart(), hidden_files={"h.py": b""})
     proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d"), *unit("seen", path="v.py")))
     firsts = set()
     for _ in range(60):
-        (pair,) = pairs(task, proof, proof.contradictions)
-        both = [each.unit for each in (*pair.first, *pair.second)]
-        assert sorted(both) == ["a", "b", "c", "d", "seen"] and pair.strength == 4 >= ENOUGH
-        assert "seen" in {each.unit for each in pair.second}, "a visible test hides nothing, and settles more as it is"
-        firsts.add(frozenset(each.unit for each in pair.first))
+        drawn = plan(task, proof, proof.contradictions)
+        first, second = drawn.runs
+        both = [each.unit for each in (*first, *second)]
+        assert sorted(both) == ["a", "b", "c", "d", "seen"] and drawn.strength == 4 >= ENOUGH
+        assert "seen" in {each.unit for each in second}, "a visible test hides nothing, and settles more as it is"
+        firsts.add(frozenset(each.unit for each in first))
     assert len(firsts) > 8
 
 
@@ -246,20 +248,28 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     """Of the others the program as given says which answer is wanted, and a forger asks it."""
     task = replace(cart(), hidden_files={"h.py": b""}, fail_to_pass=("h.py::a", "h.py::b"))
     proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d")))
-    one, two = pairs(task, proof, proof.contradictions)
-    assert (one.strength, two.strength) == (2, 2)
-    assert [each.strength for each in pairs(replace(task, fail_to_pass=("h.py::z",)), proof, proof.contradictions)] == [
-        0
-    ]
+    drawn = plan(task, proof, proof.contradictions)
+    assert (len(drawn.runs), drawn.strength) == (3, 4)
+    drawn = plan(replace(task, fail_to_pass=("h.py::z",)), proof, proof.contradictions)
+    assert (len(drawn.runs), drawn.strength) == (2, 0), "a third run would tell nothing"
 
 
-def test_a_single_unit_is_contradicted_again_and_otherwise() -> None:
+def test_with_few_units_a_third_run_has_other_contradictions() -> None:
     task = replace(cart(), hidden_files={"h.py": b""})
-    proof = Proof("", (*unit("a"), *unit("t", telling=True)))
-    one, two = pairs(task, proof, proof.contradictions)
-    assert (one.strength, two.strength) == (1, 1)
-    used = {(each.unit, each.edit) for pair in (one, two) for each in (*pair.first, *pair.second) if each.unit == "a"}
-    assert len(used) == 2
+    proof = Proof("", (*unit("a"), *unit("t", telling=True), *unit("seen", path="v.py")))
+    where = set()
+    for _ in range(200):
+        drawn = plan(task, proof, proof.contradictions)
+        assert (len(drawn.runs), drawn.strength) == (3, 2)
+        units = [[each.unit for each in run] for run in drawn.runs]
+        assert [run.count("seen") for run in units] == [0, 1, 0]
+        used = [each.edit for run in drawn.runs for each in run if each.unit == "a"]
+        assert len(used) == len(set(used)) and all(run.count("a") < 2 for run in units)
+        where.add(tuple("a" in run for run in units))
+    assert where == set(product((False, True), repeat=3)) - {(False,) * 3, (True,) * 3}
+    alone = Proof("", unit("a")[:1])
+    drawn = plan(task, alone, alone.contradictions)
+    assert (len(drawn.runs), drawn.strength) == (2, 1), "there is no other one"
 
 
 def seen(outcomes: dict[str, str]) -> Run:
@@ -423,7 +433,8 @@ def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
     task = replace(task, fail_to_pass=("test_hidden.TotalTest.test_many",))
     tests = {task.test_command: task.test_command}
     found = [replace(each, unit=task.test_command, tests=tests) for each in unit("x", path="test_hidden.py")]
-    assert [pair.strength for pair in pairs(task, Proof("", tuple(found)), found)] == [1, 1]
+    drawn = plan(task, Proof("", tuple(found)), found)
+    assert (len(drawn.runs), drawn.strength) == (3, 2)
 
 
 def test_why_a_verdict_is_not_sealed(own_home: None) -> None:

@@ -192,16 +192,40 @@ def test_a_machine_that_is_too_busy_is_no_failure_of_the_agent(
 ) -> None:
     taken = Sandbox.test
 
+    taken_of = []
+
     def starved(self: Sandbox, *arguments: Any, **options: Any) -> CommandResult:
+        taken_of.append(self.name)
         return replace(taken(self, *arguments, **options), timed_out=True, waited_s=40.0)
 
     monkeypatch.setattr(Sandbox, "test", starved)
     with pytest.raises(SandboxError, match="too busy to judge"):
         score(shop(), Changes(files={"cart.py": FIXED}), new_sandbox)
+    assert len(taken_of) == 2, "once as it is, and once without the agent's work"
     # Who starts processes that compete with the tests waits for a processor too, and has had his time.
     readings = iter([5.0, 5.0 + shop().limits.timeout_s])
     monkeypatch.setattr(Sandbox, "used_s", lambda sandbox: next(readings))
     assert score(shop(), Changes(files={"cart.py": FIXED}), new_sandbox).timed_out
+
+
+@pytest.mark.parametrize("hangs", [1, 2])
+def test_what_hangs_on_a_busy_machine_while_other_work_does_not_is_no_error(
+    new_sandbox: NewSandbox, monkeypatch: pytest.MonkeyPatch, hangs: int
+) -> None:
+    taken = Sandbox.test
+    waited: list[bool] = []
+
+    def starved(self: Sandbox, *arguments: Any, **options: Any) -> CommandResult:
+        result = taken(self, *arguments, **options)
+        if self.read("cart.py") != FIXED:
+            return result
+        waited.append(len(waited) < hangs)
+        return replace(result, timed_out=True, waited_s=40.0) if waited[-1] else result
+
+    monkeypatch.setattr(Sandbox, "test", starved)
+    verdict = score(shop(), Changes(files={"cart.py": FIXED}), new_sandbox)
+    assert verdict.timed_out == (hangs == 2) and verdict.resolved == (hangs == 1), verdict.notes
+    assert waited[:2] == [True, hangs == 2]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ a keyed hash and a running number. All this makes forging harder; what makes it 
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib
 import json
@@ -196,6 +197,7 @@ def main(argv: List[str]) -> int:
     os.dup2(null, 0)
     os.close(null)
     os.set_inheritable(fd, False)
+    gc.disable()
     # Before the workspace is on the path, so that no module of its can take the place of one that judges.
     try:
         preload()
@@ -203,6 +205,9 @@ def main(argv: List[str]) -> int:
     except ImportError as error:
         print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
+    # pytest collects garbage in the end, and would go through all of this for nothing.
+    gc.freeze()
+    gc.enable()
     sys.path[0] = os.getcwd()
     sys.argv = ["pytest", *argv[2:]]
     install(fd, key, suspects, sys._getframe())
