@@ -159,7 +159,7 @@ def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspec
         try:
             without = apply_patch(task.files, task.fix)
         except PatchError:
-            without = task.files
+            without = dict(task.files)
         if once({**without, **task.hidden_files}).result.timed_out:
             raise busy from None  # nothing can be told from tests that never end
     return once(files, suspects=suspects, excuse=False)

@@ -70,10 +70,7 @@ def _guarantees() -> list[Row]:
         user = f"code runs as user {uid}, group {gid} of this machine, never as root"
     group = cgroups.make(Limits())
     if group is None:
-        limits = (
-            "memory and processes are limited for each process only, and whether the machine was too busy to judge is "
-            "told from inside only, where tests can bring it about: run as root, or delegate control groups"
-        )
+        limits = "memory and processes are limited for each process only: run as root, or delegate control groups"
     else:
         group.close()
         limits = "memory, processes and processors of each sandbox are limited by control groups"
