@@ -176,7 +176,7 @@ def preload() -> None:
 
     for name in _pytest.config.default_plugins:
         importlib.import_module("_pytest." + name)
-    for name in ("pdb", "unittest.mock", "_pytest.assertion.rewrite"):
+    for name in ("pdb", "_pytest.assertion.rewrite"):
         importlib.import_module(name)
 
 

@@ -163,7 +163,7 @@ def preload() -> None:
 
     assert laboratory and programs
     pytest_child.preload()
-    for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline"):
+    for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline", "unittest.mock"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     # The first call goes through every module there is; pytest makes it for the first traceback.
