@@ -144,7 +144,7 @@ def test_calls_tell_arguments_results_and_what_changed(play: Play) -> None:
 
 
 def test_what_repeats_is_told_once(play: Play) -> None:
-    big = "class Big:\n    def __init__(self):\n        self.rows = ['row'] * 99\n\n"
+    big = "class Big:\n    def __init__(self):\n        self.rows, self.x = ['row'] * 99, 'x' * 200\n\n"
     big += "    def get(self, n):\n        return n\n"
     test = "import big\n\n\ndef test_big():\n    one = big.Big()\n    for n in (4, 4, 4, 5, 4):\n        one.get(n)\n"
     step = play(make_task({"big.py": big, "tests/test_big.py": f"{test}    assert one.rows == []\n"}))
