@@ -11,8 +11,7 @@ from sqlalchemy.sql import ColumnElement
 from stackrank.db import rows
 from stackrank.db.errors import NotFound
 from stackrank.db.queries.reading import Row, as_list, fetch, fetch_one, row_id
-from stackrank.db.queries.runs import has_tag
-from stackrank.db.queries.runs import run as find_run
+from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.db.queries.scope import EVERYTHING, Scope
 from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
 from stackrank.storable import storable_text
@@ -116,11 +115,6 @@ def examples(
     if entrant is not None:
         conditions.append(ENTRANT.c.name == storable_text(entrant))
     return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit), rows.EpisodeListed)
-
-
-def find_run_id(engine: Engine, ref: int | str) -> int:
-    """The id that a reference to a run (see `run`) means. Raises `NotFound`."""
-    return int(find_run(engine, ref)["id"])
 
 
 def episode(engine: Engine, episode_id: int | str) -> rows.Episode:

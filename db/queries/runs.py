@@ -70,22 +70,30 @@ def run(engine: Engine, ref: int | str) -> rows.Run:
 
     `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
     """
-    query: Select[Any] = select(RUN, *_BENCHMARK).join(BENCHMARK)
-    found = None
-    number = row_id(ref)
-    if number is not None:
-        found = fetch_one(engine, query.where(RUN.c.id == number), rows.Run)
-    if found is None:
-        named = query if ref == LATEST else query.where(RUN.c.name == storable_text(str(ref)))
-        found = fetch_one(engine, named.order_by(RUN.c.id.desc()), rows.Run)
-    if found is None:
-        if ref == LATEST:
-            raise NotFound("There is no run yet: `stackrank run --benchmark bugs` makes one.")
-        raise NotFound(f"There is no run {str(ref)[:80]!r}: `stackrank runs` lists them.")
+    found: rows.Run = _find(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
     entrant = select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.model, ENTRANT.c.agent, ENTRANT.c.tools)
     played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == found["id"], EPISODE.c.counted)
     entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
     return {**found, "wall_s": wall_s(found), **progress(engine, found["id"]), "entrants": entrants}
+
+
+def find_run_id(engine: Engine, ref: int | str) -> int:
+    """The id that a reference to a run (see `run`) means. Raises `NotFound`."""
+    return int(_find(engine, select(RUN.c.id), ref)["id"])
+
+
+def _find(engine: Engine, query: Select[Any], ref: int | str) -> Any:
+    number, found = row_id(ref), None
+    if number is not None:
+        found = fetch_one(engine, query.where(RUN.c.id == number))
+    if found is None:
+        named = query if ref == LATEST else query.where(RUN.c.name == storable_text(str(ref)))
+        found = fetch_one(engine, named.order_by(RUN.c.id.desc()))
+    if found is None and ref == LATEST:
+        raise NotFound("There is no run yet: `stackrank run --benchmark bugs` makes one.")
+    if found is None:
+        raise NotFound(f"There is no run {str(ref)[:80]!r}: `stackrank runs` lists them.")
+    return found
 
 
 def tasks_of_run(engine: Engine, run_id: int) -> list[str]:

@@ -23,6 +23,8 @@ pin pyproject.toml requirements.txt "$@"
 pin pyproject.toml requirements-dev.txt --extra dev --constraint requirements.txt "$@"
 .venv/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
     --no-header --no-annotate "$@" deploy/sandbox/requirements.in -o env/sandbox/requirements.txt
+# Its test runs in an environment of its own, with stackrank's dependencies as verifiers needs them.
+pin pyproject.toml deploy/setup/requirements-verifiers.txt --extra verifiers "$@"
 for server in openenv litellm llama-cpp-build llama-cpp; do
     # Without build.in: it is about building this project.
     .venv/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes --strip-extras \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A model server or a client of others for the tests, in an environment of its own below the home folder: it depends on
-# other versions than stackrank does. Usage: servers.sh litellm|llama-cpp|openenv
+# other versions than stackrank does. Usage: servers.sh litellm|llama-cpp|openenv|verifiers
 #
 # llama-cpp-python has to be compiled, which takes some minutes of a processor, once: pip keeps the wheel in its cache.
 # Tests wait for the lock, so that this can run beside what needs no server.
@@ -13,12 +13,13 @@ name=${1:-}
 case $name in
 litellm) requirements=(deploy/setup/requirements-litellm.txt) duration="about a minute" ;;
 openenv) requirements=(deploy/setup/requirements-openenv.txt) duration="about a minute" ;;
+verifiers) requirements=(deploy/setup/requirements-verifiers.txt) duration="some minutes, for it brings a gigabyte" ;;
 llama-cpp)
     # The first brings the tools that compile the second.
     requirements=(deploy/setup/requirements-llama-cpp-build.txt deploy/setup/requirements-llama-cpp.txt)
     duration="some minutes, for it is compiled"
     ;;
-*) die "usage: servers.sh litellm|llama-cpp|openenv" ;;
+*) die "usage: servers.sh litellm|llama-cpp|openenv|verifiers" ;;
 esac
 
 python=$repo/.venv/bin/python

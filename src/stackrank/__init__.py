@@ -10,6 +10,7 @@ it is asked for.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,9 +33,15 @@ _OFFERED = {
     "make_vec": "stackrank.flows.training.make",
     "task_names": "stackrank.flows.training.make",
 }
+_TASKSET = {name: "stackrank.flows.training.verifiers" for name in ("EpisodeEnv", "EpisodeTaskset")}
+"""What verifiers, where it is installed, looks for in a package whose name is the id of a taskset."""
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return [*_OFFERED, *(_TASKSET if find_spec("verifiers") else ())]
+    if name in _TASKSET and find_spec("verifiers"):
+        return getattr(import_module(_TASKSET[name]), name)
     if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_OFFERED[name]), name)

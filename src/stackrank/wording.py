@@ -62,7 +62,11 @@ def say(message: str) -> None:
 
 def as_json(document: Any, indent: int | None = None) -> str:
     """`document` as JSON, with everything that does something to a terminal escaped, so that nothing is lost."""
-    text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
+    return escaped(json.dumps(document, indent=indent, ensure_ascii=False, default=str))
+
+
+def escaped(text: str) -> str:
+    """JSON with everything that does something to a terminal escaped."""
     return _CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 

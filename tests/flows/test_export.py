@@ -18,8 +18,9 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
 from stackrank.db.store import Store
-from stackrank.flows.runs.export import FORMATS, export
+from stackrank.flows.runs.export import FORMATS, export, write
 from stackrank.flows.runs.export.source import SPLITS, Source, split_of
+from stackrank.wording import as_json
 from tests.flows.calls import CommandLine
 from tests.flows.playing import play_run
 from tests.support.databases import Databases
@@ -236,3 +237,13 @@ def test_memory_does_not_depend_on_the_number_of_episodes(databases: Databases, 
     tracemalloc.stop()
     assert (tmp_path / "all.jsonl").stat().st_size > 30_000_000 > 3 * most
     assert len(queries.episodes(engine, run_id, limit=1000)) == 300
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-(2**70), 1.5e300, "\ud800", "\x7f\u202e\x1b[2J é", {1: [None, True]}, Counter(a=1), Path("x"), "\u2028\0"],
+)
+def test_a_line_is_what_it_always_was(value: Any) -> None:
+    (line,) = write.lines([{"value": value}])
+    assert json.loads(line) == json.loads(as_json({"value": value})) and line.count("\n") == 1
+    assert line.rstrip("\n").isprintable()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+import os
 import subprocess
 import sys
 import typing
@@ -17,10 +19,12 @@ from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.tools import tool_set
 from stackrank.flows.training.rewards import TrainingError
 from tests.env.conftest import usable
+from tests.support.model_servers import server_python
+from tests.support.openai_server import OpenAIServer, says
 from tests.support.waiting import missing
 
 ROOT = Path(__file__).parents[2]
-ADAPTERS = ("gymnasium", "openenv", "trl")
+ADAPTERS = ("gymnasium", "openenv", "trl", "verifiers")
 EXAMPLES = {"gymnasium_loop": "gymnasium", "vector_loop": ""}
 """Example -> the package that it needs."""
 
@@ -130,3 +134,34 @@ class LostEnv:
 def test_the_example_of_trl_is_short_and_calls_what_there_is() -> None:
     text = (ROOT / "docs" / "examples" / "trl_loop.py").read_text()
     assert len(text.splitlines()) <= 15 and compile(text, "trl_loop.py", "exec")
+
+
+@pytest.mark.slow
+def test_verifiers_plays_an_episode(tmp_path: Path) -> None:
+    """By its own command line, as the example says, in an environment of its own."""
+    usable("bubblewrap")
+    python = server_python("verifiers")
+    action = "```action\n%s\n```"
+    mended = '        Region("NL2", 240, 60, ("food", "bread", "books"), ("bread-organic",)),'
+    answers = ["What now?", action % "dance", action % f"rewrite vat/regions.py 24 24\n{mended}", action % "eval"]
+    example = (ROOT / "docs" / "examples" / "verifiers_eval.toml").read_text()
+    assert len(example.splitlines()) <= 15
+    with OpenAIServer([says(each) for each in answers]) as server:
+        here = example.replace("https://api.openai.com/v1", server.url).replace(', "bugs/shop-filters"', "")
+        config = tmp_path / "eval.toml"
+        config.write_text(here + 'sandbox = "bubblewrap"\n')
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # uv is there
+        variables = {"OPENAI_API_KEY": "none", "PYTHONPATH": str(ROOT / "src"), "PATH": path}
+        command = [python.with_name("vf-eval"), "@", config]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+        )
+        asked = [each["messages"] for each in server.requests]
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = tmp_path.glob("outputs/*/traces.jsonl")
+    (episode,) = map(json.loads, file.read_text().splitlines())
+    (trace,) = episode["traces"]
+    assert episode["ok"] and trace["task"]["data"]["name"] == "bugs/vat-table"
+    assert trace["rewards"]["episode"]["score"] == pytest.approx(1.2), "all tests pass, and the verdict is resolved"
+    assert [len(each) for each in asked] == [2, 4, 6, 8] and "Norrland" in asked[0][1]["content"]
+    assert "holds no action" in asked[1][-1]["content"] and "no tool 'dance'" in asked[2][-1]["content"]

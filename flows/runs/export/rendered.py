@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.tool_calling import ToolCalling
-from stackrank.env.tools import Tool
+from stackrank.env.tools import Tool, ToolSet
 from stackrank.flows.runs.export.source import Row, Source
 from stackrank.flows.runs.spec import SpecError
 from stackrank.flows.runs.trajectories import recorded_tools
@@ -26,19 +27,14 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
         tools = recorded_tools(row["tools"], spec, steps[0]["state"])
     except ValueError as error:
         raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
-    values = {
-        "tools": prompting.notes(tools),
-        "syntax": "",
-        "max_steps": spec["steps"],
-        "listing": [],
-        "observation": steps[0]["observation"],
-        "ends_when_solved": spec.get("ends_when_solved", True),
-    }
-    messages = [{"role": role, "content": prompting.render(name, **values)} for role, name in _OPENING]
+    values, functions = _told(tools)
+    about_run = {"max_steps": spec["steps"], "ends_when_solved": spec.get("ends_when_solved", True)}
+    observed = {"observation": steps[0]["observation"], "listing": []}
+    messages = [
+        {"role": role, "content": prompting.render(name, **values, **about_run, **observed)} for role, name in _OPENING
+    ]
     for step in steps[1:]:
         messages += _turn(step)
-    described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
-    functions = [{"type": "function", "function": each} for each in ToolCalling(described).described()]
     said = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     yield {
         "messages": messages,
@@ -47,6 +43,14 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
         "answers": [{"message": place, "step": step["index"]} for place, step in zip(said, steps[1:], strict=True)],
         "metadata": {**about, "segment": 0, "source": "rendered", "conversation": "main", "api": "chat"},
     }
+
+
+@functools.lru_cache(64)
+def _told(tools: ToolSet) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What prompts say of these tools, and their functions: many episodes have the same."""
+    described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
+    functions = [{"type": "function", "function": each} for each in ToolCalling(described).described()]
+    return {"tools": prompting.notes(tools), "syntax": ""}, functions
 
 
 _OPENING = (("system", "system"), ("user", "task"))

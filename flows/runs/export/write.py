@@ -10,10 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from stackrank.flows.runs.spec import SpecError
-from stackrank.wording import as_json, csv_lines
+from stackrank.wording import as_json, csv_lines, escaped
 
 Record = Mapping[str, Any]
+_QUICKLY = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+"""What is no plain JSON is left to `as_json`."""
 _AT_ONCE = 500
 _MOST_CHARACTERS = 32 << 20
 """Records of a Parquet file that are in memory at once, and characters of theirs after which no more are taken."""
@@ -21,7 +25,16 @@ _MOST_CHARACTERS = 32 << 20
 
 def lines(records: Iterable[Record]) -> Iterator[str]:
     """One JSON object a line."""
-    return (as_json(record) + "\n" for record in records)
+    return map(_line, records)
+
+
+def _line(record: Record) -> str:
+    """As `as_json` has it, in a fraction of its time where nothing is in it that only that one writes."""
+    try:
+        text = orjson.dumps(record, option=_QUICKLY).decode()
+    except TypeError:  # halves of characters, large numbers, other objects
+        return as_json(record) + "\n"
+    return (text if text.isascii() and "\x7f" not in text else escaped(text)) + "\n"
 
 
 def table(records: Iterator[Record]) -> Iterator[str]:
