@@ -195,8 +195,13 @@ class ProgramState(Recorded):
     path: NotRequired[str]
     """Of its question's address."""
     request: NotRequired[dict[str, Any]]
-    """The question; of its messages those after the first `kept`, which are as in the question before. Absent where it
-    cannot be read."""
+    """The question; of its `messages` (by whatever name the question has them) those after the first `kept`, which are
+    as in the question before. Absent where it cannot be read."""
+    headers: NotRequired[dict[str, str]]
+    """What the question says of itself in headers, where it does."""
+    cached: NotRequired[bool]
+    """True: the program marked up to where its messages are to be cached. The marks move from question to question, and
+    are left out of `request`."""
     wrong: NotRequired[str]
     """Why it cannot."""
     kept: NotRequired[int]

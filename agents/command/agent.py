@@ -14,10 +14,11 @@ from pydantic_core import PydanticCustomError
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
 from stackrank.agents.episode.step import Exchange, Step
 from stackrank.agents.llm import history, limits
-from stackrank.agents.llm.conversation import CUT, make_endpoint, make_setup, usage_of
-from stackrank.agents.llm.endpoint import ContextTooLong, Rejected
+from stackrank.agents.llm.conversation import CUT, PASSED_ON, make_endpoint, make_setup, usage_of
+from stackrank.agents.llm.endpoint import ContextTooLong, Endpoint, Rejected
 from stackrank.agents.llm.prices import find_price
 from stackrank.agents.llm.prompting import inlined
+from stackrank.agents.llm.recorded import APIS, sent
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import Settings, identity, may_be_secret, read_settings
 from stackrank.env.actions import Action, Observation
@@ -29,10 +30,16 @@ from stackrank.terms import StopReason
 
 MINIMAL = Path(__file__).with_name("minimal.py")
 DEFAULT = '"$TASK_PYTHON" "$AGENT_DIR/agent.py"'
-_PATH = "/chat/completions"
 _BAD_GATEWAY = 502
-_NOT_SENT = ("messages", "stream", "stream_options", CUT)
+_NOT_SENT = ("messages", "stream", "stream_options", CUT, PASSED_ON)
 """What a program's question says that is not sent on as a parameter."""
+_COUNT = {"input_tokens": 0, "output_tokens": 0}
+_IN_STREAMS: Mapping[str, Mapping[str, Any]] = {
+    "chat": {"id": "", "created": 0},
+    "responses": {"id": "resp_0", "object": "response", "created_at": 0, "status": "completed"},
+    "messages": {"id": "msg_0", "type": "message", "role": "assistant", "stop_reason": "end_turn", "usage": _COUNT},
+}
+"""What the pieces of a streamed answer have to say, where the endpoint left it out."""
 
 
 class CommandSettings(Settings):
@@ -40,8 +47,8 @@ class CommandSettings(Settings):
 
     command: str = ""
     """A shell command, run in the workspace. It finds the task in `AGENT_TASK` and `$AGENT_DIR/task.md`, the model's
-    name in `AGENT_MODEL`, the endpoint in `OPENAI_BASE_URL`, and the task's Python in `TASK_PYTHON`. Empty: a small
-    agent that comes along."""
+    name in `AGENT_MODEL`, the endpoint in `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`, and the task's Python in
+    `TASK_PYTHON`. Empty: a small agent that comes along."""
     files: dict[str, str] = Field(default_factory=dict)
     """Files that it finds in `AGENT_DIR`: NAME is the text, NAME_file a file that holds it."""
     requirements: list[str] = Field(default_factory=list)
@@ -98,15 +105,15 @@ class CommandAgent(Agent):
         super().__init__(model=model, config=config)
         self._model = model
         self._settings = _settings(config or {})
-        self._endpoint = make_endpoint(model, self._settings)
+        self._endpoints: dict[str, Endpoint] = {}
+        """By the API that the program asks by."""
         self._price = find_price(model, self._settings.price)
         self._past: Iterator[Step] = iter(())
         self._messages: list[dict[str, Any]] = []
-        self._recorded: list[dict[str, Any]] = []
-        """The messages of the last exchange."""
-        self._told: dict[str, Any] = {}
-        """The parameters of the last question."""
-        self._conversations = 0
+        self._heard: dict[str, list[dict[str, Any]]] = {}
+        """Conversation -> the messages of its last exchange."""
+        self._tools: dict[str, Any] = {}
+        """Conversation -> the tools of its last exchange."""
 
     def recall(self, past: Sequence[Step]) -> None:
         """Take the next answers from the record instead of asking the endpoint."""
@@ -125,11 +132,12 @@ class CommandAgent(Agent):
         """
         state = observation.state
         asked = self._question(state) if state["kind"] == "program" else None
+        api = _api(state)
         for past in self._past:
             if past.action is not None:
-                if past.exchanges and asked is not None:
-                    self._endpoint.answers += 1
-                    self._new(asked["messages"])
+                if past.exchanges and asked is not None and api is not None:
+                    self._endpoint(api).answers += 1
+                    self._heard[past.exchanges[0].conversation] = asked["messages"]
                 return Decision(past.action, past.thought, past.usage, past.exchanges)
         if state["kind"] == "tests":
             return Decision(self._program(start=self._start()))
@@ -142,12 +150,16 @@ class CommandAgent(Agent):
                 ended, *before = reversed(observation.text.rstrip().splitlines())
                 raise GaveUp(": ".join([ended.strip("[]"), *(line[:300] for line in before[:1])]))
             return Decision(Action("submit"))
-        if not _is_chat(state):
-            return self._refused(404, f"ask at {_PATH}, in the form of Chat Completions: nothing else is spoken here")
+        own = self._settings.api
+        if api is None or own not in (None, api):
+            spoken = [f"/v1/{_ADDRESS[each]}" for each in APIS if own in (None, each)]
+            return self._refused(404, f"ask at {' or '.join(spoken)}: nothing else is spoken here")
         if asked is None:
             return self._refused(400, state.get("wrong", "the question cannot be read"))
         try:
-            return self._answered(asked)
+            return self._answered(
+                api, asked, {"headers": state.get("headers", {}), "cached": state.get("cached", False)}
+            )
         except Rejected as error:
             return self._refused(error.status or _BAD_GATEWAY, str(error))
 
@@ -170,7 +182,8 @@ class CommandAgent(Agent):
 
     def _refused(self, status: int, said: str) -> Decision:
         """Tell the program what is wrong with its question, as an endpoint would: it may mend it."""
-        body = json.dumps({"error": {"message": said, "type": "invalid_request_error", "code": None}})
+        error = {"message": said, "type": "invalid_request_error", "code": None}
+        body = json.dumps({"type": "error", "error": error})  # as either provider has it
         return Decision(self._program(answer={"status": status, "type": "application/json", "body": body}))
 
     def _question(self, state: ProgramState) -> dict[str, Any] | None:
@@ -179,64 +192,80 @@ class CommandAgent(Agent):
         if request is None:
             return None
         self._messages = [*self._messages[: state.get("kept", 0)], *request["messages"]]
-        return {**request, "messages": self._messages} if _is_chat(state) else None
+        return {**request, "messages": self._messages}
 
-    def _new(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those that no exchange of the conversation has recorded; what does not go on from there is another one."""
-        known = len(self._recorded)
-        if messages[:known] != self._recorded:
-            self._conversations += 1
-            known = 0
-        self._recorded = messages
-        return messages[known:]
+    def _endpoint(self, api: str) -> Endpoint:
+        """The endpoint as it speaks this API. Raises SetupError: there is no key for it."""
+        if api not in self._endpoints:
+            settings = self._settings.model_copy(update={"api": api})
+            if self._settings.api is None and api == "messages" and settings.base_url:
+                # The address is the one that the others have; Anthropic's package adds the version itself.
+                settings = settings.model_copy(update={"base_url": settings.base_url.removesuffix("/v1")})
+            self._endpoints[api] = make_endpoint(self._model, settings)
+        return self._endpoints[api]
 
-    def _answered(self, request: dict[str, Any]) -> Decision:
-        streams = bool(request.get("stream"))
-        own = self._endpoint.parameters((), self._briefing.model_seed or None)
-        parameters = {**{name: value for name, value in request.items() if name not in _NOT_SENT}, **own}
+    def _goes_on(self, messages: list[dict[str, Any]]) -> tuple[str, int]:
+        """The conversation that a question belongs to, and how many of its messages are recorded: what begins with none
+        that there was is another one. Programs ask for titles and summaries in between."""
+        for name, heard in reversed(self._heard.items()):
+            if messages[: len(heard)] == heard:
+                return name, len(heard)
+        return str(len(self._heard) or ""), 0
+
+    def _answered(self, api: str, request: dict[str, Any], foreign: Mapping[str, Any]) -> Decision:
+        endpoint, own = self._endpoint(api), self._settings
+        chosen = {*own.extra_body, *([endpoint.limit_name] if own.max_tokens else [])}
+        forced = {
+            name: value
+            for name, value in endpoint.parameters((), self._briefing.model_seed or None).items()
+            if name in chosen or name not in endpoint.of_its_own
+        }
+        parameters = {**{name: value for name, value in request.items() if name not in _NOT_SENT}, **forced}
         messages = request["messages"]
         estimated = history.estimate(messages)
         try:
-            answer, took = self._endpoint.ask(parameters, messages, estimated, foreign=True)
+            answer, took = endpoint.ask(parameters, sent(messages, foreign), estimated, foreign=foreign["headers"])
         except ContextTooLong as error:
             raise GaveUp(f"the program's question is too long ({error})", StopReason.CONTEXT_LIMIT) from None
-        self._endpoint.answers += 1
-        reply = self._endpoint.read(answer)
-        limits.of(self._settings).used(estimated, reply.tokens_in + reply.tokens_out)
+        endpoint.answers += 1
+        reply = endpoint.read(answer)
+        limits.of(own).used(estimated, reply.tokens_in + reply.tokens_out)
         usage = usage_of(reply, took, self._price, messages, parameters)
-        told = {
-            name: value for name, value in parameters.items() if name != "tools" or value != self._told.get("tools")
-        }
-        self._told = parameters
-        told["messages"] = self._new(messages)
+        name, known = self._goes_on(messages)
+        told = {**parameters, "messages": messages[known:]}
+        if known and self._tools.get(name) == parameters.get("tools"):
+            told.pop("tools", None)
+        self._heard[name], self._tools[name] = messages, parameters.get("tools")
+        if api != "chat":  # whose questions have one form, whoever writes them
+            told[PASSED_ON] = dict(foreign)
         exchange = Exchange(
             model=self._model,
             request=told,
             answer=answer,
             usage=usage,
-            conversation=str(self._conversations or ""),
+            conversation=name,
             reasoning=reply.reasoning,
         )
         given = {"status": 200, "type": "application/json", "body": json.dumps(answer)}
-        if streams:
-            dialect = dialect_of(_PATH)
+        if request.get("stream"):
+            dialect = dialect_of(endpoint.path)
             assert dialect is not None
-            body = stream(dialect.events({"id": "", "created": 0, "model": self._model, **answer})).decode()
+            body = stream(dialect.events({"model": self._model, **_IN_STREAMS[api], **answer})).decode()
             given = {"status": 200, "type": "text/event-stream", "body": body}
         return Decision(self._program(answer=given), reply.text, usage, (exchange,))
 
 
-def _is_chat(state: ProgramState) -> bool:
-    return state.get("path", "").partition("?")[0].endswith(_PATH)
+_ADDRESS = {api: endpoint.path.removeprefix("/v1").lstrip("/") for api, endpoint in APIS.items()}
+
+
+def _api(state: Mapping[str, Any]) -> str | None:
+    """The API that a program asks by."""
+    path = str(state.get("path", "")).partition("?")[0]
+    return next((api for api, address in _ADDRESS.items() if path.endswith(f"/{address}")), None)
 
 
 def _settings(config: Mapping[str, Any]) -> CommandSettings:
     settings = read_settings(config, CommandSettings)
-    if settings.api not in (None, "chat"):
-        raise SetupError(
-            f"the agent command asks its model by Chat Completions, and not by api: {settings.api}: leave `api` out, "
-            "or put a proxy such as LiteLLM's between"
-        )
     if settings.files and not settings.command:
         raise SetupError("the agent command has `files` and no `command` that would use them: name one")
-    return settings.model_copy(update={"api": "chat"})
+    return settings

@@ -22,6 +22,9 @@ from stackrank.terms import StopReason
 
 CUT = "history_cut_to_tokens"
 """What a recorded request is called by that holds all messages, since the history was cut before it."""
+PASSED_ON = "passed_on"
+"""What a recorded request has that a program of the entrant's wrote, in another form than ours: the `headers` that went
+with it, and `cached`, whether its last message was marked as where the cache ends."""
 
 
 def make_endpoint(model: str, settings: Settings) -> Endpoint:

@@ -127,6 +127,8 @@ class Endpoint(ABC):
     """The field that every answer has."""
     stream_options: ClassVar[Mapping[str, Any]] = {}
     """What else a request for a stream says."""
+    of_its_own: ClassVar[frozenset[str]] = frozenset()
+    """What `parameters` says without being told to: whoever writes a question of their own decides that themselves."""
 
     def __init__(self, model: str, settings: Settings) -> None:
         """Asks nothing yet. Raises SetupError without a key."""
@@ -187,31 +189,35 @@ class Endpoint(ABC):
         messages: Sequence[Message],
         tokens: int = 0,
         *,
-        foreign: bool = False,
+        foreign: Mapping[str, str] | None = None,
     ) -> tuple[dict[str, Any], Took]:
         """One answer, and how long it took; what fails for a while is tried again.
 
         `tokens`: roughly how many the question has, for limits by the minute; `foreign`: somebody else wrote the
-        question. Raises ContextTooLong, GaveUp, EndpointError, SetupError; Rejected for a foreign question that is at
-        fault itself.
+        question, `messages` are as they go over the wire, and with it go these headers. Raises ContextTooLong, GaveUp,
+        EndpointError, SetupError; Rejected for a foreign question that is at fault itself.
         """
         started = asked = time.monotonic()
         failing = math.inf
         tries = 0
-        wire = self.wire(messages)
         shared = limits.of(self.settings)
+        question = (
+            self.body(parameters, self.wire(messages))
+            if foreign is None
+            else {**parameters, self.conversation_name: list(messages)}
+        )
         try:
             for attempt in retries.patiently(self.settings.retry_s, first_contact=not self.answers):
                 with attempt, shared.slot(tokens):
                     tries += 1
                     asked = time.monotonic()
                     try:
-                        answer = self._request(parameters, wire)
+                        answer = self._request(question, foreign or {})
                     except Failed:
                         failing = min(failing, time.monotonic())
                         raise
         except Failed as error:
-            if foreign and self._is_at_fault(error):
+            if foreign is not None and self._is_at_fault(error):
                 raise Rejected(self._clean(error), error.status) from None
             answers_others = shared.answered > failing
             raise self._failure(error, tries, time.monotonic() - started, answers_others) from None
@@ -225,23 +231,21 @@ class Endpoint(ABC):
         if error.status in _WRONG and not retries.is_about_key(error) and not retries.is_about_model(error):
             return True
         try:
-            self._request(*self._plain())
+            self._request(self._plain(), {})
         except Failed:
             return False
         return True
 
-    def _send(self, parameters: dict[str, Any], wire: list[dict[str, Any]], timeout_s: float) -> dict[str, Any]:
+    def _send(self, question: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
         """The answer, without key and passwords. Raises Failed, ValueError, RecursionError."""
         # Fields of other names may hold what somebody else wrote, and nobody else names a secret.
-        own = {
-            name: _filled_in(parameters[name], self._secrets) for name in self.settings.extra_body if name in parameters
-        }
-        body = self.body({**parameters, **own}, wire)
+        own = {name: _filled_in(question[name], self._secrets) for name in self.settings.extra_body if name in question}
+        body = {**question, **own}
         if self.settings.stream:
-            events = self._client.stream(self.path, {**body, "stream": True, **self.stream_options}, timeout_s)
+            events = self._client.stream(self.path, {**body, "stream": True, **self.stream_options}, timeout_s, headers)
             text = json.dumps(self.joined(events))
         else:
-            text = self._client.ask(self.path, body, timeout_s)
+            text = self._client.ask(self.path, body, timeout_s, headers)
         # Half of a surrogate pair, which JSON can write, could neither be stored nor sent back.
         answer: dict[str, Any] = storable_json(json.loads(self._without_key(text)))
         return answer
@@ -280,17 +284,17 @@ class Endpoint(ABC):
     def _probe(self) -> None:
         """A question of a few tokens. Raises Failed."""
         with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            self._send(*self._plain(), _CHECK_TIMEOUT_S)
+            self._send(self._plain(), {}, _CHECK_TIMEOUT_S)
 
-    def _plain(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """A question of a few tokens: parameters and messages."""
+    def _plain(self) -> dict[str, Any]:
+        """A question of a few tokens."""
         parameters = {**self.parameters((), None), self.limit_name: _CHECK_TOKENS}
-        return parameters, self.wire([{"role": "user", "content": "Say yes."}])
+        return self.body(parameters, self.wire([{"role": "user", "content": "Say yes."}]))
 
-    def _request(self, parameters: dict[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
+    def _request(self, question: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         # Whatever time the episode has left: whether a model is slow or its endpoint hangs, only an answer tells.
         try:
-            answer = self._send(parameters, wire, self.settings.request_timeout_s)
+            answer = self._send(question, headers, self.settings.request_timeout_s)
             self.read(answer)
         except RecursionError:
             raise Garbled("its answer is nested too deep") from None

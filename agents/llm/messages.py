@@ -28,6 +28,7 @@ class Messages(Endpoint):
 
     path, conversation_name, answer_name = "/v1/messages", "messages", "content"
     limit_name = "max_tokens"
+    of_its_own = frozenset({"max_tokens"})
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """What a request says besides the conversation. The interface takes no seed."""
@@ -82,8 +83,7 @@ class Messages(Endpoint):
         The next question begins with all of this one, so its last block is where the cache ends.
         """
         system = [block for message in wire if message["role"] == "system" for block in message["content"]]
-        *before, last = (message for message in wire if message["role"] != "system")
-        messages = [*before, {**last, "content": _marked(last["content"])}]
+        messages = cached([message for message in wire if message["role"] != "system"])
         return {**parameters, **({"system": _marked(system)} if system else {}), cls.conversation_name: messages}
 
     @classmethod
@@ -150,6 +150,16 @@ class Messages(Endpoint):
             except ValueError:
                 answer["content"][index]["input"] = text
         return answer
+
+
+def cached(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages, with a mark after the last that says up to where to cache."""
+    if not messages or not messages[-1]["content"]:
+        return list(messages)
+    *before, last = messages
+    content = last["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [*before, {**last, "content": _marked(blocks)}]
 
 
 def _marked(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:

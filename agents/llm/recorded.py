@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackrank.agents.llm.chat import ChatCompletions
-from stackrank.agents.llm.conversation import CUT
+from stackrank.agents.llm.conversation import CUT, PASSED_ON
 from stackrank.agents.llm.endpoint import Endpoint
-from stackrank.agents.llm.messages import Messages
+from stackrank.agents.llm.messages import Messages, cached
 from stackrank.agents.llm.responses import Responses
 
 APIS: Mapping[str, type[Endpoint]] = {"chat": ChatCompletions, "responses": Responses, "messages": Messages}
@@ -37,11 +37,26 @@ class Question:
     answer: dict[str, Any]
     reasoning: str
     usage: Mapping[str, Any]
+    foreign: Mapping[str, Any] | None = None
+    """`headers` and `cached` (see `conversation.PASSED_ON`) of one that a program of the entrant's wrote, and that went
+    over the wire as it was."""
 
     @property
     def body(self) -> dict[str, Any]:
         """The request, but for `stream` and `stream_options`."""
+        if self.foreign is not None:
+            return {**self.parameters, APIS[self.api].conversation_name: sent(self.messages, self.foreign)}
         return APIS[self.api].body(self.parameters, self.messages)
+
+    @property
+    def spoken(self) -> list[dict[str, Any]]:
+        """The conversation with the system's message, which programs put beside it."""
+        beside = self.parameters.get("system" if self.api == "messages" else "instructions")
+        return (
+            [{"role": "system", "content": beside}, *self.messages]
+            if self.foreign is not None and beside
+            else self.messages
+        )
 
     def answered(self) -> list[dict[str, Any]]:
         """The answer in the API's own form, as it would have gone back."""
@@ -64,6 +79,7 @@ def questions(steps: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
         for exchange in step["exchanges"]:
             request = dict(exchange["request"])
             new, cut = request.pop("messages", None), request.pop(CUT, None) is not None
+            foreign = request.pop(PASSED_ON, None)
             api = api_of(exchange["answer"])
             if api is None or not isinstance(new, list):
                 continue
@@ -76,13 +92,23 @@ def questions(steps: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
                 model=exchange["model"],
                 # Tools are recorded when they change; the others stay in their places.
                 parameters=request if last is None else {**last.parameters, **request},
-                messages=new if cut or last is None else APIS[api].joint(last.messages, new),
+                messages=new if cut or last is None else _joint(api, foreign, last.messages, new),
                 cut=cut,
                 answer=exchange["answer"],
                 reasoning=exchange.get("reasoning") or "",
                 usage=exchange["usage"],
+                foreign=foreign,
             )
             yield question
+
+
+def sent(messages: list[dict[str, Any]], foreign: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a program's question as they go over the wire."""
+    return cached(messages) if foreign.get("cached") else messages
+
+
+def _joint(api: str, foreign: object, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [*wire, *more] if foreign is not None else APIS[api].joint(wire, more)
 
 
 def token_ids(answer: Mapping[str, Any]) -> dict[str, Any]:

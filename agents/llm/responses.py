@@ -42,6 +42,7 @@ class Responses(Endpoint):
 
     path, conversation_name, answer_name = "/responses", "input", "output"
     limit_name = "max_output_tokens"
+    of_its_own = frozenset({"store", "include"})
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """What a request says besides the conversation. The interface takes no seed."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from stackrank.errors import StackrankError
 
+_NONE: Mapping[str, str] = {}
 _INVALID = re.compile(r"\d+ validation errors?\b")
 
 
@@ -48,16 +49,19 @@ class Transport:
         self._client = client
         self._models = models
 
-    def ask(self, path: str, body: Mapping[str, Any], timeout_s: float) -> str:
-        """The body of the answer. Raises Failed."""
+    def ask(self, path: str, body: Mapping[str, Any], timeout_s: float, headers: Mapping[str, str] = _NONE) -> str:
+        """The body of the answer. `headers`: beside the package's own. Raises Failed."""
         # Not the methods for the single interfaces: they go through every message again, which takes several times as
         # long as all the rest.
-        return str(self._told(lambda: self._client.post(path, cast_to=str, body=body, options={"timeout": timeout_s})))
+        options = {"timeout": timeout_s, "headers": dict(headers)}
+        return str(self._told(lambda: self._client.post(path, cast_to=str, body=body, options=options)))
 
-    def stream(self, path: str, body: Mapping[str, Any], timeout_s: float) -> list[Any]:
+    def stream(
+        self, path: str, body: Mapping[str, Any], timeout_s: float, headers: Mapping[str, str] = _NONE
+    ) -> list[Any]:
         """The events of an answer that comes in pieces, as JSON. Raises Failed."""
         kind, deadline = self._package.Stream[object], time.monotonic() + timeout_s
-        more = {"body": body, "options": {"timeout": timeout_s}, "stream": True}
+        more = {"body": body, "options": {"timeout": timeout_s, "headers": dict(headers)}, "stream": True}
 
         def read() -> list[Any]:
             events = []

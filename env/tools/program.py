@@ -20,6 +20,9 @@ MOST = 16 << 20
 """Bytes of one question."""
 LONGEST_S = 600.0
 """How long one wait for a program may take."""
+LONGEST_HEADER = 4000
+_CONVERSATION = {"responses": "input"}
+"""What a question to an address that ends so calls its conversation, where it is not `messages`."""
 _SERVER = "program"
 _START = 'exec "$TASK_PYTHON" -I -c "$RELAY"'
 
@@ -83,18 +86,22 @@ class RunProgram:
                 "[the program has asked nothing yet]", state=ProgramState(kind="program", event="silent")
             )
         if told is not None and "path" in told:
-            return self._asked(bench, str(told["path"]), str(told.get("body", "")))
+            return self._asked(bench, str(told["path"]), str(told.get("body", "")), _headers(told.get("headers")))
         return self._ended(bench, told)
 
-    def _asked(self, bench: Bench, path: str, body: str) -> Observation:
+    def _asked(self, bench: Bench, path: str, body: str, headers: dict[str, str]) -> Observation:
         """A question, of which the record keeps what is new since the one before."""
         assert bench.asked is not None
         try:
-            request = read_question(body)
+            request = read_question(body, _CONVERSATION.get(path.partition("?")[0].rpartition("/")[2], "messages"))
         except ValueError as error:
             state = ProgramState(kind="program", event="asks", path=path, wrong=str(error))
             return Observation(f"[{path}]\n{body}", state=state)
         messages: list[dict[str, Any]] = request["messages"]
+        cached = False
+        if path.partition("?")[0].endswith("/messages"):
+            cached = any(map(_is_marked, messages))
+            messages = list(map(_unmarked, messages))
         kept = 0
         for now, before in zip(messages, bench.asked, strict=False):
             if now != before:
@@ -104,9 +111,11 @@ class RunProgram:
         state = ProgramState(
             kind="program", event="asks", path=path, kept=kept, request={**request, "messages": messages[kept:]}
         )
-        shown = [
-            f"{each.get('role', '')}: {_text(each)}" for each in messages[kept:] if each.get("role") != "assistant"
-        ]
+        if headers:
+            state["headers"] = headers
+        if cached:
+            state["cached"] = True
+        shown = [f"{who}: {_text(each)}" for each in messages[kept:] if (who := _who(each)) != "assistant"]
         return Observation("\n\n".join(shown) or "[it asks once more]", state=state)
 
     def _ended(self, bench: Bench, told: dict[str, Any] | None) -> Observation:
@@ -138,24 +147,79 @@ def _read(lines: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def read_question(body: str) -> dict[str, Any]:
-    """A question in the form of Chat Completions, as it can be stored and sent. Raises ValueError with one sentence."""
+def read_question(body: str, name: str = "messages") -> dict[str, Any]:
+    """A question as it can be stored and sent, its conversation, which it calls `name`, as `messages`.
+
+    Raises ValueError with one sentence.
+    """
     try:
         request = storable_json(json.loads(body))
     except (ValueError, RecursionError):
         raise ValueError("the question is no JSON, or nested too deep") from None
-    if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
-        raise ValueError("the question has to be a JSON object with a list `messages`")
-    for number, each in enumerate(request["messages"]):
-        if not isinstance(each, dict) or not isinstance(each.get("role"), str):
-            raise ValueError(f"messages[{number}] has to be an object with a text `role`")
+    if name == "input" and isinstance(request, dict) and isinstance(request.get(name), str):
+        request[name] = [{"role": "user", "content": request[name]}]
+    if not isinstance(request, dict) or not isinstance(request.get(name), list):
+        raise ValueError(f"the question has to be a JSON object with a list `{name}`")
+    for number, each in enumerate(request[name]):
+        # Items of Responses that are no messages have a type in the place of a role.
+        if not isinstance(each, dict) or not isinstance(
+            each.get("role", each.get("type") if name == "input" else 0), str
+        ):
+            raise ValueError(f"{name}[{number}] has to be an object with a text `role`")
         if not isinstance(each.get("content"), str | list | None):
-            raise ValueError(f"messages[{number}].content has to be a text, a list of parts, or null")
-    return request
+            raise ValueError(f"{name}[{number}].content has to be a text, a list of parts, or null")
+    return {**request, "messages": request.pop(name)}
+
+
+def _headers(said: object) -> dict[str, str]:
+    """Those that can be sent on: a program may write in the relay's place."""
+    given = said if isinstance(said, dict) else {}
+    return {
+        name: text
+        for name in relay.PASSED_ON
+        if isinstance(text := given.get(name), str)
+        and len(text) < LONGEST_HEADER
+        and text.isascii()
+        and text.isprintable()
+    }
+
+
+def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
+    """Without the marks of Anthropic's that say up to where to cache; a text alone is one, and no list of one block, in
+    which it stands where there is a mark."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    blocks = [
+        {name: value for name, value in each.items() if name != "cache_control"} if isinstance(each, dict) else each
+        for each in content
+    ]
+    alone = blocks[0] if len(blocks) == 1 and isinstance(blocks[0], dict) else {}
+    text = alone.get("text")
+    return {
+        **message,
+        "content": text if alone.keys() == {"type", "text"} and isinstance(text, str) and text else blocks,
+    }
+
+
+def _is_marked(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    return isinstance(content, list) and any(isinstance(each, dict) and "cache_control" in each for each in content)
+
+
+def _who(message: dict[str, Any]) -> str:
+    """Who says it: of what has no role, the results of calls are a tool's, and the rest is the model's."""
+    return str(message.get("role") or ("tool" if str(message.get("type")).endswith("_output") else "assistant"))
 
 
 def _text(message: dict[str, Any]) -> str:
     """What a message says, in one of the forms that it may have."""
-    content = message.get("content")
+    content = message.get("content", message.get("output"))
     parts = content if isinstance(content, list) else [content]
-    return "\n".join(str(each.get("text", "")) if isinstance(each, dict) else str(each or "") for each in parts)
+    return "\n".join(_part(each) for each in parts)
+
+
+def _part(part: Any) -> str:
+    if not isinstance(part, dict):
+        return str(part or "")
+    return _text(part) if part.get("type") == "tool_result" else str(part.get("text", ""))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from stackrank.agents.command.agent import MINIMAL
 from stackrank.agents.episode.loop import Budget, Outcome, play
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.episode.step import Step
+from stackrank.agents.llm.recorded import questions
 from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
@@ -40,6 +44,7 @@ from tests.support.openai_server import Entry, OpenAIServer, call, says
 __all__ = ["any_backend", "database", "prefect_home", "prefect_server", "stackrank"]
 KEY = "sk-of-the-operator-0123456789"
 MEND = call("bash", command="sed -i 's/result - 1/result/' cart.py && env && ls \"$AGENT_DIR\"")
+ASKED = {"type": "text", "text": "Why?", "cache_control": {"type": "ephemeral"}}
 ASK = """
 import json, os, sys, urllib.error, urllib.request
 def ask(path="/chat/completions", **body):
@@ -66,6 +71,8 @@ def played(
     with OpenAIServer(script, key=KEY) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.setenv("OPENAI_BASE_URL", server.url)
+        patch.setenv("ANTHROPIC_API_KEY", KEY)
+        patch.setenv("ANTHROPIC_BASE_URL", server.url.removesuffix("/v1"))
         agent = CommandAgent(model="scripted", config={"price": {"input": 1, "output": 1}, **(config or {})})
         with DebugEnv(CART, tool_set("command"), lambda spec: Sandbox(backend, spec)) as env:
             outcome = play(env, agent, budget=Budget(**budget), record=steps.append, past=past)
@@ -127,7 +134,7 @@ def test_a_program_that_fails_has_given_up() -> None:
 
 def test_streams_other_conversations_and_other_addresses() -> None:
     code = """
-print(ask("/responses"))
+print(ask("/embeddings"))
 print(ask(stream=True, stream_options={"include_usage": True}))
 print(ask(messages=[{"role": "user", "content": "And this?"}]))
 print(ask(messages="no list"))
@@ -141,6 +148,34 @@ print(ask(messages="no list"))
     exchanges = [each for step in steps for each in step.exchanges]
     assert [each.request["messages"] for each in exchanges] == [each["messages"] for each in server.requests]
     assert outcome.stop_reason is StopReason.SUBMITTED
+
+
+def test_a_program_asks_in_the_form_of_any_provider() -> None:
+    code = """
+def told(path, headers, **body):
+    root = os.environ["ANTHROPIC_BASE_URL"]
+    data = json.dumps({"model": "mine", **body}).encode()
+    return urllib.request.urlopen(urllib.request.Request(root + path, data, headers)).read().decode()
+marked = {"type": "text", "text": "Why?", "cache_control": {"type": "ephemeral"}}
+messages = {"messages": [{"role": "user", "content": [marked]}], "system": "Be brief.", "max_tokens": 9}
+beta = {"Content-Type": "application/json", "anthropic-beta": "new-2026", "Cookie": "mine"}
+print(told("/v1/messages/count_tokens", {}, **messages))
+print(told("/v1/messages?beta=true", beta, **messages, stream=True))
+print(told("/v1/responses", {}, input="And this?", store=True))
+print(urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"], method="HEAD")).status)
+"""
+    outcome, steps, server = played([says("Because.")], own(code))
+    last = steps[-2].observation.text
+    assert outcome.stop_reason is StopReason.SUBMITTED and outcome.usage.cost_usd == pytest.approx(220 / 1e6), last
+    assert '"input_tokens": ' in last and "message_stop" in last and '"output_text"' in last and "\n200\n" in last
+    assert server.paths == ["/v1/messages", "/v1/responses"], "nobody is asked for an estimate"
+    assert server.headers[0]["anthropic-beta"] == "new-2026" and "cookie" not in server.headers[0]
+    assert KEY not in json.dumps([str(step) for step in steps])
+    asked = list(questions([{"index": n, "exchanges": [asdict(e) for e in s.exchanges]} for n, s in enumerate(steps)]))
+    assert [each.body for each in asked] == server.requests
+    assert server.requests[0]["messages"] == [{"role": "user", "content": [ASKED]}]
+    assert (server.requests[0]["max_tokens"], server.requests[1]["store"]) == (9, True), "what the program says holds"
+    assert [each.spoken[0]["role"] for each in asked] == ["system", "user"]
 
 
 def test_what_a_program_leaves_running_ends_with_it() -> None:
@@ -185,7 +220,6 @@ def test_who_it_is(tmp_path: Path) -> None:
         ({"config": {"command": "x", "files": {"../a": "b"}}}, "cannot be the name of a file"),
         ({"config": {"command": "x", "files": {"a_file": "/no/such"}}}, "files.a_file: /no/such cannot be read"),
         ({"config": {"command": "x", "env": {"OPENAI_API_KEY": "sk"}}}, "looks like a secret"),
-        ({"config": {"api": "responses"}}, "by Chat Completions"),
         ({"config": {"comand": "x"}}, "wrong at comand"),
     ],
 )
@@ -200,28 +234,50 @@ def test_the_small_program_runs_where_tasks_run() -> None:
     ast.parse(MINIMAL.read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
-def example() -> dict[str, Any]:
-    """The first specification of the guide."""
+def example(name: str) -> dict[str, Any]:
+    """The guide's specification of this entrant."""
     guide = (Path(__file__).parents[2] / "docs" / "guide" / "other-agents.md").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(guide.partition("```yaml\n")[2].partition("```")[0])
-    return found
+    specs = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(benchmark:.*?)```", guide, re.DOTALL)]
+    return next(each for each in specs if each["entrants"][0]["name"] == name)
+
+
+OVER = call("bash", command="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+
+
+def scripted_agent(mend: str) -> Callable[[dict[str, Any]], Entry]:
+    """What mends it, by the tool that each program has, and then a last word."""
+
+    def answer(request: dict[str, Any]) -> Entry:
+        tools = {each.get("name") or each.get("function", {}).get("name") for each in request.get("tools", ())}
+        told = json.dumps(request.get("messages", request.get("input")))
+        done = "tool_result" in told or "_output" in told or '"tool"' in told
+        if "bash" in tools:
+            return OVER if done else call("bash", command=mend)
+        if done or not tools:
+            return says("Done.")
+        return call("Bash", command=mend) if "Bash" in tools else call("exec_command", cmd=mend)
+
+    return answer
 
 
 @pytest.mark.slow
-def test_mini_swe_agent_mends_a_bug_as_the_guide_says(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not os.environ.get("STACKRANK_TEST_MINI_SWE_AGENT"):
-        pytest.skip("it downloads 200 MB: STACKRANK_TEST_MINI_SWE_AGENT=1 runs it")
+@pytest.mark.parametrize("name", ["mini-swe-agent", "claude-code", "codex"])
+def test_programs_of_others_mend_a_bug_as_the_guide_says(
+    name: str, stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not os.environ.get("STACKRANK_TEST_PROGRAMS"):
+        pytest.skip("it downloads some hundred megabytes: STACKRANK_TEST_PROGRAMS=1 runs it")
     usable("bubblewrap")
     task = next(each for each in BugSuite().tasks() if each.id == "vat-table")
     patch = f"cat > /tmp/fix.patch <<'EOF'\n{task.fix}EOF\npatch -p1 < /tmp/fix.patch"
-    over = call("bash", command="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
-    with OpenAIServer([call("bash", command=patch), over], key=KEY) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        fields = {**example(), "sandbox": "bubblewrap", "tasks": [task.id], "workers": 1}
+    with OpenAIServer(scripted_agent(patch), key=KEY) as server:
+        for provider, url in (("OPENAI", server.url), ("ANTHROPIC", server.url.removesuffix("/v1"))):
+            monkeypatch.setenv(f"{provider}_API_KEY", KEY)
+            monkeypatch.setenv(f"{provider}_BASE_URL", url)
+        fields = {**example(name), "sandbox": "bubblewrap", "tasks": [task.id], "workers": 1}
         drive(save_run(Store(connect()), build(check(make_spec(fields, "the test")), print)))
     row = queries.episode(connect(), 1)
-    assert (row["verdict"], row["stop_reason"], row["entrant"]) == ("resolved", "submitted", "mini-swe-agent"), row
+    assert (row["verdict"], row["stop_reason"], row["entrant"]) == ("resolved", "submitted", name), row
     assert (server.asked, row["tokens_in"], row["steps"]) == (2, 200, 4)
     assert "same: all" in stackrank("replay", "1").out
 

@@ -7,14 +7,19 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
+import anthropic
+import httpx2
+import openai
 import pytest
 
 from stackrank.agents.command import CommandAgent
 from stackrank.agents.command.agent import CommandSettings
 from stackrank.agents.episode.protocol import AccessError, Briefing, EndpointError, GaveUp, SetupError
 from stackrank.agents.llm.chat import ChatCompletions
+from stackrank.agents.llm.recorded import questions
 from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, says
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import may_be_secret, read_settings
@@ -22,7 +27,7 @@ from stackrank.agents.llm.transport import Failed, Transport
 from stackrank.env.actions import Observation
 from stackrank.env.state import fitting
 from stackrank.env.tools import Bench, tool_set
-from stackrank.env.tools.program import ProgramArguments, RunProgram
+from stackrank.env.tools.program import Answer, ProgramArguments, RunProgram
 from tests.agents.conftest import CART
 from tests.agents.test_answers_fuzzed import mutated
 from tests.support.openai_server import Fault, OpenAIServer
@@ -62,6 +67,7 @@ class Program:
 
     def __init__(self, **config: Any) -> None:
         self.sandbox: Any = Asked()
+        self.exchanges: list[dict[str, Any]] = []
         self.bench = Bench(self.sandbox, CART, asked=[])
         config = {"base_url": "http://127.0.0.1:9/v1", "retry_s": 0, **config}
         self.agent = CommandAgent(model="m", config=config)
@@ -69,6 +75,20 @@ class Program:
 
     def ask(self, body: str, path: str = "/v1/chat/completions") -> tuple[int, str]:
         """Status and body of the answer. Raises what ends the episode."""
+        answer = self.answer(body, path)
+        return answer.status, answer.body
+
+    def served(self, http: Any) -> Any:
+        """For the client of a provider's package, and the HTTP package that it has: a connection to the relay."""
+
+        def handle(request: Any) -> Any:
+            answer = self.answer(request.content.decode(), request.url.path)
+            return http.Response(answer.status, headers={"content-type": answer.type}, text=answer.body)
+
+        return http.Client(transport=http.MockTransport(handle))
+
+    def answer(self, body: str, path: str) -> Answer:
+        """What the program gets. Raises what ends the episode."""
         self.sandbox.lines = json.dumps({"path": path, "body": body}).encode() + b"\n"
         seen = RunProgram()(self.bench, ProgramArguments())
         assert fitting(seen.state)["kind"] == "program"
@@ -78,7 +98,8 @@ class Program:
         str([seen.text, decision.exchanges]).encode()
         answer = ProgramArguments.model_validate(decision.action.arguments).answer
         assert answer is not None
-        return answer.status, answer.body
+        self.exchanges += [{"index": len(self.exchanges), "exchanges": [asdict(e)]} for e in decision.exchanges]
+        return answer
 
 
 def bodies(dice: random.Random) -> Iterator[str]:
@@ -100,7 +121,7 @@ def test_whatever_a_program_asks_is_answered(monkeypatch: pytest.MonkeyPatch) ->
     replies = [calls(call("bash", command="ls"), call("submit")), says("So."), ScriptedReply(refusal="No.")]
     told: Counter[int] = Counter()
 
-    def answered(_: Transport, __: str, body: dict[str, Any], ___: float) -> str:
+    def answered(_: Transport, __: str, body: dict[str, Any], *___: object) -> str:
         json.dumps(body, allow_nan=False).encode()
         if body["messages"] == [{"role": "user", "content": "Say yes."}]:
             return json.dumps(completion(says("Yes."), "m", 0))
@@ -225,3 +246,75 @@ def test_secrets_are_known_by_name_and_by_value(name: str, value: str) -> None:
 def test_what_only_resembles_a_secret_is_taken() -> None:
     settings = {"env": {"TOKENIZERS_PARALLELISM": "false"}, "extra_body": {"prompt_cache_key": "a", "stop_token": "b"}}
     assert read_settings(settings, CommandSettings).env
+
+
+REPLY = call("bash", command="ls").with_(content="I look.", reasoning="Hm.", tokens_cached=40)
+
+
+def test_the_clients_of_the_providers_read_what_they_would_read() -> None:
+    """At once and as a stream, two questions each, the second with the answer to the first in it."""
+    with OpenAIServer([REPLY], verbatim=True) as server:
+        program = Program(base_url=server.url, price={"input": 1, "output": 1})
+        chat = openai.OpenAI(base_url="http://relay/v1", api_key="none", http_client=program.served(httpx2))
+        claude = anthropic.Anthropic(base_url="http://relay", api_key="none", http_client=program.served(httpx2))
+        for streams in (False, True):
+            said: list[Any] = [{"role": "user", "content": f"Why? {streams}"}]
+            for number in range(2):
+                if streams:
+                    with claude.messages.stream(model="x", max_tokens=50, system="Brief.", messages=said) as events:
+                        message = events.get_final_message()
+                else:
+                    message = claude.messages.create(model="x", max_tokens=50, system="Brief.", messages=said)
+                thought, text, called = message.content
+                assert (thought.thinking, text.text, called.name, called.input) == (
+                    "Hm.", "I look.", "bash", {"command": "ls"},
+                )  # fmt: skip
+                assert (message.usage.output_tokens, message.stop_reason) == (10, "tool_use")
+                result = {"type": "tool_result", "tool_use_id": called.id, "content": f"cart.py {number}"}
+                blocks = [each.model_dump(exclude_none=True) for each in message.content]
+                said += [{"role": "assistant", "content": blocks}, {"role": "user", "content": [result]}]
+            items: list[Any] = [{"role": "user", "content": f"Why then? {streams}"}]
+            for number in range(2):
+                if streams:
+                    with chat.responses.stream(model="x", input=items) as found:
+                        answer = found.get_final_response()
+                else:
+                    answer = chat.responses.create(model="x", input=items)
+                (ran,) = [each for each in answer.output if each.type == "function_call"]
+                assert (answer.output_text, ran.name, ran.arguments) == ("I look.", "bash", '{"command": "ls"}')
+                assert answer.usage is not None and answer.usage.output_tokens == 10
+                # By its fields as they came: the client adds some without a value.
+                items += [
+                    each.model_dump(exclude_unset=True, exclude_none=True, exclude={"parsed_arguments"})
+                    for each in answer.output
+                ]
+                items.append({"type": "function_call_output", "call_id": ran.call_id, "output": f"cart.py {number}"})
+        asked = list(questions(program.exchanges))
+        assert [each.body for each in asked] == server.requests and server.asked == 8
+        assert [each.conversation for each in asked] == ["main", "main", "1", "1", "2", "2", "3", "3"]
+        assert {each.usage["tokens_in"] for each in asked} == {100}
+        assert all(each["exchanges"][0]["usage"]["cost_usd"] for each in program.exchanges)
+
+
+def test_an_entrant_with_one_api_is_asked_by_that_one() -> None:
+    status, said = Program(api="messages").ask(json.dumps(QUESTION))
+    assert status == 404 and "ask at /v1/messages: nothing else" in json.loads(said)["error"]["message"]
+
+
+@pytest.mark.parametrize(("path", "body", "said"), [
+    ("/v1/responses", '{"messages": []}', "a list `input`"),
+    ("/v1/responses", '{"input": [{"role": 5}]}', "input[0] has to be an object"),
+    ("/v1/messages", '{"messages": [{"content": "x"}]}', "messages[0] has to be an object with a text `role`"),
+])  # fmt: skip
+def test_what_is_wrong_with_it_is_said_in_its_own_words(path: str, body: str, said: str) -> None:
+    status, answer = Program().ask(body, path)
+    assert status == 400 and said in json.loads(answer)["error"]["message"]
+
+
+def test_a_question_without_a_key_for_its_provider_is_the_operators_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    program = Program(base_url=None)
+    with pytest.raises(SetupError, match=r"ANTHROPIC_API_KEY is not set: put a key for https://api\.anthropic\.com"):
+        program.ask(json.dumps(QUESTION), "/v1/messages")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -89,29 +90,32 @@ def _chat_events(body: dict[str, Any]) -> Iterator[Event]:
 
 
 def _response_events(body: dict[str, Any]) -> Iterator[Event]:
+    numbers = itertools.count()
+
     def event(name: str, **fields: Any) -> Event:
-        return f"response.{name}", {"type": f"response.{name}", **fields}
+        return f"response.{name}", {"type": f"response.{name}", "sequence_number": next(numbers), **fields}
 
     yield event("created", response={**body, "output": [], "status": "in_progress"})
     for index, item in enumerate(body["output"]):
-        at = {"output_index": index, "item_id": item["id"]}
+        at = {"output_index": index, "item_id": item.get("id") or ""}
         empty = {"content": [], "arguments": "", "summary": [], "status": "in_progress"}
         begun = {name: empty.get(name, value) for name, value in item.items()}
         yield event("output_item.added", output_index=index, item=begun)
         for half in _halves(item.get("arguments") or ""):
             yield event("function_call_arguments.delta", **at, delta=half)
-        if "arguments" in item:
+        if item.get("arguments") is not None:
             yield event("function_call_arguments.done", **at, arguments=item["arguments"])
-        for number, part in enumerate(item.get("content", ())):
-            kind = "text" if part["type"] == "output_text" else "refusal"
-            here, said = {**at, "content_index": number}, "output_text" if kind == "text" else kind
+        for number, part in enumerate(item.get("content") or ()):
+            said = part["type"]  # output_text, reasoning_text, refusal
+            kind = "refusal" if said == "refusal" else "text"
+            here, text = {**at, "content_index": number}, part.get(kind) or ""
             yield event("content_part.added", **here, part={**part, kind: ""})
-            for half in _halves(part[kind]):
+            for half in _halves(text):
                 yield event(f"{said}.delta", **here, delta=half)
-            yield event(f"{said}.done", **here, **{kind: part[kind]})
+            yield event(f"{said}.done", **here, **{kind: text})
             yield event("content_part.done", **here, part=part)
         yield event("output_item.done", output_index=index, item=item)
-    yield event(body["status"], response=body)
+    yield event("incomplete" if body["status"] == "incomplete" else "completed", response=body)
 
 
 def _message_events(body: dict[str, Any]) -> Iterator[Event]:

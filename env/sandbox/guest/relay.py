@@ -24,6 +24,9 @@ DRAIN_S = 1.0
 """How long its output may take to come after its end."""
 LONGEST_VARIABLE = 100_000
 """Bytes of a task that still goes into the environment: Linux takes 128 KiB. The file has it whole."""
+PASSED_ON = ("anthropic-beta", "openai-beta")
+"""Headers that say which fields a question may have, and so belong to it."""
+CHARACTERS_PER_TOKEN = 3.5
 CANNOT_RUN = 126
 """The status of a shell whose command cannot be executed."""
 
@@ -35,10 +38,10 @@ class Relay(ThreadingHTTPServer):
     one_at_a_time = threading.Lock()
     model = ""
 
-    def ask(self, path: str, body: str) -> Dict[str, Any]:
+    def ask(self, path: str, body: str, headers: Dict[str, str]) -> Dict[str, Any]:
         """Pass a question on, and wait for its answer: `status`, `type` and `body`."""
         with self.one_at_a_time:
-            tell({"path": path, "body": body})
+            tell({"path": path, "body": body, "headers": headers})
             line = sys.stdin.readline()
             if not line:
                 os._exit(1)
@@ -61,8 +64,18 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # nobody knows where the next question would begin
             self.send_error(400, "the length of the question cannot be read")
             return
-        answer = self.server.ask(self.path, body)
+        if self.path.partition("?")[0].endswith("/messages/count_tokens"):  # nobody has to be asked for an estimate
+            self.send(200, "application/json", json.dumps({"input_tokens": int(len(body) / CHARACTERS_PER_TOKEN)}))
+            return
+        given = {name: self.headers[name] for name in PASSED_ON if self.headers[name]}
+        answer = self.server.ask(self.path, body, given)
         self.send(answer["status"], answer["type"], answer["body"])
+
+    def do_HEAD(self) -> None:
+        """Tell that somebody is here, which some programs ask first."""
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def do_GET(self) -> None:
         """Tell which models there are: one."""
@@ -73,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         elif path == "/v1/models/" + self.server.model:
             self.send(200, "application/json", json.dumps(model))
         else:
-            self.send_error(404, "nothing is here: ask at /v1/chat/completions")
+            self.send_error(404, "nothing is here: ask at /v1/chat/completions, /v1/responses or /v1/messages")
 
     def read_body(self) -> bytes:
         """The question. Raises ValueError where its length cannot be read."""
@@ -109,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         """Refuse in the form that programs expect of a model's endpoint."""
         said = message or "this cannot be asked here"
         error = {"message": said, "type": "invalid_request_error", "code": None}
-        self.send(int(code), "application/json", json.dumps({"error": error}))
+        self.send(int(code), "application/json", json.dumps({"type": "error", "error": error}))
 
     def log_message(self, *arguments: Any) -> None:
         """Log nothing."""
@@ -170,8 +183,9 @@ def main() -> None:
     for name, text in {**wanted["files"], "task.md": wanted["task"]}.items():
         with open(os.path.join(place, name), "w", encoding="utf-8") as file:
             file.write(text)
-    url = "http://127.0.0.1:%d/v1" % server.server_address[1]
-    env = {**os.environ, "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+    root = "http://127.0.0.1:%d" % server.server_address[1]
+    env = {**os.environ, "OPENAI_BASE_URL": root + "/v1", "OPENAI_API_BASE": root + "/v1", "OPENAI_API_KEY": "none"}
+    env.update(ANTHROPIC_BASE_URL=root, ANTHROPIC_API_KEY="none")
     env.update(wanted["env"], AGENT_DIR=place, AGENT_MODEL=wanted["model"])
     if len(wanted["task"].encode("utf-8", "replace")) <= LONGEST_VARIABLE:
         env["AGENT_TASK"] = wanted["task"]

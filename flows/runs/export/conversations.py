@@ -64,7 +64,7 @@ def segments(steps: Sequence[Row]) -> list[list[Question]]:
 def messages_of(segment: Sequence[Question]) -> list[dict[str, Any]]:
     """What was said up to the last answer, that one included, as messages of Chat Completions."""
     last = segment[-1]
-    return [*as_chat(last.api, last.messages), answer_of(last)]
+    return [*as_chat(last.api, last.spoken), answer_of(last)]
 
 
 def conversation(segment: Sequence[Question], about: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def conversation(segment: Sequence[Question], about: dict[str, Any]) -> dict[str
     messages = messages_of(segment)
     answers = []
     for each in segment:
-        place = len(as_chat(each.api, each.messages))
+        place = len(as_chat(each.api, each.spoken))
         answer: dict[str, Any] = {"message": place, "step": each.step}
         if each.reasoning and not reasoning_of(messages[place]):
             answer["reasoning_content"] = each.reasoning

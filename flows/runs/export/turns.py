@@ -49,7 +49,7 @@ def answer_of(question: Question) -> dict[str, Any]:
 def _turns(asked: Sequence[Question]) -> Iterator[Turn]:
     known: list[dict[str, Any]] = []
     for question, following in zip(asked, [*asked[1:], None], strict=True):
-        heard = _tail(question.messages, said=False)
+        heard = _tail(question.spoken, said=False)
         back = went_back(question, following) if following else []
         said = as_chat(question.api, back)
         new = heard[len(known) :] if known and heard[: len(known)] == known else heard
