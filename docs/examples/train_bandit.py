@@ -3,9 +3,9 @@
     train_bandit.py [--tasks N] [--workers N] [--sandbox NAME]
 
 The policy has one number for each family of operators (`agents/repair`): their softmax is how often the family's most
-promising candidate comes next. REINFORCE moves the numbers by what each choice earned: the tests that it mended, and
-the verdict. An untrained policy, whose numbers are all 0, plays the same tasks with the same seeds. Whether the trained
-one is better, the paired interval of `stackrank compare` says, and it may say no.
+promising candidate comes next. REINFORCE moves the numbers by what each choice earned: the tests that it mended, so
+that learning takes no verdicts. An untrained policy, whose numbers are all 0, plays the same tasks with the same seeds.
+Whether the trained one is better, the paired interval of `stackrank compare` says, and it may say no.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from stackrank.agents.repair.statements import STATEMENTS
 from stackrank.agents.repair.traps import TRAPS
 from stackrank.agents.repair.workspace import Take
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.registry import make_backend
 from stackrank.flows.cli.main import app
 
 FAMILIES = (PITFALLS, TRAPS, FLOW, EXPRESSIONS, STATEMENTS, NAMES)
 NAMES_OF = ("pitfalls", "traps", "flow", "expressions", "statements", "names")
-STEPS = 24
+STEPS = 20
 RATE = 0.5
-REWARDS = {"verdict": 1.0, "tests": 1.0}
 
 
 def softmax(numbers: np.ndarray) -> np.ndarray:
@@ -142,9 +142,9 @@ def play(envs: stackrank.VecEnv, tasks: Sequence[str], weights: np.ndarray, seed
 def train(tasks: Sequence[str], workers: int, sandbox: str | None) -> np.ndarray:
     """REINFORCE over one pass through the tasks, each choice with the reward of its own steps."""
     weights, baseline = np.zeros(len(FAMILIES)), 0.0
-    with stackrank.make_vec(
-        list(tasks[:workers]), tools="rewrite", rewards=REWARDS, steps=STEPS, sandbox=sandbox
-    ) as envs:
+    # The agent stops by itself before a limit or a passing test ends the episode, which would take the verdict.
+    options = {"tools": "rewrite", "rewards": "tests", "steps": STEPS + 1, "ends_when_solved": False}
+    with stackrank.make_vec(list(tasks[:workers]), sandbox=sandbox, **options) as envs:
         for start in range(0, len(tasks), workers):
             batch = list(tasks[start : start + workers])
             gradient = np.zeros_like(weights)
@@ -186,8 +186,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=150, help="how many, taken evenly; half of them for training")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 2, help="episodes at the same time")
-    parser.add_argument("--sandbox", help="docker, bubblewrap or local")
+    parser.add_argument("--sandbox", help="docker, bubblewrap or local; default: bubblewrap, which is quicker to start")
     chosen = parser.parse_args()
+    if chosen.sandbox is None and make_backend("bubblewrap").problem() is None:
+        chosen.sandbox = "bubblewrap"
     names = stackrank.task_names("bugs")
     names = [names[index * len(names) // chosen.tasks] for index in range(min(chosen.tasks, len(names)))]
     weights = train(names[::2], max(1, min(chosen.workers, len(names[::2]))), chosen.sandbox)

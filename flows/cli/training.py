@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Sandbox, port_option
+from stackrank.flows.cli.options import DataPath, Environments, Repos, Sandbox, port_option
 from stackrank.wording import say
 
 app = typer.Typer()
@@ -26,6 +26,8 @@ def serve_env(
     sessions: Annotated[int, typer.Option(min=1, help="Clients at the same time.")] = 64,
     sandbox: Sandbox = None,
     path: DataPath = None,
+    repos: Repos = None,
+    environments: Environments = None,
     port: Annotated[int, port_option("Port to listen on; 0: any that is free.")] = 8765,
     host: Annotated[
         str, typer.Option(help="Address to listen on; whoever reaches it can use this machine.")
@@ -36,9 +38,18 @@ def serve_env(
     from stackrank.flows.training.serve import Sessions, serve
     from stackrank.listening import listen, shown
 
-    names = every_task(served or ["bugs"], path=path)
+    names = every_task(served or ["bugs"], path=path, repos=repos, environments=environments)
     weights = _weights(reward or ["verdict"])
-    maker = EnvMaker(tools=tools, rewards=weights, steps=steps, sandbox=sandbox, path=path, count=sessions)
+    maker = EnvMaker(
+        count=sessions,
+        tools=tools,
+        rewards=weights,
+        steps=steps,
+        sandbox=sandbox,
+        path=path,
+        repos=repos,
+        environments=environments,
+    )
     said = f"{len(names)} tasks" if len(names) > 1 else names[0]
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]

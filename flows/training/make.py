@@ -71,13 +71,19 @@ def task_names(benchmark: str, *, path: str | Path | None = None) -> list[str]:
     return [f"{benchmark}/{task.id}" for task in _benchmark(benchmark, _source(path)).tasks()]
 
 
-def every_task(served: Sequence[str], *, path: str | Path | None = None) -> list[str]:
+def every_task(
+    served: Sequence[str],
+    *,
+    path: str | Path | None = None,
+    repos: str | Path | None = None,
+    environments: str | Path | None = None,
+) -> list[str]:
     """The tasks that some names stand for, each the name of a task or of a benchmark. Raises as `make` does."""
-    source, found = _source(path), dict[str, None]()
+    source, found = _source(path, repos, environments), dict[str, None]()
     for name in served:
         if "/" in name:
             find_task(name, source)
-        found |= dict.fromkeys([name] if "/" in name else task_names(name, path=path))
+        found |= dict.fromkeys([name] if "/" in name else _names(name, None, source))
     return list(found)
 
 

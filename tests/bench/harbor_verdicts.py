@@ -1,18 +1,23 @@
 """All of `bugs` out as Harbor's task directories and in again: is every verdict what it was?
 
-    python -m tests.bench.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME]
+    python -m tests.bench.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME] [--known FILE]
 
 Each task that came back is judged with its known fix, which resolves it, and with nothing done, which does not. Ten
 wrong fixes (the known one with one mistake, or a part of it) are judged on the tasks as they were too. It takes long,
-and is no part of the tests: those judge a sample (tests/env/test_harbor.py).
+and is no part of the tests: those judge a sample (tests/env/test_harbor.py). What was judged stands in the file of
+`--known`, so that it goes on where it was interrupted; a task that is another one by now is judged again.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
+import json
 import sys
 import tempfile
+import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +30,7 @@ from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.benchmarks.harbor import Harbor
 from stackrank.env.benchmarks.harbor_write import write_tasks
 from stackrank.env.benchmarks.registry import select
+from stackrank.env.environment import files_digest
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import MachineBusy
 from stackrank.env.sandbox.client import Changes
@@ -59,21 +65,48 @@ def judged(task: Task, work: Mapping[str, bytes], pool: Pool) -> bool:
     return score(task, Changes(files=changed, deleted=gone), pool.take).resolved
 
 
+class Known:
+    """Verdicts by task, case and digests, in a file to which each is added when it is known."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        self._found: dict[str, bool] = dict(map(json.loads, lines))
+        self.judged = 0
+        """Of this process."""
+
+    def judged_once(self, case: str, task: Task, work: Mapping[str, bytes], pool: Pool) -> bool:
+        """The verdict, from the file where it is there."""
+        digest = hashlib.sha256(task.digest.encode() + files_digest(work).encode()).hexdigest()
+        key = f"{task.id} {case} {digest[:16]}"
+        if key not in self._found:
+            verdict = judged(task, work, pool)
+            with self._lock, self._file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([key, verdict]) + "\n")
+                self._found[key] = verdict
+                self.judged += 1
+        return self._found[key]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Judge and print. Exit status 1 where a verdict is another, or not what it has to be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--sandbox")
+    parser.add_argument("--sandbox", default="bubblewrap", help="Default: bubblewrap, the quickest to start.")
+    parser.add_argument("--known", type=Path, default=Path("harbor-verdicts.jsonl"))
     chosen = parser.parse_args(arguments)
     tasks = select(BugSuite().tasks(), None, chosen.limit)
+    known = Known(chosen.known)
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "bugs")
         left_out = write_tasks(tasks, folder)
         back = {task.id: task for task in Harbor(Source(folder)).tasks()}
         missing = sorted({task.id for task in tasks} - back.keys())
         print(f"{len(back)} of {len(tasks)} tasks came back", left_out or "", missing or "", flush=True)
-        wrongs = itertools.islice(((task, work) for task in tasks if (work := wrong(task)) is not None), WRONG)
+        wrongs = list(itertools.islice(((task, work) for task in tasks if (work := wrong(task)) is not None), WRONG))
         resolved: Counter[str] = Counter()
         different: list[str] = []
         with (
@@ -83,21 +116,26 @@ def main(arguments: list[str] | None = None) -> int:
 
             def both(case: tuple[Task, dict[str, bytes]]) -> tuple[str, bool, bool]:
                 task, work = case
-                return task.id, judged(task, work, pool), judged(back[task.id], work, pool)
+                before = known.judged_once("wrong before", task, work, pool)
+                return task.id, before, known.judged_once("wrong after", back[task.id], work, pool)
 
             def extremes(task: Task) -> tuple[str, bool, bool]:
-                fixed = apply_patch(back[task.id].files, back[task.id].fix)
-                return task.id, judged(back[task.id], fixed, pool), judged(back[task.id], dict(task.files), pool)
+                returned = back[task.id]
+                fixed = known.judged_once("fixed", returned, apply_patch(returned.files, returned.fix), pool)
+                return task.id, fixed, known.judged_once("untouched", returned, task.files, pool)
 
             for name, before, after in threads.map(both, wrongs):
                 print(f"a wrong fix of {name}: {before} before, {after} after", flush=True)
                 different += [name] if before != after else []
-            for number, (name, oracle, nothing) in enumerate(threads.map(extremes, tasks), 1):
+            there = [task for task in tasks if task.id in back]
+            for number, (name, oracle, nothing) in enumerate(threads.map(extremes, there), 1):
                 resolved["oracle"] += oracle
                 resolved["nothing"] += nothing
-                print(f"{number} of {len(tasks)}: {name}, fixed {oracle}, untouched {nothing}", flush=True)
+                pace = (time.monotonic() - started) / max(known.judged, 1)
+                left = f"about {pace * 2 * (len(there) - number) / 60:.0f} min left" if known.judged else "known"
+                print(f"{number} of {len(there)}: {name}, fixed {oracle}, untouched {nothing}; {left}", flush=True)
     print(f"oracle: {resolved['oracle']} of {len(tasks)} resolved, nothing: {resolved['nothing']}")
-    print(f"other verdicts of wrong fixes than before: {', '.join(different) or 'none'}")
+    print(f"other verdicts of wrong fixes than before: {', '.join(different) or 'none'} (of {len(wrongs)})")
     return int(bool(different or missing or resolved["oracle"] != len(tasks) or resolved["nothing"]))
 
 

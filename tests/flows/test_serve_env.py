@@ -19,6 +19,7 @@ from stackrank.env.tools import tool_set
 from stackrank.flows.training.openenv import mcp_answer, schemas
 from stackrank.flows.training.rewards import TrainingError
 from tests.env.conftest import usable
+from tests.flows.calls import CommandLine
 from tests.support.model_servers import served, server_python
 from tests.support.waiting import wait_for
 
@@ -159,6 +160,24 @@ def test_rewards_on_the_command_line() -> None:
     assert _weights(["verdict", "tests=0.5"]) == {"verdict": 1.0, "tests": 0.5}
     with pytest.raises(TrainingError, match="is no number; write"):
         _weights(["tests=much"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--repos", "/no/such"], "--repos /no/such is not a folder"),
+        (["--environments", "/no/such"], "/no/such cannot be read: No such file or directory"),
+        (["--path", "/no/such"], "/no/such does not exist: name a file"),
+    ],
+)
+def test_data_that_a_benchmark_needs_is_named_as_for_a_run(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"instance_id": "a__b-1", "repo": "a/b", "base_commit": "c", "patch": "", "test_patch": "", "version": "1"}
+    rows = tmp_path / "rows.json"
+    rows.write_text(json.dumps([{**row, "problem_statement": "x", "FAIL_TO_PASS": [], "PASS_TO_PASS": []}]))
+    result = CommandLine(capsys, monkeypatch)("serve-env", "swebench", "--path", str(rows), *options)
+    assert result.status == 2 and said in result.err and result.err.count("\n") == 1
 
 
 def test_openenv_validates_and_plays_it(url: str) -> None:
