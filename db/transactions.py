@@ -28,6 +28,7 @@ from stackrank.db.models import (
     VerdictRecord,
 )
 from stackrank.db.patience import patiently
+from stackrank.db.proposal_models import Decision, Proposal
 from stackrank.db.texts import Packed
 from stackrank.storable import storable_json, storable_text
 from stackrank.terms import EpisodeStatus
@@ -44,6 +45,7 @@ BENCHMARK, TASK, ENTRANT = _table(Benchmark), _table(Task), _table(Entrant)
 RUN, EPISODE, STEP, NOTE = _table(Run), _table(Episode), _table(Step), _table(Note)
 TOOL_USE, CHANGE, VERDICTS = _table(ToolUse), _table(Change), _table(VerdictRecord)
 BLOB, EPISODE_TOOL, TALLY = _table(Blob), _table(EpisodeTool), _table(Tally)
+PROPOSAL, DECISION = _table(Proposal), _table(Decision)
 OPEN = EPISODE.c.status != literal_column(f"'{EpisodeStatus.DONE}'")
 """That an episode is not done, in the very words of the index of open episodes: else SQLite does not use it."""
 PACKED = {column.name: column.type.kind for column in STEP.c if isinstance(column.type, Packed)}

@@ -5,7 +5,8 @@ from contextlib import nullcontext
 from alembic import context
 from sqlmodel import SQLModel
 
-import stackrank.db.models  # noqa: F401 - fills the metadata
+import stackrank.db.models
+import stackrank.db.proposal_models  # noqa: F401 - both fill the metadata
 from stackrank.db.engine import VERSION_TABLE, connect
 from stackrank.db.partitions import is_table
 

@@ -75,7 +75,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=before, subdir=options.subdir),
         test=options.test or " ".join(["python -m pytest -q -p no:cacheprovider", *runnable]),
         statement=options.statement,
-        setup=list(options.setup) or _guess_setup(repository, before, below),
+        setup=list(options.setup) or guess_setup(repository, before, below),
         python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),
         hidden_tests=options.hidden_tests,
         timeout_s=options.timeout_s,
@@ -97,7 +97,7 @@ def split(diff: str) -> tuple[str, str]:
     return "".join(tests), "".join(fix)
 
 
-def _guess_setup(repository: Path, commit: str, below: str) -> list[str]:
+def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     """An editable installation, with the project's extra for tests, where there is something to install."""
     found = read_at(repository, commit, [f"{below}{name}" for name in ("pyproject.toml", "setup.py")])
     try:

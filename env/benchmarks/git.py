@@ -22,15 +22,22 @@ _TREES = 4  # whole trees kept in memory, tens of megabytes each
 _LINK = "120000"
 
 
-def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """A command's output. The repository may be of another user; nothing is fetched, and no protocol but these used."""
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")}
-    variables |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0"}
+def git(repository: Path, *arguments: str, given: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+    """A command's output; `variables`: more of the environment. The repository may be of another user; nothing is
+    fetched unasked, and no protocol but these used. Raises BenchmarkError with what git said last.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")}
+    environment |= {
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    environment |= variables or {}
     done = subprocess.run(
         ["git", "-c", "safe.directory=*", "-C", str(repository), *arguments],
         input=given,
         capture_output=True,
-        env=variables,
+        env=environment,
         check=False,
     )
     if done.returncode:
@@ -72,16 +79,16 @@ def open_repository(source: str, commit: str, folder: Path) -> Path:
     clone = home() / "repositories" / f"{digest}.git"
     with locked(f"repositories/{digest}"):
         if not clone.exists():
-            _git(clone.parent, "clone", "--quiet", "--bare", source, clone.name)
+            git(clone.parent, "clone", "--quiet", "--bare", source, clone.name)
         elif not has_commit(clone, commit):
-            _git(clone, "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
+            git(clone, "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
     return clone
 
 
 def has_commit(repository: Path, commit: str) -> bool:
     """Whether the repository has a commit of that name."""
     try:
-        _git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
+        git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
     except BenchmarkError:
         return False
     return True
@@ -91,20 +98,20 @@ def resolve_commit(repository: Path, commit: str) -> str:
     """The full hash of a commit. Raises BenchmarkError."""
     if commit.startswith("-") or not has_commit(repository, commit):
         raise BenchmarkError(f"{repository} has no commit {commit}: fetch it")
-    return _git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+    return git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
 def diff_of(repository: Path, before: str, after: str, subdir: str = ".") -> str:
     """The unified diff between two commits, paths relative to `subdir`."""
     limits = [] if subdir == "." else [f"--relative={subdir}"]
-    return _git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, before, after).decode(
+    return git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, before, after).decode(
         "utf-8", "surrogateescape"
     )
 
 
 def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
     """A commit's first parent and its message. Raises BenchmarkError for a commit without one."""
-    out = _git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
+    out = git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
     parents, _, message = out.partition("\n")
     if not parents:
         raise BenchmarkError(f"{commit} is the first commit: there is nothing before it")
@@ -118,7 +125,7 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
     A link that stays inside counts as the file that it leads to; others, and submodules, are left out.
     """
     where = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
-    entries = _git(repository, "ls-tree", "-r", "-z", where).decode("utf-8", "surrogateescape").split("\0")
+    entries = git(repository, "ls-tree", "-r", "-z", where).decode("utf-8", "surrogateescape").split("\0")
     found: dict[str, str] = {}
     links: dict[str, str] = {}
     for entry in filter(None, entries):
@@ -137,7 +144,7 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
 def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     """The contents of objects, in order. Raises BenchmarkError."""
     wanted = list(names)
-    out = io.BytesIO(_git(repository, "cat-file", "--batch", given="".join(f"{name}\n" for name in wanted).encode()))
+    out = io.BytesIO(git(repository, "cat-file", "--batch", given="".join(f"{name}\n" for name in wanted).encode()))
     found = []
     for name in wanted:
         header = out.readline().split()
@@ -152,7 +159,7 @@ def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, by
     """Some files of a commit, those that there are, without listing the others."""
     wanted = list(paths)
     given = "".join(f"{commit}:{path}\n" for path in wanted).encode()
-    out = io.BytesIO(_git(repository, "cat-file", "--batch", given=given))
+    out = io.BytesIO(git(repository, "cat-file", "--batch", given=given))
     found = {}
     for path in wanted:
         header = out.readline().split()

@@ -14,6 +14,7 @@ from stackrank.flows.cli import (
     boards,
     database,
     doctor,
+    fix,
     outside,
     plan,
     results,
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (runs, outside, plan, results, boards, benchmarks, services, training, doctor):
+for group in (runs, fix, outside, plan, results, boards, benchmarks, services, training, doctor):
     app.add_typer(group.app)
 app.add_typer(database.app, name="db")
 app.add_typer(schedule.app, name="schedule")

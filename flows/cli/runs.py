@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from stackrank.db.rows import Run as RunRow
     from stackrank.db.store import Store
+    from stackrank.flows.runs.spec import RunSpec
 
 app = typer.Typer()
 INTERRUPTED = 130
@@ -76,32 +77,11 @@ def run(
     """Play a run: tasks x entrants x attempts."""
     fields = {name: value for name, value in locals().items() if name not in ("context", "spec", "as_json")}
     from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.build import build
-    from stackrank.flows.runs.check import check
-    from stackrank.flows.runs.preflight import ask_endpoints
-    from stackrank.flows.runs.save import save_run
-    from stackrank.flows.runs.session import open_session
     from stackrank.flows.runs.spec import read_spec
-    from stackrank.flows.services.prefect_server import ensure_server
 
     engine = connect()
     wanted = read_spec(spec, {name: str(value) if isinstance(value, Path) else value for name, value in fields.items()})
-    checked = build(check(wanted, engine), say)
-    ask_endpoints(checked.entrants)
-    for name, reason in {**checked.left_out, **checked.idle}.items():
-        say(f"left out: {name}: {reason}")
-    if invalid := list(checked.invalid):
-        some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
-        say(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them all the same")
-    url = ensure_server(say=say)
-    run_id = save_run(Store(engine), checked)
-    open_session(run_id, checked)
-    total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
-    say(
-        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
-        f"{total} episodes, {wanted.workers} at a time, in {checked.backend.name} sandboxes"
-    )
+    run_id, url = begin(engine, wanted)
     raise typer.Exit(_evaluate(run_id, url, as_json, _debug(context)))
 
 
@@ -310,8 +290,47 @@ def _debug(context: typer.Context) -> bool:
     return bool((context.obj or {}).get("debug"))
 
 
+def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
+    """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
+    from stackrank.db.store import Store
+    from stackrank.flows.runs.build import build
+    from stackrank.flows.runs.check import check
+    from stackrank.flows.runs.preflight import ask_endpoints
+    from stackrank.flows.runs.save import save_run
+    from stackrank.flows.runs.session import open_session
+    from stackrank.flows.services.prefect_server import ensure_server
+
+    checked = build(check(wanted, engine), say)
+    ask_endpoints(checked.entrants)
+    for name, reason in {**checked.left_out, **checked.idle}.items():
+        say(f"left out: {name}: {reason}")
+    if invalid := list(checked.invalid):
+        some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
+        say(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them all the same")
+    url = ensure_server(say=say)
+    run_id = save_run(Store(engine), checked)
+    open_session(run_id, checked)
+    total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
+    say(
+        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
+        f"{total} episodes, {wanted.workers} at a time, in {checked.backend.name} sandboxes"
+    )
+    return run_id, url
+
+
 def _evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool = True) -> int:
     """Play what is left of a run through Prefect, and print its result. Returns the exit status."""
+    from stackrank.db.engine import connect
+    from stackrank.db.patience import with_patience
+    from stackrank.flows.runs.session import PATIENCE_S
+
+    interrupted = played(run_id, url, debug, errors=errors)
+    status = _print_result(with_patience(connect(), PATIENCE_S), run_id, as_json)
+    return INTERRUPTED if interrupted else status
+
+
+def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
+    """Play what is left of a run through Prefect. Returns whether it was interrupted."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.patience import with_patience
@@ -331,9 +350,7 @@ def _evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
         with followed(engine, run_id, _PERIOD_S, shown):
-            interrupted = evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, say=say)
-    status = _print_result(engine, run_id, as_json)
-    return INTERRUPTED if interrupted else status
+            return evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, say=say)
 
 
 def _print_result(engine: Engine, run_id: int, as_json: bool) -> int:

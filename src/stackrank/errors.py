@@ -9,6 +9,7 @@
           AccessError         the model's endpoint refuses the key, or does not know the model
         TrainingError         an environment in a trainer's hands
         NotFound              what was asked for is not in the database
+        DecisionRefused       a decision about a proposed fix that cannot count
         NotComparable         what was asked for would put beside each other what cannot be compared
       InfrastructureError     a machine, a server or a network failed; a command ends with status 1
         NotReady              something is missing on this machine
@@ -21,6 +22,7 @@
         EndpointError         the model's endpoint
           EndpointDown        it answers nobody: its entrants wait
         DatabaseError         the database
+        ForgeError            the forge that is to get a pull request
         ServerError           a service in the background
         WebhookError          the chat that is told about regressions
       GaveUp                  the agent does not go on, for whatever reason

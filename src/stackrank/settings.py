@@ -73,6 +73,11 @@ class Settings(BaseSettings):
     allowed_hosts: str = ""
     """Hosts, `NAME` or `NAME:PORT`, that others' specifications may have called (`base_url`, `webhook`), separated by
     commas. Those of `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` and `STACKRANK_WEBHOOK` always, and api.openai.com."""
+    decision_key: str = ""
+    """What seals the decisions about proposed fixes. People who decide in one database from several machines need the
+    same one. Default: a random one in the home folder."""
+    forge_token: str = ""
+    """The token with which `stackrank review --pull-request` opens pull requests."""
     mcp_token: str = ""
     """What every request to `stackrank mcp --http` has to carry. Default: a new one each time, which it prints."""
     prices: Path | None = None

@@ -172,6 +172,15 @@ class TestOutcome(StrEnum):
     FAILED = "failed"
 
 
+class DecisionKind(StrEnum):
+    """What somebody said of a proposed fix."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    COMMENT = "comment"
+    """It decides nothing."""
+
+
 STAGES = (
     Milestone.REPRODUCED,
     Milestone.LOCALIZED,

@@ -1,0 +1,137 @@
+"""What is written about proposed fixes: the proposals of a run, and what people decide about them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from stackrank.db.columns import now
+from stackrank.db.errors import NotFound
+from stackrank.db.transactions import DECISION, PROPOSAL, Transactions, clean, new_id
+from stackrank.errors import UsageError
+from stackrank.home import home, locked
+from stackrank.settings import settings
+from stackrank.storable import storable_text
+from stackrank.terms import DecisionKind
+from stackrank.wording import as_json
+
+MOST_CHARS = 10_000
+_P = PROPOSAL.c
+
+
+class DecisionRefused(UsageError):
+    """A decision that cannot count: too late, about another change, or not written by stackrank."""
+
+
+def digest_of(base: str, diff: str, test_diff: str) -> str:
+    """What names a change: the commit that it is for, and both of its diffs."""
+    return hashlib.sha256("\0".join((base, diff, test_diff)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Proposals(Transactions):
+    """Writes proposals and decisions. Raises as `Store` does."""
+
+    def propose(self, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Store proposals, in this order, and return their numbers. `rows`: columns of `Proposal`.
+
+        What nobody has decided about the same problem of the same repository is replaced. A change that is there
+        already keeps its number, and what was decided about it.
+        """
+        return self._write(lambda connection: self._propose(connection, rows))
+
+    def _propose(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        numbers: list[int] = []
+        by_problem: dict[tuple[str, str], list[int]] = {}
+        for row in map(clean, map(dict, rows)):
+            row["digest"] = digest_of(row["base"], row["diff"], row["test_diff"])
+            same = (_P.repository == row["repository"], _P.problem == row["problem"], _P.digest == row["digest"])
+            number = connection.scalar(select(_P.id).where(*same, _P.replaced_by.is_(None)).order_by(_P.id))
+            if number is None:
+                number = new_id(connection.execute(insert(PROPOSAL).values({**row, "created_at": now()})))
+            numbers.append(number)
+            by_problem.setdefault((row["repository"], row["problem"]), []).append(number)
+        decided = select(DECISION.c.proposal_id).where(DECISION.c.kind != DecisionKind.COMMENT)
+        for (repository, problem), new in by_problem.items():
+            older = (_P.repository == repository, _P.problem == problem, _P.id.not_in(new), _P.id.not_in(decided))
+            old = update(PROPOSAL).where(*older, _P.replaced_by.is_(None))
+            connection.execute(old.values(replaced_by=new[0]))
+        return numbers
+
+    def decide(self, number: int, kind: DecisionKind, *, digest: str, reason: str, person: str) -> int:
+        """Append a decision, or a comment, and return its number.
+
+        `digest`: of the change that was looked at. Raises DecisionRefused where somebody was quicker, where the change
+        has been replaced, or where it is not the one that was looked at; NotFound; UsageError for a rejection or a
+        comment without words.
+        """
+        words = storable_text(reason.strip())
+        if len(words) > MOST_CHARS or (not words and kind is not DecisionKind.APPROVED):
+            raise UsageError(f"say why: a reason or a comment has 1 to {MOST_CHARS} characters")
+
+        def work(connection: Connection) -> int:
+            # Whoever replaces it meanwhile waits until this is over, or this for that.
+            query = select(_P.run_id, _P.digest, _P.replaced_by).where(_P.id == number).with_for_update()
+            found = connection.execute(query).one_or_none()
+            if found is None:
+                raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
+            if found.replaced_by is not None and kind is not DecisionKind.COMMENT:
+                raise DecisionRefused(
+                    f"proposal {number} was replaced by proposal {found.replaced_by}: look at that one"
+                )
+            if found.digest != digest:
+                raise DecisionRefused(f"proposal {number} is another change than the one looked at: look at it again")
+            row = {"run_id": found.run_id, "proposal_id": number, "digest": digest, "kind": str(kind)}
+            row |= {"reason": words, "person": storable_text(person), "created_at": now()}
+            return new_id(connection.execute(insert(DECISION).values({**row, "seal": seal_of(row)})))
+
+        try:
+            return self._write(work)
+        except ValueError as error:
+            if isinstance(error.__cause__, IntegrityError):
+                raise DecisionRefused(
+                    f"proposal {number} has been decided: `stackrank review {number}` says by whom"
+                ) from None
+            raise
+
+
+def seal_of(decision: Mapping[str, Any]) -> str:
+    """The seal of a decision: whoever writes into the database without the key cannot make one."""
+    parts = [str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")]
+    return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()
+
+
+def require_genuine(proposal: Mapping[str, Any]) -> None:
+    """Raises DecisionRefused where the decision about a proposal, as `queries.proposal` has it, does not hold: written
+    by other means than stackrank's, or about another change than the one that is stored now.
+    """
+    decision = proposal["decision"]
+    if not hmac.compare_digest(str(decision["seal"]), seal_of({**decision, "proposal_id": proposal["id"]})):
+        raise DecisionRefused(
+            f"the decision about proposal {proposal['id']} does not carry the seal of this key: it was written by "
+            "other means, or with another STACKRANK_DECISION_KEY"
+        )
+    actual = digest_of(proposal["base"], proposal["diff"], proposal["test_diff"])
+    if not actual == proposal["digest"] == decision["digest"]:
+        raise DecisionRefused(f"proposal {proposal['id']} is another change than the one that was decided about")
+
+
+def _key() -> bytes:
+    chosen = settings().decision_key
+    if chosen:
+        return chosen.encode()
+    file = home() / "decisions.key"
+    if not file.exists():
+        with locked("decisions"):
+            if not file.exists():
+                part = file.with_suffix(".part")
+                part.unlink(missing_ok=True)
+                part.touch(0o600)
+                part.write_text(secrets.token_hex(32), encoding="ascii")
+                part.replace(file)
+    return file.read_bytes()

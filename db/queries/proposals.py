@@ -1,0 +1,99 @@
+"""Questions about proposed fixes, and what people made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from sqlalchemy import Engine, select
+
+from stackrank.db import stats
+from stackrank.db.errors import NotFound
+from stackrank.db.queries.reading import Row, fetch, row_id
+from stackrank.db.transactions import DECISION, ENTRANT, PROPOSAL
+from stackrank.terms import DecisionKind
+
+_P, _D = PROPOSAL.c, DECISION.c
+OPEN = "open"
+REPLACED = "replaced"
+
+
+def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None) -> list[Row]:
+    """All proposals, those that wait for a decision first, the surest of them first.
+
+    Each has the columns of the table, `entrant`, `status` (open, replaced, approved, rejected), `decision` (the row, or
+    None) and `comments`.
+    """
+    query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
+    if repository:
+        query = query.where(_P.repository == repository)
+    if run_id is not None:
+        query = query.where(_P.run_id == run_id)
+    return sorted(_whole(engine, query), key=lambda row: (row["status"] != OPEN, -row["surety"], row["id"]))
+
+
+def proposal(engine: Engine, number: int | str) -> Row:
+    """One, as `proposals` has it. Raises NotFound."""
+    wanted = row_id(number)
+    query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
+    found = _whole(engine, query.where(_P.id == wanted)) if wanted is not None else []
+    if not found:
+        raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
+    return found[0]
+
+
+def _whole(engine: Engine, query: Any) -> list[Row]:
+    rows = fetch(engine, query)
+    numbers = [row["id"] for row in rows]
+    said: dict[int, list[Row]] = {}
+    for start in range(0, len(numbers), 500):
+        some = select(DECISION).where(_D.proposal_id.in_(numbers[start : start + 500])).order_by(_D.id)
+        for each in fetch(engine, some):
+            said.setdefault(each["proposal_id"], []).append(each)
+    for row in rows:
+        about = said.get(row["id"], [])
+        final = next((each for each in about if each["kind"] != DecisionKind.COMMENT), None)
+        row["decision"] = final
+        row["comments"] = [each for each in about if each["kind"] == DecisionKind.COMMENT]
+        row["status"] = final["kind"] if final else REPLACED if row["replaced_by"] else OPEN
+    return rows
+
+
+def acceptance(engine: Engine) -> list[Row]:
+    """Of what each entrant proposed, how much people approved: best first, with the 95% interval.
+
+    Each problem weighs the same, however many proposals there were for it. `hours_to_decide`: the median.
+    """
+    by_entrant: dict[str, list[Row]] = {}
+    for row in proposals(engine):
+        by_entrant.setdefault(row["entrant"], []).append(row)
+    found = []
+    for entrant, rows in by_entrant.items():
+        decided = [row for row in rows if row["decision"]]
+        problems = Counter((row["repository"], row["problem"]) for row in decided)
+        approved = Counter(
+            (row["repository"], row["problem"]) for row in decided if row["status"] == DecisionKind.APPROVED
+        )
+        rate = stats.rate([approved[each] for each in problems], list(problems.values()))
+        hours = [_hours(row) for row in decided]
+        found.append(
+            {
+                "entrant": entrant,
+                "proposals": len(rows),
+                "approved": sum(approved.values()),
+                "rejected": len(decided) - sum(approved.values()),
+                "rate": rate.rate,
+                "ci_low": rate.low,
+                "ci_high": rate.high,
+                "hours_to_decide": median(hours) if hours else None,
+                "reasons": [row["decision"]["reason"] for row in decided if row["status"] == DecisionKind.REJECTED],
+            }
+        )
+    return sorted(found, key=lambda row: (row["rate"] is None, -(row["rate"] or 0), row["entrant"]))
+
+
+def _hours(row: Row) -> float:
+    made, decided = (datetime.fromisoformat(each["created_at"]) for each in (row, row["decision"]))
+    return (decided - made).total_seconds() / 3600

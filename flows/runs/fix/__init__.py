@@ -1,0 +1,1 @@
+"""From a repository's open problems to proposals that a person decides about."""

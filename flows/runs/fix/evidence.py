@@ -1,0 +1,155 @@
+"""What speaks for a proposed change, and against it: measured here, on the whole suite, and not taken on trust."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Engine
+from unidiff.patch import PatchSet
+
+from stackrank.db import queries
+from stackrank.env.difficulty.spectrum import Unmeasured
+from stackrank.env.patches import apply_patch, touched_files
+from stackrank.env.sandbox.base import Backend
+from stackrank.env.scoring.suspicious import find_suspicious
+from stackrank.flows.runs.fix.problems import Problem, measured
+from stackrank.flows.runs.fix.project import Project
+from stackrank.flows.runs.fix.suite import Suite, run_suite
+from stackrank.source import parse_python
+from stackrank.terms import DEBUGGERS
+
+Row = dict[str, Any]
+_MOST_STOPS = 5
+_LARGE = 40
+"""Changed lines from which on size adds no doubt."""
+
+
+def gather(
+    engine: Engine,
+    project: Project,
+    backend: Backend,
+    problem: Problem,
+    diff: str,
+    *,
+    times: int,
+    episodes: Sequence[Mapping[str, Any]],
+    played: int,
+) -> Row:
+    """The evidence for one change. `episodes`: those that came to it; `played`: how many tried the problem.
+
+    Raises SandboxError; BenchmarkError where the suite does not run with the change.
+    """
+    given = {**project.files}
+    if problem.test_diff:
+        given = apply_patch(given, problem.test_diff)
+    work = apply_patch(given, diff)
+    changed: dict[str, bytes | None] = {
+        path: work.get(path) for path in {*given, *work} if work.get(path) != project.files.get(path)
+    }
+    before = problem.before
+    after = run_suite(project, backend, changed, times=times)
+    target = {test: [_said(test, before), _said(test, after)] for test in problem.tests}
+    executed, why = _executed(project, backend, given, work)
+    record = next(
+        (row for row in queries.leaderboard(engine, queries.Scope(run=episodes[0]["run_id"]))
+         if row["entrant_id"] == episodes[0]["entrant_id"]),
+        None,
+    )  # fmt: skip
+    return {
+        "suite_before": before.counts,
+        "suite_after": after.counts,
+        "target": target,
+        "mended": sorted(test for test in before.failing if test in after.passing),
+        "regressions": sorted(test for test in before.passing if test not in after.passing),
+        "size": _size(diff),
+        "lines": executed,
+        "unmeasured": why,
+        "suspicious": [dict(each) for each in find_suspicious(given, work)],
+        "debugger": _stops(engine, episodes[0]["id"], touched_files(diff)),
+        "agreement": {"same": len(episodes), "played": played},
+        "episodes": [each["id"] for each in episodes],
+        "sealed": max(each["sealed"] for each in episodes),
+        "record": None
+        if record is None
+        else {name: record[name] for name in ("rate", "ci_low", "ci_high", "tasks", "episodes")},
+    }
+
+
+def surety(evidence: Mapping[str, Any]) -> float:
+    """How sure a change looks, 0 to 1, so that a person reads the surest first. It decides nothing.
+
+    Damage weighs most: half of it goes for a regression or a target that still fails, then for machinery that no
+    repair needs. What is left is shared by agreement, lines that tests run, the entrant's record and smallness.
+    """
+    whole = not evidence["regressions"] and all(now == "passed" for _, now in evidence["target"].values())
+    lines, size, record = evidence["lines"], evidence["size"], evidence["record"]
+    agreement = evidence["agreement"]["same"] / max(1, evidence["agreement"]["played"])
+    run = lines["run"] / lines["changed"] if lines and lines["changed"] else 0.5
+    small = 1 - min(size["added"] + size["removed"], _LARGE) / _LARGE
+    rate = record["rate"] if record and record["rate"] is not None else 0.5
+    sound = 0.5 * whole + 0.2 * (not evidence["suspicious"])
+    total: float = sound + 0.1 * agreement + 0.1 * run + 0.05 * rate + 0.05 * small
+    return round(total, 4)
+
+
+def _said(test: str, suite: Suite) -> str:
+    if test in suite.passing:
+        return "passed"
+    if test in suite.failing:
+        return "failed"
+    return "flaky" if test in suite.flaky else "missing"
+
+
+def _size(diff: str) -> dict[str, int]:
+    patch = PatchSet(diff)
+    return {"files": len(patch), "added": patch.added, "removed": patch.removed}
+
+
+def _executed(
+    project: Project, backend: Backend, given: Mapping[str, bytes], work: Mapping[str, bytes]
+) -> tuple[dict[str, int] | None, str]:
+    """Of the statements that the change begins or alters, how many some test runs; or why that is not known."""
+    wanted = {path: _new_statements(given.get(path, b""), work[path]) for path in work if path.endswith(".py")}
+    wanted = {path: lines for path, lines in wanted.items() if lines}
+    try:
+        found = measured(project, backend, work).lines
+    except Unmeasured as error:
+        return None, str(error)
+    run = sum(line in found.get(path, {}) for path, lines in wanted.items() for line in lines)
+    return {"changed": sum(map(len, wanted.values())), "run": run}, ""
+
+
+def _new_statements(before: bytes, after: bytes) -> set[int]:
+    if before == after:
+        return set()
+    old = set(before.splitlines())
+    new = {number for number, line in enumerate(after.splitlines(), 1) if line not in old}
+    try:
+        nodes = list(ast.walk(parse_python(after)))
+    except (SyntaxError, ValueError):
+        return set()
+    statements = [node for node in nodes if isinstance(node, ast.stmt)]
+    # A line in the middle of a statement belongs to the innermost one around it.
+    inner = [
+        min((each for each in statements if each.lineno <= line <= (each.end_lineno or 0)), key=_length, default=None)
+        for line in new
+    ]
+    return {each.lineno for each in inner if each is not None}
+
+
+def _length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
+
+
+def _stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row]:
+    """Where a debugger stood in the files of the change, the latest ones, and what it showed there."""
+    outline = queries.step_outline(engine, episode_id, limit=None)
+    stops = [row for row in outline if row["tool"] in DEBUGGERS and row["file"] in files and row["line"]]
+    found = []
+    for row in stops[-_MOST_STOPS:]:
+        step = queries.step(engine, episode_id, row["index"], chars=600)
+        shown = str(step["observation"]) if step else ""
+        found.append({"step": row["index"], "place": f"{row['file']}:{row['line']}", "shown": shown[:600]})
+    return found

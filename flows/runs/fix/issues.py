@@ -1,0 +1,148 @@
+"""Issues: texts that say what is wrong. The agent first writes a test that fails and stands for one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from sqlalchemy import Engine
+
+from stackrank.db import queries
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.files import read_text
+from stackrank.env.benchmarks.repo_schema import TaskEntry, id_from
+from stackrank.env.patches import PatchError, apply_patch, make_diff
+from stackrank.env.sandbox.base import Backend
+from stackrank.flows.runs.fix.problems import Problem, entry_of
+from stackrank.flows.runs.fix.project import Project
+from stackrank.flows.runs.fix.suite import run_suite
+from stackrank.terms import Verdict
+
+_TEXTS = (".md", ".txt", ".rst")
+RUNNER = "stackrank_reproduces.py"
+_RUNNER = Path(__file__).with_name("reproduces.py")
+_TASK = """\
+{text}
+
+No test shows this yet. Write one, with pytest, into the new file {path}: it has to fail because of this, and pass \
+once it is mended. Change nothing else. `{command}` succeeds when the file has a test that fails in its call."""
+
+
+@dataclass(frozen=True)
+class Issue:
+    """What somebody reported."""
+
+    name: str
+    title: str
+    text: str
+
+
+def read_issues(path: Path) -> list[Issue]:
+    """The issues of a text, of a folder of texts, or of a forge's export as JSON; closed ones and pull requests are
+    left out. Raises BenchmarkError, which names the file.
+    """
+    if not path.exists():
+        raise BenchmarkError(f"there is no {path}: --issues names a text, a folder of texts, or a forge's JSON export")
+    files = sorted(each for each in path.iterdir() if each.suffix in (*_TEXTS, ".json")) if path.is_dir() else [path]
+    found = [issue for file in files for issue in (_exported(file) if file.suffix == ".json" else _written(file))]
+    if not found:
+        raise BenchmarkError(f"{path} holds no open issue: it needs texts ({', '.join(_TEXTS)}), or a JSON export")
+    doubled = [name for name, number in Counter(each.name for each in found).items() if number > 1]
+    if doubled:
+        raise BenchmarkError(f"{path} holds two issues called {doubled[0]}: name one of them otherwise")
+    return found
+
+
+def _written(file: Path) -> Iterator[Issue]:
+    text = read_text(file).strip()
+    if not text:
+        raise BenchmarkError(f"{file} is empty: write into it what is wrong")
+    title = text.partition("\n")[0].lstrip("# ").strip()
+    yield Issue(id_from(file.stem), title[:120], text)
+
+
+def _exported(file: Path) -> Iterator[Issue]:
+    try:
+        data = json.loads(read_text(file))
+    except ValueError as error:
+        raise BenchmarkError(f"{file} is not JSON: {error}") from None
+    rows = data if isinstance(data, list) else data.get("issues", data.get("items", [data]))
+    for row in rows:
+        if not isinstance(row, dict) or not isinstance(row.get("title"), str) or "number" not in row:
+            raise BenchmarkError(
+                f"{file} is no list of issues: each needs `number` and `title`, as GitHub exports them"
+            )
+        if row.get("pull_request") or str(row.get("state", "open")).lower() == "closed":
+            continue
+        body = row.get("body") or ""
+        yield Issue(f"issue-{id_from(str(row['number']))}", row["title"][:120], f"{row['title']}\n\n{body}".strip())
+
+
+def test_file(project: Project, issue: Issue) -> str:
+    """Where the test of an issue goes: beside most of the others."""
+    folders = Counter(
+        str(PurePosixPath(path).parent) for path in project.files if PurePosixPath(path).match("test_*.py")
+    )
+    folder = folders.most_common(1)[0][0] if folders else "tests"
+    name = f"test_{issue.name.replace('-', '_').replace('.', '_').lower()}.py"
+    path = name if folder == "." else f"{folder}/{name}"
+    if path in project.files:
+        raise BenchmarkError(f"{project.name} has a {path} already: call the issue otherwise")
+    return path
+
+
+def test_tasks(project: Project, issues: Sequence[Issue]) -> list[TaskEntry]:
+    """Tasks whose answer is a test that fails. Raises BenchmarkError."""
+    runner = make_diff({}, {RUNNER: _RUNNER.read_bytes()})
+    tasks = []
+    for issue in issues:
+        path = test_file(project, issue)
+        options = [*project.command.options, path]
+        command = f"python {RUNNER} {' '.join(options)}"
+        statement = _TASK.format(text=issue.text, path=path, command=command)
+        about = {"title": f"a test for: {issue.title}", "statement": statement, "editable": [f"/{path}"]}
+        tasks.append(entry_of(project, issue.name, command, test_patch=runner, **about))
+    return tasks
+
+
+def problems_of(
+    engine: Engine, project: Project, backend: Backend, issues: Sequence[Issue], run_id: int, *, times: int
+) -> tuple[list[Problem], dict[str, str]]:
+    """The issues for which some episode of the run wrote a test that fails each time, and the others: name -> why."""
+    found: list[Problem] = []
+    without: dict[str, str] = {}
+    for issue in issues:
+        done = queries.episodes(engine, run_id, task=issue.name, verdict=Verdict.RESOLVED, limit=100_000)
+        without[issue.name] = "no test was written that fails"
+        for row in done:
+            diff = queries.episode(engine, row["id"])["diff"]
+            problem = _problem(project, backend, issue, diff, times)
+            if isinstance(problem, Problem):
+                found.append(problem)
+                del without[issue.name]
+                break
+            without[issue.name] = problem
+    return found, without
+
+
+def _problem(project: Project, backend: Backend, issue: Issue, diff: str, times: int) -> Problem | str:
+    path = test_file(project, issue)
+    try:
+        work = apply_patch(project.files, diff)
+    except PatchError as error:
+        return str(error)
+    written: dict[str, Any] = {path: work[path]} if path in work else {}
+    if not written:
+        return f"the episode left no {path}"
+    before = run_suite(project, backend, written, times=times)
+    tests = tuple(test for test in before.failing if test.partition("::")[0] == path)
+    if not tests:
+        return f"the test of {path} does not fail each time"
+    statement = f"{issue.text}\n\nThese tests were written for it, fail and have to pass:\n" + "".join(
+        f"- {test}: {before.failing[test]}\n" for test in tests
+    )
+    return Problem(issue.name, issue.title, statement, tests, before, make_diff({}, written))

@@ -1,0 +1,148 @@
+"""The open problems of a project, as tasks without a known answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.from_commit import TASKS
+from stackrank.env.benchmarks.repo_schema import (
+    DefaultsEntry,
+    PythonEntry,
+    SourceEntry,
+    TaskEntry,
+    TasksFile,
+    id_from,
+    write_tasks,
+)
+from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.difficulty.spectrum import Place, Spectrum, Unmeasured, measure_suite
+from stackrank.env.patches import enclosing
+from stackrank.env.sandbox.base import Backend, Say
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.flows.runs.fix.project import Project
+from stackrank.flows.runs.fix.suite import Suite
+
+MEASURED_TIMES = 3
+"""How many times longer than the suite may take it may take while it is measured."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be mended: tests that fail together, or an issue."""
+
+    name: str
+    title: str
+    statement: str
+    tests: tuple[str, ...]
+    before: Suite
+    """The suite as it is, with the test that stands for an issue."""
+    test_diff: str = ""
+    """Adds the test that stands for an issue."""
+
+
+def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
+    """The failing tests, those together that fail in one function of the program, else in one of the tests.
+
+    Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage.
+    """
+    if not suite.passing:
+        why = next(iter(suite.failing.values()), "") or next(iter(suite.flaky), "")
+        raise BenchmarkError(
+            f"no test of {project.name} passes ({why[:200]}), so nothing tells a fix from damage: set it up with "
+            "--setup and --require, or say with --test how its tests are run"
+        )
+    if not suite.failing:
+        return []
+    frames = _frames(project, backend, say)
+    groups: dict[str, list[str]] = {}
+    for test in sorted(suite.failing):
+        groups.setdefault(_place(project.files, frames.get(test, ())) or test.partition("[")[0], []).append(test)
+    problems: list[Problem] = []
+    for tests in groups.values():
+        listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
+        verb = "This test fails and has" if len(tests) == 1 else "These tests fail and have"
+        title = f"{tests[0]} fails" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
+        name = unique(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), problems)
+        problems.append(Problem(name, title, f"{verb} to pass:\n{listed}\n", tuple(tests), suite))
+    return problems
+
+
+def unique(name: str, others: Sequence[Problem]) -> str:
+    """The name, with a number where another problem has it."""
+    taken = {each.name for each in others}
+    short = name[:80].rstrip("-.")
+    return next(each for each in (short, *(f"{short}-{n}" for n in range(2, len(taken) + 3))) if each not in taken)
+
+
+def measured(project: Project, backend: Backend, files: Mapping[str, bytes]) -> Spectrum:
+    """Which lines the suite runs on these files. Raises Unmeasured, SandboxError."""
+    with Sandbox(backend, project.spec) as sandbox:
+        return measure_suite(sandbox, files, project.command.whole(), project.timeout_s * MEASURED_TIMES)
+
+
+def _frames(project: Project, backend: Backend, say: Say) -> Mapping[str, Sequence[Place]]:
+    try:
+        return measured(project, backend, project.files).failures
+    except Unmeasured as error:
+        say(f"{project.name}: tests that fail for one reason cannot be told, so each is a problem of its own ({error})")
+        return {}
+
+
+def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
+    """The innermost function of the program in a traceback; empty where it has none."""
+    for file, line in reversed(frames):
+        if not is_test(file):
+            return f"{file}:{next(iter(enclosing(files[file], [line])), '')}"
+    return ""
+
+
+def write_problems(project: Project, problems: Sequence[Problem], out: Path) -> Path:
+    """Write the problems as tasks into the folder `out`, and return the file."""
+    return write_entries(project, [_entry(project, each) for each in problems], out)
+
+
+def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
+    """Write tasks of a project into the folder `out`, and return the file."""
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / TASKS
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name)
+    content = TasksFile(schema=1, name=f"fix-{name}", defaults=DefaultsEntry(timeout_s=project.timeout_s), tasks=tasks)
+    write_tasks(file, content)
+    return file
+
+
+def _entry(project: Project, problem: Problem) -> TaskEntry:
+    """The task: its tests and those of the same files that pass; what fails for other reasons is left out."""
+    suite = problem.before
+    files = sorted({test.partition("::")[0] for test in problem.tests})
+    near = sorted(test for test in suite.passing if test.partition("::")[0] in files)
+    others = {*suite.failing, *suite.flaky, *suite.outside} - set(problem.tests)
+    beside = sorted(test for test in others if test.partition("::")[0] in files)
+    return entry_of(
+        project,
+        problem.name,
+        project.command.on(files, *(word for test in beside for word in ("--deselect", test))),
+        title=problem.title,
+        statement=problem.statement,
+        fail_to_pass=list(problem.tests),
+        pass_to_pass=near,
+        test_patch=problem.test_diff or None,
+    )
+
+
+def entry_of(project: Project, name: str, test: str, **more: Any) -> TaskEntry:
+    """A task of this project, built as all of its tasks are; `more`: other fields."""
+    environment = project.environment
+    return TaskEntry(
+        id=name,
+        source=SourceEntry(git=str(project.repository), commit=project.commit),
+        test=test,
+        setup=list(environment.setup),
+        python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
+        **more,
+    )

@@ -1,0 +1,118 @@
+"""The repository that is to be mended: read from its newest commit, and never written to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.from_commit import guess_setup
+from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, resolve_commit
+from stackrank.env.environment import Environment
+from stackrank.env.inject.reach import TestCommand, default_command
+from stackrank.env.sandbox.base import SandboxSpec
+from stackrank.env.task import Limits
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a project's tests are run; empty: worked out."""
+
+    test: str = ""
+    setup: tuple[str, ...] | None = None
+    """None: its installation, where there is something to install."""
+    requirements: tuple[str, ...] = ()
+    python: str = ""
+    timeout_s: float = 300.0
+    """Seconds the whole suite may take."""
+    repeat: int = 3
+    """How often it runs, so that a flaky test is told from one that fails."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """A commit of a repository, and how its tests are run."""
+
+    repository: Path
+    commit: str
+    files: Mapping[str, bytes]
+    command: TestCommand
+    environment: Environment
+    timeout_s: float
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.repository.name.removesuffix(".git")
+
+    @property
+    def spec(self) -> SandboxSpec:
+        """The sandbox that its tests run in."""
+        needy = self.environment != Environment()
+        environment = self.environment.with_source(self.files) if needy else None
+        return SandboxSpec(environment=environment, limits=Limits(timeout_s=self.timeout_s), warm=False)
+
+    def at(self, commit: str) -> Project:
+        """The same repository at another commit. Raises BenchmarkError."""
+        full = resolve_commit(self.repository, commit)
+        files = CommitFiles(self.repository, full)
+        return Project(self.repository, full, files, self.command, self.environment, self.timeout_s)
+
+
+def open_project(path: Path, wishes: Wishes) -> Project:
+    """What is committed at `path`. Raises BenchmarkError, one sentence, where no fix could be made for it."""
+    place = path.expanduser().resolve()
+    if not place.is_dir():
+        raise BenchmarkError(f"{path} is not a folder: name the repository to mend")
+    if not is_repository(place):
+        raise BenchmarkError(
+            f"{place} is not a git repository: a fix has to be for a commit, so `git init` and commit it, or name its "
+            "top folder"
+        )
+    commit = resolve_commit(place, "HEAD")
+    if dirty := _dirty(place):
+        raise BenchmarkError(
+            f"{place} has changes that are not committed ({_some(dirty)}): commit or stash them, so that a fix is for "
+            "what you have"
+        )
+    if modules := _submodules(place, commit):
+        raise BenchmarkError(
+            f"{place} has submodules ({_some(modules)}), whose files are in none of its commits: run fix in a "
+            "repository that has them as plain files"
+        )
+    files = CommitFiles(place, commit)
+    command = TestCommand.of(wishes.test or default_command(files), files)
+    setup = tuple(guess_setup(place, commit, "")) if wishes.setup is None else wishes.setup
+    environment = Environment(wishes.python, wishes.requirements, tuple(filter(None, setup)))
+    return Project(place, commit, files, command, environment, wishes.timeout_s)
+
+
+def require_apart(project: Project, out: Path) -> None:
+    """Raises BenchmarkError where the output would be written into the checkout."""
+    if out.resolve().is_relative_to(project.repository):
+        raise BenchmarkError(
+            f"--out {out} is inside of {project.repository}, which is not written to: name another folder"
+        )
+
+
+def _dirty(place: Path) -> list[str]:
+    """Tracked files that differ from the commit. `--no-optional-locks`: not even the index is refreshed on disk."""
+    if git(place, "rev-parse", "--is-bare-repository").strip() == b"true":
+        return []
+    out = git(
+        place, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status",
+        "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=none",
+    )  # fmt: skip
+    entries = out.decode("utf-8", "replace").split("\0")
+    return [each[3:] for each in entries if len(each) > 3]
+
+
+def _submodules(place: Path, commit: str) -> list[str]:
+    entries = git(place, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
+    return [each.partition("\t")[2] for each in entries if each.startswith("160000 ")]
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(listed[:3]) + (", ..." if len(listed) > 3 else "")

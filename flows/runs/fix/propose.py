@@ -1,0 +1,118 @@
+"""From the episodes of a run to its proposals, with their evidence, the surest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stackrank.db import queries
+from stackrank.db.proposals import Proposals
+from stackrank.db.store import Store
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.patches import PatchError
+from stackrank.env.sandbox.base import Backend
+from stackrank.flows.runs.fix.evidence import gather, surety
+from stackrank.flows.runs.fix.problems import Problem
+from stackrank.flows.runs.fix.project import Project
+from stackrank.terms import Verdict
+
+Row = dict[str, Any]
+Show = Callable[[int, int], None]
+Candidate = tuple[Problem, list[Mapping[str, Any]], int]
+"""A problem, the episodes that resolved it by one change, and how many tried."""
+
+
+def propose(
+    store: Store,
+    project: Project,
+    backend: Backend,
+    problems: Sequence[Problem],
+    run_id: int,
+    out: Path,
+    *,
+    times: int,
+    show: Show,
+) -> tuple[list[int], dict[str, str]]:
+    """Gather the evidence for every change that resolved its task, and store the changes as proposals.
+
+    Returns their numbers, the surest first, and the problems without a proposal: name -> why.
+    """
+    without: dict[str, str] = {}
+    candidates: dict[tuple[str, str], list[Candidate]] = {}
+    for problem in problems:
+        played = queries.episodes(store.engine, run_id, task=problem.name, limit=100_000)
+        resolved = [each["id"] for each in played if each["verdict"] == Verdict.RESOLVED]
+        changes = _by_change(queries.whole_episodes(store.engine, resolved))
+        if not changes:
+            without[problem.name] = _why_none(played)
+        for diff, episodes in changes.items():
+            candidates.setdefault((diff, problem.test_diff), []).append((problem, episodes, len(played)))
+    rows: list[Row] = []
+    for number, ((diff, _), found) in enumerate(candidates.items()):
+        show(number, len(candidates))
+        problem, episodes = _together(found), [each for _, own, _ in found for each in own]
+        try:
+            evidence = gather(
+                store.engine, project, backend, problem, diff,
+                times=times, episodes=episodes, played=sum(number for _, _, number in found),
+            )  # fmt: skip
+        except (BenchmarkError, PatchError) as error:
+            without[problem.name] = f"a change was left out: {error}"
+            continue
+        rows.append(_row(project, problem, run_id, out, diff, episodes[0], evidence))
+    show(len(candidates), len(candidates))
+    rows.sort(key=lambda row: -row["surety"])
+    return Proposals(store.engine).propose(rows), without
+
+
+def _together(found: Sequence[Candidate]) -> Problem:
+    """The problems that one change resolves, as one."""
+    first = found[0][0]
+    if len(found) == 1:
+        return first
+    tests = tuple(dict.fromkeys(test for problem, _, _ in found for test in problem.tests))
+    return replace(first, title=f"{tests[0]} fails, and {len(tests) - 1} more", tests=tests)
+
+
+def _by_change(episodes: Mapping[int, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """Diff -> the episodes that came to it, oldest first. An empty change mends nothing."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for _, episode in sorted(episodes.items()):
+        if episode["diff"].strip() and not episode["tampered"]:
+            found.setdefault(episode["diff"], []).append(episode)
+    return found
+
+
+def _why_none(played: Sequence[Mapping[str, Any]]) -> str:
+    if not played:
+        return "it was not played"
+    ends = sorted({each["failure_point"] or each["stop_reason"] or each["verdict"] or "open" for each in played})
+    return f"none of {len(played)} episodes resolved it ({', '.join(ends)})"
+
+
+def _row(
+    project: Project,
+    problem: Problem,
+    run_id: int,
+    out: Path,
+    diff: str,
+    episode: Mapping[str, Any],
+    evidence: Mapping[str, Any],
+) -> Row:
+    return {
+        "run_id": run_id,
+        "entrant_id": episode["entrant_id"],
+        "episode_id": episode["id"],
+        "repository": str(project.repository),
+        "base": project.commit,
+        "folder": str(out.absolute()),
+        "problem": problem.name,
+        "title": problem.title,
+        "tests": list(problem.tests),
+        "diff": diff,
+        "test_diff": problem.test_diff,
+        "evidence": dict(evidence),
+        "surety": surety(evidence),
+    }

@@ -1,0 +1,97 @@
+"""A project's whole suite, run in sandboxes: what passes, what fails, and what is not the same each time."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.git import git, resolve_commit
+from stackrank.env.sandbox.base import Backend
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.scoring.report import PASSED, TestReport, parse
+from stackrank.flows.runs.fix.project import Project
+
+_OUTSIDE = re.compile(r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]")
+"""A test that fails like that wrote, or meant to write, where a sandbox lets nobody write."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What several runs of a suite agree on."""
+
+    passing: frozenset[str]
+    failing: Mapping[str, str]
+    """Test id -> the exception, one line."""
+    flaky: tuple[str, ...]
+    outside: tuple[str, ...] = ()
+    """Tests that fail because they write outside of the workspace, which is no problem of the program."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many tests passed, failed, and were set aside."""
+        return {"passed": len(self.passing), "failed": len(self.failing), "flaky": len(self.flaky)}
+
+
+def run_suite(
+    project: Project, backend: Backend, changed: Mapping[str, bytes | None] | None = None, *, times: int
+) -> Suite:
+    """Run the suite `times` times, each in a sandbox of its own. `changed`: files with another content, None: gone.
+
+    Raises BenchmarkError where nothing can be told from it, SandboxError.
+    """
+    files = {**project.files, **(changed or {})}
+    reports = [
+        _run(project, backend, {name: each for name, each in files.items() if each is not None}) for _ in range(times)
+    ]
+    seen = {test for report in reports for test in report.outcomes}
+    passing, failing, flaky, outside = set(), {}, [], []
+    for test in sorted(seen):
+        outcomes = {report.outcomes.get(test, "missing") for report in reports}
+        message = next((report.messages[test] for report in reports if test in report.messages), "")
+        if outcomes <= set(PASSED):
+            passing.add(test)
+        elif len(outcomes) > 1:
+            flaky.append(test)
+        elif outcomes == {"failed"} and _OUTSIDE.search(message):
+            outside.append(test)
+        elif outcomes == {"failed"}:
+            failing[test] = message
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside))
+
+
+def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
+    """The suite without the tests that fail at the commit where `base` and the project part. Raises as `run_suite`."""
+    given = resolve_commit(project.repository, base)
+    parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
+    before = run_suite(project.at(parted), backend, times=times)
+    known = {*before.failing, *before.flaky, *before.outside}
+    return replace(suite, failing={test: why for test, why in suite.failing.items() if test not in known})
+
+
+def _run(project: Project, backend: Backend, files: Mapping[str, bytes]) -> TestReport:
+    with Sandbox(backend, project.spec) as sandbox:
+        sandbox.put(files)
+        key = os.urandom(32)
+        result = sandbox.test(
+            project.command.whole("--continue-on-collection-errors"), project.timeout_s, key, score=True, every=True
+        )
+    if result.timed_out:
+        raise BenchmarkError(
+            f"the tests of {project.name} do not end within {project.timeout_s:g} s: give them more with --timeout, or "
+            "name quicker ones with --test"
+        )
+    report = parse(result.report, key) if result.report else TestReport()
+    if not report.outcomes or not report.complete:
+        why = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
+        raise BenchmarkError(
+            f"the tests of {project.name} do not run ({why[:300]}): say how with --test, and what they need with "
+            "--setup and --require"
+        )
+    return report
+
+
+def _last_line(output: str) -> str:
+    return " ".join((output.strip().splitlines() or ["they print nothing"])[-1].split())
