@@ -18,7 +18,9 @@ from stackrank.db.engine import connect
 from stackrank.db.proposals import DecisionRefused, Proposals, digest_of
 from stackrank.db.transactions import DECISION, PROPOSAL
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.scoring.report import TestReport
 from stackrank.errors import UsageError
+from stackrank.flows.runs.fix import suite as suite_module
 from stackrank.flows.runs.fix.comment import write_comment
 from stackrank.flows.runs.fix.evidence import surety
 from stackrank.flows.runs.fix.forge import ForgeError, open_pull_request, push_branch, require_token
@@ -127,18 +129,29 @@ def quiet(line: str) -> None:
     pass
 
 
+def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [
+        {"good": "passed", "expected": "xfailed", "bad": "failed", "flaky": "passed", "now and then": "failed"},
+        {"good": "passed", "expected": "passed", "bad": "failed", "flaky": "failed", "skipped": "skipped"},
+    ]
+    project = opened(tmp_path / "p", SHOP)
+    for reports in (runs, runs[::-1]):
+        each = iter([TestReport(outcomes, {"bad": "assert 1 == 2"}, complete=True) for outcomes in reports])
+        monkeypatch.setattr(suite_module, "_run", lambda *_, each=each: next(each))
+        found = run_suite(project, usable("bubblewrap"), times=2)
+        assert found.passing == {"good", "expected"} and found.failing == {"bad": "assert 1 == 2"}
+        assert found.flaky == ("flaky", "now and then", "skipped")
+
+
 @pytest.mark.slow
-def test_what_a_suite_agrees_on(tmp_path: Path) -> None:
+def test_a_test_that_writes_outside(tmp_path: Path) -> None:
     tests = (
-        "import os, time\n\n\ndef test_good():\n    pass\n\n\ndef test_bad():\n    assert 1 == 2\n\n\n"
-        "def test_flaky():\n    assert time.time_ns() // 1000 % 2 == 0\n\n\n"
+        "def test_good():\n    pass\n\n\ndef test_bad():\n    assert 1 == 2\n\n\n"
         "def test_outside():\n    open('/etc/stackrank-was-here', 'w')\n"
     )
-    project = opened(tmp_path / "p", {"test_it.py": tests})
-    # Time alone could show the same thing so often by chance once in a thousand runs.
-    found = run_suite(project, usable("bubblewrap"), times=10)
+    found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
     assert found.passing == {"test_it.py::test_good"} and list(found.failing) == ["test_it.py::test_bad"]
-    assert found.flaky == ("test_it.py::test_flaky",) and found.outside == ("test_it.py::test_outside",)
+    assert found.outside == ("test_it.py::test_outside",) and not found.flaky
     assert not Path("/etc/stackrank-was-here").exists()
 
 
@@ -218,9 +231,8 @@ class Desk:
         from stackrank.db.store import Store
 
         store = Store(self.engine)
-        benchmark = store.save_benchmark(
-            name="b", digest="b", license="", source="", tasks=[{"name": "t", "digest": "t"}]
-        )
+        tasks = [{"name": "t", "digest": "t"}]
+        benchmark = store.save_benchmark(name="b", digest="b", license="", source="", tasks=tasks)
         entrant = store.save_entrant(digest="e", name="one", agent="repair", model="", tools="debug")
         run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
         cell = (benchmark.task_ids["t"], entrant, 1)
