@@ -28,6 +28,7 @@ _LISTED = (
     ),
     ("failures", "troubleshoot", "How far episodes come, and where they first go wrong."),
     ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),
+    ("proposals", "rule", "Fixes that wait for a person: the change, the evidence for it, and the decision."),
     ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
     ("episodes", "list_alt", "Find episodes by entrant, task, verdict, failure point or tool, and open their traces."),
 )

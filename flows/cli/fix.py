@@ -13,7 +13,7 @@ from stackrank.flows.cli.options import Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import DecisionKind
-from stackrank.wording import interval, percent, say, tell
+from stackrank.wording import evidence_lines, interval, percent, say, tell
 
 if TYPE_CHECKING:
     from stackrank.flows.runs.fix.publish import Published
@@ -168,7 +168,7 @@ def review(
     from stackrank.db.engine import connect
     from stackrank.db.proposals import Proposals
     from stackrank.flows.runs.fix.forge import open_pull_request, push_branch, require_token
-    from stackrank.flows.runs.fix.publish import evidence_lines, publish
+    from stackrank.flows.runs.fix.publish import publish
     from stackrank.settings import default_owner
 
     engine = connect()

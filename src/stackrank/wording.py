@@ -227,3 +227,27 @@ def difficulty(measured: Mapping[str, Any]) -> str:
     apart = "" if far is None else f", {far} call{'' if far == 1 else 's'} between fault and failure"
     run = f"the failing test runs {measured['lines_run']} lines of {measured['functions_run']} functions"
     return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{apart}"
+
+
+def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
+    """The evidence, a line each."""
+    found = proposal["evidence"]
+    before, after, size = found["suite_before"], found["suite_after"], found["size"]
+    lines = [f"{test}: {was} before, {now} after" for test, (was, now) in found["target"].items()]
+    lines.append(
+        f"Suite: {before['passed']} passed and {before['failed']} failed before, {after['passed']} and "
+        f"{after['failed']} after; {len(found['regressions'])} regressions"
+    )
+    lines += [f"Regression: {test}" for test in found["regressions"]]
+    lines.append(f"Size: {size['files']} files, +{size['added']} -{size['removed']}")
+    if found["lines"]:
+        lines.append(f"Changed statements that a test runs: {found['lines']['run']} of {found['lines']['changed']}")
+    lines += [f"Unusual: {each['file']}:{each['line']}: {each['what']}" for each in found["suspicious"]]
+    agreement, record = found["agreement"], found["record"]
+    lines.append(f"Candidates that agree: {agreement['same']} of {agreement['played']}")
+    if record and record["rate"] is not None:
+        interval = f"{percent(record['ci_low'])} to {percent(record['ci_high'])}"
+        lines.append(
+            f"By {proposal['entrant']}, which resolves {percent(record['rate'])} ({interval}) of these problems"
+        )
+    return lines

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stackrank.flows.runs.fix.publish import evidence_lines
 from stackrank.settings import settings
+from stackrank.wording import evidence_lines
 
 COMMENT = "comment.md"
 

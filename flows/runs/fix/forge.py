@@ -11,8 +11,9 @@ import httpx
 
 from stackrank.env.benchmarks.git import git
 from stackrank.errors import InfrastructureError, UsageError
-from stackrank.flows.runs.fix.publish import BRANCH, evidence_lines
+from stackrank.flows.runs.fix.publish import BRANCH
 from stackrank.settings import settings
+from stackrank.wording import evidence_lines
 
 
 class ForgeError(InfrastructureError):

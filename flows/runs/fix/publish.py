@@ -20,7 +20,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
 from stackrank.home import locked
 from stackrank.terms import DecisionKind
-from stackrank.wording import one_line, percent
+from stackrank.wording import evidence_lines, one_line
 
 BRANCH = "stackrank/fixes"
 CLONE = "clone"
@@ -154,27 +154,3 @@ def commit_message(proposal: Mapping[str, Any]) -> str:
     lines.append(f"Proposal: {proposal['id']} ({proposal['digest'][:16]}), episode {proposal['episode_id']}")
     lines.append(f"Approved-by: {one_line(decision['person']) or 'unknown'}")
     return "\n".join(lines) + "\n"
-
-
-def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
-    """The evidence, a line each."""
-    found = proposal["evidence"]
-    before, after, size = found["suite_before"], found["suite_after"], found["size"]
-    lines = [f"{test}: {was} before, {now} after" for test, (was, now) in found["target"].items()]
-    lines.append(
-        f"Suite: {before['passed']} passed and {before['failed']} failed before, {after['passed']} and "
-        f"{after['failed']} after; {len(found['regressions'])} regressions"
-    )
-    lines += [f"Regression: {test}" for test in found["regressions"]]
-    lines.append(f"Size: {size['files']} files, +{size['added']} -{size['removed']}")
-    if found["lines"]:
-        lines.append(f"Changed statements that a test runs: {found['lines']['run']} of {found['lines']['changed']}")
-    lines += [f"Unusual: {each['file']}:{each['line']}: {each['what']}" for each in found["suspicious"]]
-    agreement, record = found["agreement"], found["record"]
-    lines.append(f"Candidates that agree: {agreement['same']} of {agreement['played']}")
-    if record and record["rate"] is not None:
-        interval = f"{percent(record['ci_low'])} to {percent(record['ci_high'])}"
-        lines.append(
-            f"By {proposal['entrant']}, which resolves {percent(record['rate'])} ({interval}) of these problems"
-        )
-    return lines

@@ -1,0 +1,37 @@
+"""Keys that press buttons. Streamlit's own shortcuts leave out R and C, with which it runs a page again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+_JS = """
+let keys = {}
+
+// Before Streamlit hears of it, and never of what is typed into a field or while a dialogue is open.
+function heard(event) {
+  const target = event.composedPath()[0]
+  const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return
+  if (document.querySelector("[role=dialog]")) return
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  if (!event.repeat) document.querySelector(`.st-key-${keys[event.key]} button:not(:disabled)`)?.click()
+}
+
+export default component => {
+  keys = component.data
+  window.addEventListener("keydown", heard, true)
+  return () => {
+    keys = {}
+    window.removeEventListener("keydown", heard, true)
+  }
+}
+"""
+_COMPONENT = st.components.v2.component("stackrank_keys", html="<span hidden></span>", js=_JS)
+
+
+def keys(buttons: Mapping[str, str]) -> None:
+    """Let keys press buttons of this page: letter -> the button's `key`."""
+    _COMPONENT(key="keys", data=dict(buttons))
