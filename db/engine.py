@@ -16,7 +16,7 @@ from stackrank.home import home
 from stackrank.settings import settings
 from stackrank.wording import masked, say
 
-HEAD = "0012"
+HEAD = "0013"
 """The newest migration. A database at this revision is used as it is, and alembic is not even imported."""
 VERSION_TABLE = "stackrank_schema"
 """Not alembic's usual name, so that a database can be shared with another program that uses alembic."""
