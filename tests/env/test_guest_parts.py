@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import hashlib
 import hmac
 import json
@@ -27,7 +28,7 @@ from stackrank.env.sandbox.guest.debugger import follow_line
 from stackrank.env.sandbox.guest.evaluation import evaluate
 from stackrank.env.sandbox.guest.files import empty
 from stackrank.env.sandbox.guest.output import HeadTail
-from stackrank.env.sandbox.guest.values import safe_locals
+from stackrank.env.sandbox.guest.values import safe_locals, shown
 from stackrank.env.scoring.report import parse
 from stackrank.env.task import Limits
 from stackrank.home import process_mark
@@ -143,11 +144,36 @@ class Hostile:
     def size(self) -> int:
         raise AssertionError("code of the program was run")
 
+    def __lt__(self, other: object) -> bool:
+        raise AssertionError("code of the program was run")
+
 
 def test_locals_are_shown_without_running_code() -> None:
-    shown = safe_locals({"x": Hostile(), "many": list(range(100)), "text": "a" * 1000, "__dunder__": 1, "module": os})
-    assert shown["x"] == "<Hostile inner=[1]>"
-    assert set(shown) == {"x", "many", "text"} and all(len(text) <= 200 for text in shown.values())
+    one, other = Hostile(), Hostile()
+    told = safe_locals({"x": one, "keys": {one: 2, other: 3}, "members": {one, other}, "__dunder__": 1, "module": os})
+    x = "<Hostile inner=[1]>"
+    assert told == {"x": x, "keys": f"{{{x}: 2, {x}: 3}}", "members": f"{{{x}, {x}}}"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (list(range(230)), "[0, 1, 2, 3, 4, 5, ... 230 in all]"),
+        ({"b": 1, "a": 2}, "{'b': 1, 'a': 2}"),
+        ({3, 1, 2}, "{1, 2, 3}"),
+        ((1,), "(1,)"),
+        (collections.deque(range(9)), "<deque [0, 1, 2, 3, 4, 5, ... 9 in all]>"),
+        ([[[[1, 2]]]], "[[[[... 2 in all]]]]"),
+        ("ab" * 500, f"'{'ab' * 14}'...'{'ab' * 14}' (1000 characters)"),
+        (b"", "b''"),
+        ([10**5000, 7], "[<int of 16610 bits>, 7]"),
+        ({f"k{number}": "v" * 60 for number in range(50)}, "{'k0': 'vvvvvvvv'...'vvvvvvvv' (60 characters), "),
+    ],
+)
+def test_values_that_are_cut_say_how_much_there_is(value: object, text: str) -> None:
+    told = shown(value)
+    assert told.startswith(text) and len(told) <= 200 and (told == text or told.endswith("... 50 in all}"))
+    assert shown(10**5000) == "<int of 16610 bits>"
 
 
 KEY = b"k" * 32

@@ -291,7 +291,7 @@ def test_what_is_shown_is_short_and_the_same_for_every_model(play: Play) -> None
     deep = "def f(n):\n    row = list(range(9999))\n    return f(n - 1) if n else 0\n\n\nf(300)\n"
     step = play(make_task({"deep.py": deep, "tests/test_a.py": "def test(): pass\n"}))
     stop = step.pdb("b deep.py:3, n == 0\nc", "deep.py")
-    assert stop.state["kind"] == "debugger" and "Locals: n = 0; row = [0, 1, 2, 3, 4, 5, ...]" in stop.text
+    assert stop.state["kind"] == "debugger" and "Locals: n = 0; row = [0, 1, 2, 3, 4, 5, ... 9999 in all]" in stop.text
     assert "Calls: ... > f (deep.py:3) x23 > *f (deep.py:3)*" in stop.text
     assert "locals" not in stop.as_json() and "stack" not in stop.as_json()
     assert "the call above 299 more times" in step.pdb("w").text

@@ -7,12 +7,13 @@ import datetime
 import decimal
 import enum
 import fractions
+import itertools
 import re
 import reprlib
 import types
 import uuid
 from pathlib import PosixPath, PurePosixPath
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 _PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range)
 # Of the standard library: their `repr` says all, and runs nothing of the program's.
@@ -20,22 +21,37 @@ _SAID_BY_REPR = {
     datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone, decimal.Decimal,
     fractions.Fraction, uuid.UUID, type(re.compile("")), type(re.match("", "")), PurePosixPath, PosixPath,
 }  # fmt: skip
+_BRACKETS: Dict[type, Tuple[str, str]] = {
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    dict: ("{", "}"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+}
+_SORTABLE = (int, float, str, bytes)
+_MOST_BITS = 4000  # Python refuses to write integers of more than 4300 digits
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _HEAP_TYPE = 1 << 9  # of a type's flags: made by a class statement
 
 
 class _Safe(reprlib.Repr):
-    """As reprlib, but an instance of a class of the program's is shown by its attributes, never by its __repr__."""
+    """As reprlib, with three differences.
 
-    def __init__(self, most: int = 6, longest: int = 80) -> None:
+    An instance of a class of the program's is shown by its attributes, never by its __repr__. Members are never
+    compared: a dict keeps its order. What is cut says how much there is.
+    """
+
+    def __init__(self, most: int, longest: int) -> None:
         super().__init__()
-        self.maxstring = self.maxother = longest
-        self.maxlist = self.maxtuple = self.maxset = self.maxdict = most
+        self.most = most
+        self.maxstring = self.maxlong = self.maxother = longest
         self.maxlevel = 3
 
     def repr1(self, x: Any, level: int) -> str:
         kind = type(x)
-        if kind in _PLAIN or kind in (list, tuple, dict, set, frozenset):
+        if kind in _BRACKETS:
+            return self._members(x, level)
+        if kind in _PLAIN:
             return super().repr1(x, level)
         if isinstance(x, (types.FunctionType, types.ModuleType, type)):
             return (
@@ -54,13 +70,54 @@ class _Safe(reprlib.Repr):
         found = list(attributes(x))
         if not found:
             return " ".join(["<" + name, *inside]) + ">"
-        inside += ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in found[: self.maxdict]]
-        return "<%s %s%s>" % (name, ", ".join(inside), ", ..." if len(found) > self.maxdict else "")
+        inside += ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in found[: self.most]]
+        return "<%s %s%s>" % (name, ", ".join(inside), ", ..." if len(found) > self.most else "")
+
+    def repr_str(self, x: str, level: int) -> str:
+        return self._middle_cut(x, "characters")
+
+    def repr_bytes(self, x: bytes, level: int) -> str:
+        return self._middle_cut(x, "bytes")
+
+    repr_bytearray = repr_bytes
+
+    def repr_int(self, x: int, level: int) -> str:
+        return super().repr_int(x, level) if x.bit_length() <= _MOST_BITS else "<int of %d bits>" % x.bit_length()
+
+    def _middle_cut(self, x: Any, unit: str) -> str:
+        """A text or bytes: where it is long, its beginning and its end."""
+        if len(x) <= self.maxstring:
+            text = repr(x)
+            if len(text) <= self.maxstring + 2:
+                return text
+        half = max((self.maxstring - 24) // 2, 6)  # beside the quotes, the dots and the length
+        while len(repr(x[:half] + x[-half:])) > self.maxstring + 2 and half > 1:  # escaped characters take more room
+            half //= 2
+        return "%r...%r (%d %s)" % (x[:half], x[-half:], len(x), unit)
+
+    def _members(self, x: Any, level: int) -> str:
+        """A container of a built-in type."""
+        if not x:
+            return repr(x)
+        left, right = _BRACKETS[type(x)]
+        told: List[str] = []
+        if level > 0 and type(x) is dict:
+            told = [
+                "%s: %s" % (self.repr1(key, level - 1), self.repr1(value, level - 1))
+                for key, value in itertools.islice(x.items(), self.most)
+            ]
+        elif level > 0:
+            told = [self.repr1(each, level - 1) for each in itertools.islice(_in_order(x), self.most)]
+        if len(x) > len(told):
+            told.append("... %d in all" % len(x))
+        elif type(x) is tuple and len(x) == 1:
+            right = "," + right
+        return left + ", ".join(told) + right
 
     def _contents(self, x: Any, level: int) -> str:
         """What an instance of a subclass of a container holds, whatever its own methods say."""
         if isinstance(x, dict):
-            return self.repr_dict({key: dict.__getitem__(x, key) for key in dict.keys(x)}, level)
+            return self.repr1(dict(dict.items(x)), level)
         kind: Any = next(each for each in _CONTAINERS if isinstance(x, each))
         plain = list if kind is collections.deque else kind
         return self.repr1(plain(kind.__iter__(x)), level)
@@ -85,20 +142,29 @@ def attributes(x: Any) -> Iterator[Tuple[str, Any]]:
         yield from list(own.items())
 
 
-_SAFE = _Safe()
-_LONG = _Safe(12, 240)
+def _in_order(x: Any) -> Iterable[Any]:
+    """The members; those of a set in an order that does not change from run to run, where that is known."""
+    if type(x) in (set, frozenset) and len({type(each) for each in x}) == 1 and type(next(iter(x))) in _SORTABLE:
+        return sorted(x)
+    return x  # type: ignore[no-any-return]
+
+
+_SIZES = (_Safe(12, 240), _Safe(6, 80), _Safe(3, 40), _Safe(2, 24), _Safe(1, 24))
 
 
 def shown(value: Any, limit: int = 200) -> str:
     """A value as text of at most about `limit` characters on one line; more than 200 show more of it."""
-    if type(value) in (int, float, bool, type(None)) and limit >= 40:
-        text = repr(value)  # at once: where the stack is nearly used up, what follows would fail
-        return text if len(text) <= limit else text[: limit - 3] + "..."
-    try:
-        text = (_LONG if limit > 200 else _SAFE).repr(value)
-    except Exception:
-        text = "<%s>" % type(value).__name__
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    if limit >= 40 and (type(value) in (float, bool, type(None)) or (type(value) is int and value.bit_length() <= 64)):
+        return repr(value)  # at once: where the stack is nearly used up, what follows would fail
+    text = ""
+    for size in _SIZES[0 if limit > 200 else 1 :]:
+        try:
+            text = size.repr(value)
+        except Exception:
+            text = "<%s>" % type(value).__name__
+        if len(text) <= limit:
+            return text
+    return text[: limit - 3] + "..."
 
 
 def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
