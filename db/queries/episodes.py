@@ -146,7 +146,7 @@ def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode
     found: Any = {}
     for row in fetch(engine, query.where(_E.id.in_(list(ids))).order_by(_E.id)):
         reached = {name: row[f"at_{name}"] for name in Milestone}
-        milestones = {name: index for name, index in reached.items() if index is not None}
+        milestones = {str(name): index for name, index in reached.items() if index is not None}
         found[row["id"]] = {**row, "milestones": milestones}
     return dict(found)
 
