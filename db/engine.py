@@ -119,7 +119,8 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
         arguments["connect_timeout"] = max(1, min(10, round(timeout_s)))
     # A server that is cut off says nothing: by itself the system waits a quarter of an hour for what was sent.
     arguments |= {name: value for name, value in _TCP.items() if name not in url.query}
-    engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, connect_args=arguments)
+    # Few for each process: a server takes 100 by default, and all of a fleet's processes share them.
+    engine = create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=4, connect_args=arguments)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _record: Any) -> None:

@@ -33,6 +33,8 @@ class ClaimLost(StackrankError):
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same transaction may succeed when it is tried again."""
+    if isinstance(error, TimeoutError):  # all connections of this process are taken
+        return True
     if not isinstance(error, DBAPIError):
         return False
     if error.connection_invalidated:
