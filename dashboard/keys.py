@@ -23,6 +23,7 @@ function heard(event) {
 export default component => {
   keys = component.data
   window.addEventListener("keydown", heard, true)
+  component.parentElement.querySelector("span").dataset.keys = Object.keys(keys).join("")
   return () => {
     keys = {}
     window.removeEventListener("keydown", heard, true)

@@ -98,7 +98,7 @@ def details(row: Mapping[str, Any]) -> None:
 
 
 st.title("Proposals")
-rows = ask(queries.proposals)
+rows = queries.proposals(engine())  # as they are now: who decides must not look at what was remembered
 if not rows:
     show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
     st.stop()
