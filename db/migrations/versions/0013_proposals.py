@@ -49,7 +49,7 @@ def upgrade() -> None:
         sa.Column("person", sa.String(), nullable=False),
         sa.Column("seal", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=True),
-        sa.CheckConstraint("kind IN ('approved', 'rejected', 'comment')", name="ck_decision_kind"),
+        sa.CheckConstraint("kind IN ('approved', 'rejected', 'comment')", name=op.f("ck_decision_kind")),
         *(_key("decision", f"{to}_id", to) for to in ("run", "proposal")),
         sa.PrimaryKeyConstraint("id", name="pk_decision"),
     )
