@@ -58,9 +58,12 @@ class Deep(TaskByTask):
             self.empty = f"{self.name} has its tasks when its libraries are here: `stackrank tasks deep` fetches them"
         self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
-        self.source = ", ".join(f"{recipe.library} {recipe.version}" for recipe in self._recipes.values())
+        libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
+        self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
+        if not self._source.fetch and not any(_kept(recipe.sha256).is_file() for recipe in self._recipes.values()):
+            return  # one sentence says it, not one for each task
         for file, recipe in self._recipes.items():
             measured = _read_measured(file)
             for task in recipe.tasks:
@@ -131,10 +134,15 @@ def _without(files: Mapping[str, bytes], patterns: tuple[str, ...]) -> dict[str,
     return {path: content for path, content in files.items() if not omitted.match_file(path)}
 
 
+def _kept(sha256: str) -> Path:
+    """Where a source distribution is, once it was fetched."""
+    return home() / "libraries" / f"{sha256}.tar.gz"
+
+
 @functools.lru_cache(maxsize=4)
 def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[str, bytes]:
     """The files of a source distribution. Raises BenchmarkError."""
-    kept = home() / "libraries" / f"{sha256}.tar.gz"
+    kept = _kept(sha256)
     if not kept.is_file():
         if not fetch:
             raise BenchmarkError(f"{library} {version} is not here yet")
