@@ -115,7 +115,9 @@ def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
 
 
 @pytest.mark.usefixtures("database")
-def test_a_shard_waits_for_no_endpoint_and_the_shard_of_a_probe_asks_at_once() -> None:
+def test_a_shard_waits_for_no_endpoint_and_the_shard_of_a_probe_asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outages, "FIRST_PAUSE_S", 600.0)
+    monkeypatch.setattr(outages, "LONGEST_PAUSE_S", 600.0)
     played = Played(lambda played, claim: False, workers=1)
     try:
         assert played.drive(limit=10) == ""
