@@ -19,7 +19,7 @@ ARGUMENTS = [
 
 def ready(page: sync_api.Page) -> None:
     """Wait until the script has run and what it draws is there."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    sync_api.expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     sync_api.expect(page.locator('[data-testid="stSkeleton"], [data-stale="true"]')).to_have_count(0)
     assert page.locator('[data-testid="stException"]').count() == 0
 

@@ -63,8 +63,9 @@ def app_file() -> Path:
     return Path(dashboard.__file__).parent / "app.py"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Any]:
+    """A browser. It ends with the module: until then, its event loop keeps other tests from starting theirs."""
     from tests.dashboard.browsing import ARGUMENTS, sync_api
 
     with sync_api.sync_playwright() as play:

@@ -1,4 +1,4 @@
-"""The whole suite: pytest with the options given, and then once more, alone, what failed beside others.
+"""The whole suite: pytest with the options given, and then once more, each in a session of its own, what failed.
 
 Six processes of tests share two processors with engines, browsers and servers. A failure that one of some 3,000 tests
 has by chance there is a fault of the test, which the last lines name so that it is mended; a failure that comes twice,
@@ -48,13 +48,13 @@ def main(options: list[str]) -> int:
 
 
 def sessions(options: list[str], *again: str) -> int:
-    """Run the tests, and where a few fail, run these once more, alone, with the options `again`."""
+    """Run the tests, and where a few fail, run each of these once more, alone, with the options `again`."""
     status = run("--cache-clear", *options)
     tests = failed()
     if status != pytest.ExitCode.TESTS_FAILED or not 0 < len(tests) <= MOST:
         return status
-    print(f"\n{len(tests)} failed. Once more, alone:", flush=True)
-    status = run(*again, "--last-failed")
+    print(f"\n{len(tests)} failed. Once more, each alone:", flush=True)
+    status = next(filter(None, (run(*again, test) for test in tests)), 0)
     if status == 0:
         print("\nThese failed beside others and passed alone. They depend on chance or load, and have to be mended:")
         print("\n".join(f"  {test}" for test in tests), flush=True)
