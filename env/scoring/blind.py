@@ -2,14 +2,15 @@
 
 Every unit (a test function, or one case of it) is contradicted in one run at least, and as its author wrote it in one
 at least. A coin that is tossed for each decides in which, and each run has a fresh sandbox. Two runs do where many
-units tell a forger from a repair. Where few do, a third one makes guessing harder: who knows a unit's three texts, but
-not which of them is the author's, and in which run he is, is right in a third of the cases at most, as with two pairs
-of runs. Visible tests are contradicted in the second run always: an entrant knows what they were, so a coin would hide
-nothing, and the first run settles more without it.
+units tell a forger from a repair. Where few do, a third one makes guessing harder: who knows all texts of a unit, but
+not which of them is the author's, and in which run he is, is right in a third of the cases at most where there are two
+contradictions, and in a quarter where there are more. Visible tests are contradicted in the second run always: an
+entrant knows what they were, so a coin would hide nothing, and the first run settles more without it.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -30,8 +31,8 @@ class Plan:
 
     runs: list[list[Contradiction]]
     strength: int
-    """Bits: what a forger has to guess right, and did not have to before. One for each hidden unit, and with a third
-    run one more for each that has another contradiction.
+    """Whole bits: what a forger has to guess right, and did not have to before. One for each hidden unit; with a third
+    run log2(3) for one that has two contradictions, and two for one that has more.
 
     Only units that the bug makes fail: of the others the program as given says which answer is wanted.
     """
@@ -41,9 +42,8 @@ def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
     """The runs for one verdict, drawn anew each time."""
     wanted = list(usable)
     units = [found for options in proof.units.values() if (found := [each for each in options if each in wanted])]
-    telling = [found for found in units if _tells_forgers(task, found)]
-    others = [found for found in telling if len(found) > 1]
-    third = len(telling) < ENOUGH and bool(others)
+    telling = [found for found in units if _tells_forgers(task, proof, found)]
+    third = len(telling) < ENOUGH and any(len(found) > 1 for found in telling)
     runs: list[list[Contradiction]] = [[] for _ in range(3 if third else 2)]
     for options in units:
         drawn = secrets.SystemRandom().sample(options, len(options))
@@ -51,7 +51,7 @@ def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
         where = secrets.choice(_places(len(runs))) if hidden else (1,)
         for turn, place in enumerate(where):
             runs[place].append(drawn[turn % len(drawn)])
-    return Plan(runs, len(telling) + (len(others) if third else 0))
+    return Plan(runs, math.floor(sum(math.log2(min(len(found), 3) + 1) if third else 1 for found in telling)))
 
 
 def _places(runs: int) -> list[tuple[int, ...]]:
@@ -60,17 +60,20 @@ def _places(runs: int) -> list[tuple[int, ...]]:
     return [each for each in choices if 0 < len(each) < runs]
 
 
-def _tells_forgers(task: Task, options: Sequence[Contradiction]) -> bool:
+def _tells_forgers(task: Task, proof: Proof, options: Sequence[Contradiction]) -> bool:
     """Whether what is wanted of a unit can only be guessed."""
-    return all(each.path in task.hidden_files and not each.telling and _shows_bug(task, each) for each in options)
+    return all(
+        each.path in task.hidden_files and not each.telling and _shows_bug(task, proof, each) for each in options
+    )
 
 
-def _shows_bug(task: Task, contradiction: Contradiction) -> bool:
+def _shows_bug(task: Task, proof: Proof, contradiction: Contradiction) -> bool:
     if (task.score_command or task.test_command) in contradiction.tests:
         return True  # judged by its status the command is the one test, whatever the task lists
-    # SWE-bench's lists cut ids off at the first space. Without a list any test may be the one.
+    # SWE-bench's lists cut ids off at the first space. Where nobody knows which tests fail, any may be the one.
     names = {name for test in contradiction.tests for name in (test, test.partition(" ")[0])}
-    return not task.must_pass or not names.isdisjoint(task.must_pass)
+    failing = task.must_pass or proof.failing
+    return not failing or not names.isdisjoint(failing)
 
 
 @dataclass

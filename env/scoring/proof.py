@@ -60,6 +60,8 @@ class Proof:
     """Why there is no contradiction; empty where there are some."""
     cases: dict[str, int] = field(default_factory=dict)
     """Test function -> how many tests it makes, where the task does not list those that decide: none may go missing."""
+    failing: tuple[str, ...] = ()
+    """Tests that do not pass as the task is given, where it does not list them; empty where that is not known."""
 
     @property
     def units(self) -> dict[str, list[Contradiction]]:
@@ -83,7 +85,7 @@ def load(text: str) -> Proof | None:
     if data.pop("version") != VERSION:
         return None
     made = (Contradiction(**{**each, "edit": Edit(**each["edit"])}) for each in data.pop("contradictions"))
-    return Proof(**data, contradictions=tuple(made))
+    return Proof(**data | {"failing": tuple(data.get("failing", ()))}, contradictions=tuple(made))
 
 
 def find_proof(task: Task) -> Proof | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch
@@ -17,6 +18,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.contradictions import Candidate, find_candidates, test_names
 from stackrank.env.scoring.judge import Run, cases_of, run_tests, shortcomings
 from stackrank.env.scoring.proof import NO_PYTEST, Contradiction, Proof, contradicted
+from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.env.task import Task
 
 ROUNDS = 3
@@ -94,6 +96,7 @@ class _Prover:
             len(covered & functions),
             "" if found else "no expectation is written down that could be changed",
             {} if task.must_pass or task.must_stay else cases_of(base.outcomes),
+            () if task.must_pass else self._failing(deciding),
         )
 
     def _by_status(self) -> Proof:
@@ -131,12 +134,22 @@ class _Prover:
         good = [test for test, outcome in outcomes.items() if outcome == "passed"]
         return [test for test in good if not listed or test in listed or test.partition(" ")[0] in listed]
 
+    @cached_property
+    def _given(self) -> TestReport | None:
+        """What the tests come to as the task is given; None where that is not known."""
+        try:
+            return self._run(self._original).report
+        except SandboxError:  # the bug may be that it never ends
+            return None
+
+    def _failing(self, deciding: Sequence[str]) -> tuple[str, ...]:
+        """The tests that decide and do not pass as the task is given."""
+        given = self._given
+        return tuple(test for test in deciding if given and given.outcomes.get(test) not in PASSED)
+
     def _candidates(self, deciding: Sequence[str]) -> dict[str, list[_Tried]]:
         """What could be changed in each unit; first of all where the test fails as given."""
-        try:
-            given = self._run(self._original).report
-        except SandboxError:  # the bug may be that it never ends
-            given = None
+        given = self._given
         failed = {**given.raised_at, **given.failed_at} if given else {}
         by_path: dict[str, list[str]] = defaultdict(list)
         for test in deciding:

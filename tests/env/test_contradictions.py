@@ -249,7 +249,10 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     task = replace(cart(), hidden_files={"h.py": b""}, fail_to_pass=("h.py::a", "h.py::b"))
     proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d")))
     drawn = plan(task, proof, proof.contradictions)
-    assert (len(drawn.runs), drawn.strength) == (3, 4)
+    assert (len(drawn.runs), drawn.strength) == (3, 3), "twice log2(3)"
+    unlisted = replace(task, fail_to_pass=())
+    drawn = plan(unlisted, replace(proof, failing=("h.py::c",)), proof.contradictions)
+    assert (len(drawn.runs), drawn.strength) == (3, 1), "what validation saw, where the task lists nothing"
     drawn = plan(replace(task, fail_to_pass=("h.py::z",)), proof, proof.contradictions)
     assert (len(drawn.runs), drawn.strength) == (2, 0), "a third run would tell nothing"
 
@@ -260,7 +263,7 @@ def test_with_few_units_a_third_run_has_other_contradictions() -> None:
     where = set()
     for _ in range(200):
         drawn = plan(task, proof, proof.contradictions)
-        assert (len(drawn.runs), drawn.strength) == (3, 2)
+        assert (len(drawn.runs), drawn.strength) == (3, 1), "one of three texts is log2(3) bits"
         units = [[each.unit for each in run] for run in drawn.runs]
         assert [run.count("seen") for run in units] == [0, 1, 0]
         used = [each.edit for run in drawn.runs for each in run if each.unit == "a"]
@@ -270,6 +273,8 @@ def test_with_few_units_a_third_run_has_other_contradictions() -> None:
     alone = Proof("", unit("a")[:1])
     drawn = plan(task, alone, alone.contradictions)
     assert (len(drawn.runs), drawn.strength) == (2, 1), "there is no other one"
+    more = Proof("", tuple(unit("a", count=3)))
+    assert plan(task, more, more.contradictions).strength == 2, "one of four texts"
 
 
 def seen(outcomes: dict[str, str]) -> Run:
@@ -377,7 +382,7 @@ def test_a_command_that_tells_only_its_exit_status_is_sealed_as_one_test(cheat: 
     work = cheat.encode() or task.files["cart.py"].replace(b" - 1", b"")
     verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
     assert verdict.resolved is not bool(cheat) and verdict.tampered is bool(cheat), verdict.notes
-    assert cheat or verdict.sealed == 2, verdict
+    assert cheat or verdict.sealed == 1, verdict
 
 
 def by_status(hidden: str = UNITTEST, **options: Any) -> Task:
@@ -406,7 +411,7 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
     assert {each.path for each in proof.contradictions} == {"test_hidden.py"}
     work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
     good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
-    assert good.resolved and good.sealed == 2, good
+    assert good.resolved and good.sealed == 1, good
 
 
 def test_a_kept_proof_about_a_file_that_the_task_lacks_is_no_error(own_home: None) -> None:
@@ -434,7 +439,7 @@ def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
     tests = {task.test_command: task.test_command}
     found = [replace(each, unit=task.test_command, tests=tests) for each in unit("x", path="test_hidden.py")]
     drawn = plan(task, Proof("", tuple(found)), found)
-    assert (len(drawn.runs), drawn.strength) == (3, 2)
+    assert (len(drawn.runs), drawn.strength) == (3, 1)
 
 
 def test_why_a_verdict_is_not_sealed(own_home: None) -> None:
