@@ -27,12 +27,9 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
         tools = recorded_tools(row["tools"], spec, steps[0]["state"])
     except ValueError as error:
         raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
-    values, functions = _told(tools)
-    about_run = {"max_steps": spec["steps"], "ends_when_solved": spec.get("ends_when_solved", True)}
-    observed = {"observation": steps[0]["observation"], "listing": []}
-    messages = [
-        {"role": role, "content": prompting.render(name, **values, **about_run, **observed)} for role, name in _OPENING
-    ]
+    system, values, functions = _told(tools, spec["steps"], spec.get("ends_when_solved", True))
+    task = prompting.render("task", **values, observation=steps[0]["observation"], listing=[])
+    messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for step in steps[1:]:
         messages += _turn(step)
     said = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
@@ -46,14 +43,16 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
 
 
 @functools.lru_cache(64)
-def _told(tools: ToolSet) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What prompts say of these tools, and their functions: many episodes have the same."""
+def _told(tools: ToolSet, max_steps: int, ends_when_solved: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
+    """The system prompt, what other prompts say of the tools, and their functions: many episodes have the same."""
     described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
     functions = [{"type": "function", "function": each} for each in ToolCalling(described).described()]
-    return {"tools": prompting.notes(tools), "syntax": ""}, functions
+    about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved}
+    values = {"tools": prompting.notes(tools), "syntax": "", **about_run}
+    return prompting.render("system", **values), values, functions
 
 
-_OPENING = (("system", "system"), ("user", "task"))
+_WRITER = json.JSONEncoder(ensure_ascii=False)
 
 
 def _turn(step: Row) -> list[dict[str, Any]]:
@@ -62,7 +61,7 @@ def _turn(step: Row) -> list[dict[str, Any]]:
         said = {"role": "assistant", "content": step["thought"] or "(nothing)"}
         return [said, {"role": "user", "content": step["observation"]}]
     name = f"call_{step['index']}"
-    arguments = json.dumps(step["arguments"], ensure_ascii=False)
+    arguments = _WRITER.encode(step["arguments"])
     call = {"id": name, "type": "function", "function": {"name": step["tool"], "arguments": arguments}}
     said = {"role": "assistant", "content": step["thought"] or None, "tool_calls": [call]}
     return [said, {"role": "tool", "tool_call_id": name, "content": step["observation"]}]
