@@ -23,18 +23,32 @@ FIELDS = {
     "sandbox": "sandbox",
     "scorer": "scorer",
     "ends_when_solved": "first green eval ends an episode:",
+    "shows_failing_test": "failing test shown:",
 }
 """The fields, and how people call them. None is no limit."""
+_LATER = {"shows_failing_test": True}
+"""Fields that came later, with what was always so before. That is left out, so that equal conditions stay equal."""
 _SHOWN = ("steps", "tokens", "cost_usd", "wall_s", "sandbox", "scorer")
 _BETWEEN = " + "
 
 
 def complete(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All fields, in their order; `unknown` where nothing is given. Raises ValueError for a field that there is not."""
+    """The fields, in their order; `unknown` where nothing is given, and without later ones as they always were.
+
+    Raises ValueError for a field that there is not.
+    """
     known = dict(given or {})
     if strange := sorted(set(known) - set(FIELDS)):
         raise ValueError(f"unknown conditions {strange}: use {sorted(FIELDS)}")
-    return {name: _plain(known.get(name, UNKNOWN)) for name in FIELDS}
+    return _without_later({name: _plain(_of(known, name)) for name in FIELDS})
+
+
+def _of(conditions: Mapping[str, Any], name: str) -> Any:
+    return conditions.get(name, _LATER.get(name, UNKNOWN))
+
+
+def _without_later(conditions: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in conditions.items() if name not in _LATER or value != _LATER[name]}
 
 
 def digest(conditions: Mapping[str, Any]) -> str:
@@ -52,18 +66,18 @@ def joined(stored: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]
     """The conditions of a run that goes on under other ones: where they differ, both are said, and equal neither."""
 
     def both(name: str) -> Any:
-        before, now = stored.get(name, UNKNOWN), here.get(name, UNKNOWN)
+        before, now = _of(stored, name), _of(here, name)
         if UNKNOWN in (before, now):
             return UNKNOWN
         parts = str(before).split(_BETWEEN)
         return before if before == now or str(now) in parts else _BETWEEN.join(sorted({*parts, str(now)}))
 
-    return {name: both(name) for name in FIELDS}
+    return _without_later({name: both(name) for name in FIELDS})
 
 
 def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Where these conditions are not the usual ones: {field: [the value, the usual value]}."""
-    pairs = {name: [conditions.get(name, UNKNOWN), usual.get(name, UNKNOWN)] for name in FIELDS}
+    pairs = {name: [_of(conditions, name), _of(usual, name)] for name in FIELDS}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
@@ -84,6 +98,7 @@ def say(conditions: Mapping[str, Any]) -> str:
     shown["scorer"] = str(shown["scorer"])[:8]
     if conditions.get("ends_when_solved") is not True:
         shown["ends_when_solved"] = conditions.get("ends_when_solved", UNKNOWN)
+    shown |= {name: conditions[name] for name in _LATER if name in conditions}
     return ", ".join(f"{FIELDS[name]} {_word(value)}" for name, value in shown.items() if value is not None)
 
 

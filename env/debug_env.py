@@ -18,6 +18,7 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
 from stackrank.env.state import State
+from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
 from stackrank.env.tools.investigate import INVESTIGATOR, put_back
@@ -32,6 +33,14 @@ INSTRUCTIONS = """\
 The program in the workspace does not behave as intended. Find the root cause and fix it; the bug may not be where it \
 first appears. Tests are read-only, and further tests that you cannot see decide in the end.
 Test command: {command}"""
+
+ALONE = """\
+{statement}
+
+The program in the workspace does not behave as intended. No test that shows it is given: reproduce what is reported, \
+find the root cause and fix it. Tests that you cannot see decide in the end.
+Test command: {command}
+`{own}` is yours to write, with tests of what is reported{how}. It is no part of your solution."""
 
 
 log = logging.getLogger(__name__)
@@ -53,16 +62,21 @@ class DebugEnv:
         *,
         end_when_solved: bool = True,
         rewards: bool = True,
+        shows_failing_test: bool = True,
     ) -> None:
         """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
 
+        `shows_failing_test`: without, the agent has the statement alone (`env.statement_alone`); raises BenchmarkError.
         `rewards`: whether the step that ends the episode takes the verdict; without it, `score` has to be called.
         """
         self.task = task
+        self._alone = None if shows_failing_test else statement_alone(task)
+        self.shown = task if self._alone is None else self._alone.task
+        """The task as the agent sees it."""
         self.tools = tools
         self._new_sandbox = new_sandbox
         # Where visible tests show no bug, their success is no solution.
-        self.ends_when_solved = end_when_solved and task.shows_bug
+        self.ends_when_solved = end_when_solved and self.shown.shows_bug
         """Whether an `eval` that shows every visible test passing ends the episode."""
         self._rewards = rewards
         self._bench: Bench | None = None
@@ -95,10 +109,17 @@ class DebugEnv:
         self._over, self._score, self._done, self.changes = None, None, [], None
         bench = self._open_bench()
         tests = self._run_first_tests(bench)
-        text = INSTRUCTIONS.format(statement=self.task.statement.strip(), command=self.task.test_command)
-        text = normalise(f"{text}\n\n{tests.text}", bench.sandbox.root)
+        text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
+        text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (time.monotonic() - started) * 1000)
         return observation, {"task": self.task.id, "tools": list(self.tools.tools)}
+
+    def _instructions(self) -> str:
+        about = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
+        if self._alone is None:
+            return INSTRUCTIONS.format(**about)
+        how = ", and `eval` with it as `test` runs it" if self._alone.runs else ""
+        return ALONE.format(**about, own=self._alone.own_test, how=how)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).
@@ -131,9 +152,9 @@ class DebugEnv:
 
     def _open_bench(self) -> Bench:
         sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
-        self._bench = Bench(sandbox, self.task, must_parse=self.tools.must_parse)
+        self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse)
         try:
-            sandbox.put(self.task.files)
+            sandbox.put(self.shown.files)
         except (Refused, GuestBug) as error:  # of files that no agent has touched
             raise PreparationFailed(f"the files of {self.task.id} cannot be put into a sandbox: {error}") from None
         for offer in self.tools.offers:
@@ -142,7 +163,9 @@ class DebugEnv:
         return self._bench
 
     def _run_first_tests(self, bench: Bench) -> Observation:
-        tests = run_visible_tests(bench.sandbox, self.task)
+        if self._alone is not None and not self._alone.runs:
+            return Observation("")
+        tests = run_visible_tests(bench.sandbox, self.shown)
         # What the tests leave behind is not the first action's doing.
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests
@@ -238,7 +261,8 @@ class DebugEnv:
     def _work(self) -> Changes:
         bench = self._require_bench()
         put_back(bench)  # an investigation in whose middle the episode ended
-        return bench.sandbox.changes()
+        changes = bench.sandbox.changes()
+        return changes if self._alone is None else self._alone.as_given(changes)
 
     def judge(self, changes: Changes) -> Score:
         """The verdict on these changes, in fresh sandboxes; `reset` is not needed. Raises SandboxError."""

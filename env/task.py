@@ -81,6 +81,8 @@ class Task:
     shows_bug: bool = True
     """Whether the visible test command fails because of the bug. False where only hidden tests show it, or where
     other tests fail too, so that the command's success tells nothing."""
+    failing_files: tuple[str, ...] = ()
+    """The visible files whose tests fail because of the bug, where nothing else tells. No part of the digest."""
     limits: Limits = Limits()
     proof: str = ""
     """What comes with the task of `env.scoring.proof`, as JSON. No part of the digest."""

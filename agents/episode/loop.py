@@ -48,7 +48,7 @@ def play(
     """
     referee = Referee(env, budget, record=record, past=past, as_stored=as_stored)
     observation = referee.reset()
-    task = env.task
+    task = env.shown
     about = (task.id, task.statement, task.test_command, env.tools, budget.steps)
     briefing = Briefing(
         *about,

@@ -107,7 +107,7 @@ class Referee:
         self._clock = _Clock(past)
         self._totals = _Totals()
         self._malformed = self._repeats = 0
-        self.tracker = Tracker(env.task)
+        self.tracker = Tracker(env.shown)
         """How far the episode has come."""
         self.steps: list[Step] = []
         """The trajectory so far, the reset included."""
@@ -160,7 +160,7 @@ class Referee:
         return Outcome(
             stop_reason=reason,
             score=score,
-            diagnosis=diagnose(env.task, self.steps, score, reason),
+            diagnosis=diagnose(env.shown, self.steps, score, reason),
             steps=len(self.steps) - 1,
             usage=self._totals.usage,
             by_model=self._totals.by_model,

@@ -107,6 +107,7 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
         faults=find_faults(given, fix),
         readonly=(*TEST_PATTERNS, "tests/", "test/"),
         editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        failing_files=(REPORT,),
         environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
         limits=Limits(timeout_s=recipe.timeout_s),
         measured=measured,

@@ -67,6 +67,13 @@ def run(
             help="Whether the first `eval` at which the visible tests pass ends an episode, as it usually does.",
         ),
     ] = None,
+    shows_failing_test: Annotated[
+        bool | None,
+        typer.Option(
+            "--failing-test/--statement-alone",
+            help="Whether agents are shown the failing tests, as they usually are, or have the statement alone.",
+        ),
+    ] = None,
     owner: Annotated[str | None, typer.Option(help="Whose run it is. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[str | None, typer.Option(help="Project it belongs to. Default: STACKRANK_PROJECT.")] = None,
     include_invalid: Annotated[

@@ -22,6 +22,7 @@ from stackrank.env.mcp.server import McpServer, Offer
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.record import scorer_digest
+from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet, tool_set
 from stackrank.flows.runs.admission import capacity
@@ -71,6 +72,7 @@ class CheckedRun:
             "sandbox": self.backend.name,
             "scorer": scorer_digest(),
             "ends_when_solved": self.spec.ends_when_solved,
+            "shows_failing_test": self.spec.shows_failing_test,
         }
         return {**asdict(self.budget), **where}
 
@@ -92,6 +94,8 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
         entrants = tuple(make_entrant(each, spec.mcp) for each in spec.entrants if each.label not in idle)
         wanted = select(all_tasks, spec.tasks, None)
         left_out = _without_fix(wanted, entrants, bool(spec.tasks))
+        if not spec.shows_failing_test:
+            left_out |= _not_on_statement(wanted, bool(spec.tasks))
         wanted = [task for task in wanted if task.id not in left_out]
         invalid = {task.id: unsound[task.id] for task in wanted if task.id in unsound}
         tasks = tuple(select([task for task in wanted if task.id not in invalid], None, spec.limit))
@@ -138,6 +142,20 @@ def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], named: bool
     if without and (named or len(without) == len(tasks)):
         raise SpecError(f"{needy} needs known fixes, and {without[0]} has none: leave the task out, or give --fixes")
     return dict.fromkeys(without, f"it has no known fix, which {needy} needs")
+
+
+def _not_on_statement(tasks: Sequence[Task], named: bool) -> dict[str, str]:
+    """The tasks whose failing tests cannot be withheld: name -> reason. `named`: as above. Raises SpecError."""
+    found = {}
+    for task in tasks:
+        try:
+            statement_alone(task)
+        except BenchmarkError as error:
+            found[task.id] = str(error)
+    if found and (named or len(found) == len(tasks)):
+        name, reason = next(iter(found.items()))
+        raise SpecError(f"{name} cannot be played without its failing test: {reason}")
+    return found
 
 
 def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:

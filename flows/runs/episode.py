@@ -88,8 +88,15 @@ def _play_to_end(session: Session, claim: Claimed) -> Outcome:
         model=entrant.spec.model, config=entrant.spec.config, task=task if entrant.agent.knows_fix else None
     )
     # The last step is committed before the verdict is taken, hence no rewards on the way.
-    ends = session.run.spec.ends_when_solved
-    with DebugEnv(task, entrant.tools, session.sandboxes.new, end_when_solved=ends, rewards=False) as env:
+    env = DebugEnv(
+        task,
+        entrant.tools,
+        session.sandboxes.new,
+        end_when_solved=session.run.spec.ends_when_solved,
+        rewards=False,
+        shows_failing_test=session.run.spec.shows_failing_test,
+    )
+    with env:
         outcome = play(
             env,
             agent,

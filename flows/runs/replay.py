@@ -61,12 +61,13 @@ def first_difference(engine: Engine, row: Episode, sandbox: str) -> Difference |
     except ValueError as error:
         raise SpecError(f"episode {row['id']} cannot be replayed: {error}") from None
     kind = backend(sandbox)
-    ends = _spec(engine, row).ends_when_solved
+    spec = _spec(engine, row)
+    under = {"end_when_solved": spec.ends_when_solved, "shows_failing_test": spec.shows_failing_test}
     agent = Replay(config={"episode": row["id"]})
     # Only the recording ends it.
     unlimited = Budget(steps=len(past) - 1, wall_s=None, malformed=len(past) + 1, repeats=None)
     try:
-        with DebugEnv(task, tools, lambda spec: Sandbox(kind, spec), end_when_solved=ends) as env:
+        with DebugEnv(task, tools, lambda spec: Sandbox(kind, spec), **under) as env:
             outcome = play(
                 env,
                 agent,

@@ -141,6 +141,9 @@ class RunSpec(BaseModel):
     limits by the minute) does not count. `null`: no limit."""
     ends_when_solved: bool = True
     """Whether the first `eval` at which the visible tests pass ends an episode; else only `submit` or a limit does."""
+    shows_failing_test: bool = True
+    """Whether agents are shown the tests that fail because of the bug. Without, they have the statement alone, and
+    `eval` runs the other visible tests and what they write themselves; the verdict is the same."""
     retries: int = Field(2, ge=0, le=10)
     """How often an episode is tried again after a failure of the infrastructure."""
     endpoint_silence_s: float = Field(3600, ge=0)

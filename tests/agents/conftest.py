@@ -53,7 +53,7 @@ class FakeEnv:
         answer: Callable[[Action], Observation] = lambda action: Observation(f"did {action.tool}", env_ms=1.0),
         score: Score = UNRESOLVED,
     ) -> None:
-        self.task = task
+        self.task = self.shown = task
         self.tools = tool_set("debug")
         self.over = ""
         self.ends_when_solved = True

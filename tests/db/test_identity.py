@@ -58,11 +58,23 @@ def test_conditions_are_equal_where_their_digests_are() -> None:
     for name in conditions.FIELDS:
         other = conditions.complete({**KNOWN, name: UNKNOWN})
         assert conditions.digest(other) != conditions.digest(whole)
-        assert conditions.differences(other, whole) == {name: [UNKNOWN, whole[name]]}
+        assert conditions.differences(other, whole) == {name: [UNKNOWN, whole.get(name, True)]}
     fewer = conditions.differences(conditions.complete({**KNOWN, "steps": 3, "tokens": 9}), whole)
     assert conditions.say_differences(fewer) == "steps 3 instead of 50, tokens 9 instead of without limit"
     with pytest.raises(ValueError, match="weather"):
         conditions.complete({"weather": "fine"})
+
+
+def test_a_field_that_came_later_leaves_older_conditions_equal() -> None:
+    before = conditions.complete(KNOWN)
+    assert conditions.complete({**KNOWN, "shows_failing_test": True}) == before and "shows_failing_test" not in before
+    alone = conditions.complete({**KNOWN, "shows_failing_test": False})
+    assert conditions.digest(alone) != conditions.digest(before)
+    assert conditions.say_differences(conditions.differences(alone, before)) == "failing test shown: no instead of yes"
+    assert conditions.say(alone) == f"{conditions.say(before)}, failing test shown: no"
+    assert conditions.joined(before, before) == before and conditions.joined(alone, alone) == alone
+    both = conditions.joined(before, alone)
+    assert conditions.digest(both) not in (conditions.digest(before), conditions.digest(alone))
 
 
 def test_a_run_that_goes_on_under_other_conditions_has_both(store: Store) -> None:

@@ -27,7 +27,8 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
         tools = recorded_tools(row["tools"], spec, steps[0]["state"])
     except ValueError as error:
         raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
-    system, values, functions = _told(tools, spec["steps"], spec.get("ends_when_solved", True))
+    ends = spec.get("ends_when_solved", True) and spec.get("shows_failing_test", True)
+    system, values, functions = _told(tools, spec["steps"], ends)
     task = prompting.render("task", **values, observation=steps[0]["observation"], listing=[])
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for step in steps[1:]:

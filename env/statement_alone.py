@@ -1,0 +1,143 @@
+"""A task as agents see it who are shown no failing test: the statement, the program, and tests that tell nothing of it.
+
+The verdict is the given task's, whatever its agent saw.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import PurePosixPath
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.git import CommitFiles
+from stackrank.env.benchmarks.testfiles import is_test, named
+from stackrank.env.sandbox.client import Changes
+from stackrank.env.sandbox.guest.commands import PytestRun, pytest_run
+from stackrank.env.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a task."""
+
+    task: Task
+    """The task without its failing tests. Its command runs the tests that are left, else `own_test`."""
+    own_test: str
+    """A test file that is not there and that the agent may write, to reproduce what is reported."""
+    runs: bool
+    """Whether any visible test is left to run."""
+    withheld: frozenset[str]
+    """The files of the failing tests."""
+
+    def as_given(self, changes: Changes) -> Changes:
+        """An agent's changes without its own test, and without files where, unknown to it, a withheld one is."""
+        away = {*self.withheld, self.own_test}
+        kept = {path: content for path, content in changes.files.items() if path not in away}
+        return replace(changes, files=kept)
+
+
+def statement_alone(task: Task) -> Shown:
+    """What is shown of a task on its statement alone. Raises BenchmarkError where its failing tests cannot be told."""
+    withheld = _withheld(task)
+    if task.shows_bug and not withheld:
+        raise BenchmarkError(f"it names no test file that could be withheld ({task.test_command})")
+    files = _without(task.files, withheld)
+    own = next(name for number in count() if (name := f"test_reproduction{number or ''}.py") not in files)
+    command, runs = _command(task, files, withheld, own)
+    shown = replace(
+        task,
+        files=files,
+        test_command=command,
+        shows_bug=False,
+        readonly=(*task.readonly, f"!/{own}"),
+        editable=(*task.editable, f"/{own}") if task.editable else (),
+    )
+    return Shown(shown, own, runs, frozenset(withheld))
+
+
+def _withheld(task: Task) -> set[str]:
+    """The files with visible tests that fail: as the task says, as its lists say, or all that its command runs."""
+    if task.failing_files:
+        return set(task.failing_files)
+    run = pytest_run(task.test_command)
+    folder = run.folder if run is not None else "."
+    listed = [_file_of(test, folder, task) for test in task.fail_to_pass]
+    if listed and all(listed):
+        return {path for path in listed if path in task.files}
+    if not task.shows_bug:
+        return set()
+    reached = _reached(task.test_command, folder, task.files)
+    # A command may name the program itself.
+    return {path for path in reached if is_test(path) or not task.may_edit(path)}
+
+
+def _file_of(test: str, folder: str, task: Task) -> str:
+    """The file of a test's id, which is relative to the workspace or to the command's folder; empty: none is."""
+    path, colons, _ = test.partition("::")
+    places = (path, str(PurePosixPath(folder, path))) if colons else ()
+    return next((each for each in places if each in task.files or each in task.hidden_files), "")
+
+
+def _reached(command: str, folder: str, files: Collection[str]) -> set[str]:
+    """The test files that a command runs."""
+    places = [str(PurePosixPath(folder, each)) for each in named(command, _below(folder, files))]
+    plain = {path for path in places if path in files}
+    inside = [each for each in places if each not in plain] or ([] if plain else [folder])
+    return plain | {path for path in files if _is_test_file(path) and any(_is_in(path, each) for each in inside)}
+
+
+def _command(task: Task, files: Collection[str], withheld: Collection[str], own: str) -> tuple[str, bool]:
+    """The command that is left, and whether it runs anything as given."""
+    run = pytest_run(task.test_command)
+    if run is None:
+        left = not withheld and task.test_command
+        return (task.test_command, True) if left else (f"python {own}", False)
+    if not withheld:
+        return task.test_command, True
+    arguments = [word for word in run.arguments if not _names(word, run.folder, withheld)]
+    left = _joined(run, arguments)
+    targeted = named(task.test_command, _below(run.folder, {*files, *withheld}))
+    still = named(left, _below(run.folder, files)) if targeted else [run.folder]
+    if still and _reached(left, run.folder, files):
+        return left, True
+    folders = {str(PurePosixPath(run.folder, each)) for each in still}
+    options = [word for word in arguments if not _names(word, run.folder, folders)]
+    up = "../" * len([part for part in PurePosixPath(run.folder).parts if part != "."])
+    return _joined(run, [*options, f"{up}{own}"]), False
+
+
+def _joined(run: PytestRun, arguments: list[str]) -> str:
+    folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
+    variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
+    return folder + " ".join([*variables, "python -m pytest", *map(shlex.quote, arguments)])
+
+
+def _names(word: str, folder: str, paths: Collection[str]) -> bool:
+    return not word.startswith("-") and str(PurePosixPath(folder, word.partition("::")[0])) in paths
+
+
+def _below(folder: str, files: Collection[str]) -> set[str]:
+    """The paths as a command says them that runs in `folder`."""
+    if folder == ".":
+        return set(files)
+    return {path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/")}
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return folder == "." or path.startswith(f"{folder}/")
+
+
+def _is_test_file(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.endswith(".py") and is_test(name) and name != "conftest.py"
+
+
+def _without(files: Mapping[str, bytes], gone: Collection[str]) -> Mapping[str, bytes]:
+    if not gone:
+        return files
+    if isinstance(files, CommitFiles):
+        return files.with_changes(dict.fromkeys(gone))
+    return {path: content for path, content in files.items() if path not in gone}
