@@ -1,10 +1,11 @@
-"""The episodes of a run as task runs of Prefect, in threads of this process or on a Dask cluster.
+"""The episodes of a run as task runs of Prefect, in threads of this process, on a Dask cluster or on Ray.
 
 Importing this module imports Prefect, which takes seconds: the command line does so only where it plays a run.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from prefect import task
@@ -19,6 +20,7 @@ from stackrank.flows.runs.admission import room
 from stackrank.flows.runs.driver import Done, Driver
 from stackrank.flows.runs.episode import play_episode
 from stackrank.flows.runs.session import Session, session_of
+from stackrank.flows.runs.spec import RunSpec
 
 
 @task(
@@ -32,7 +34,7 @@ def episode(run_id: int, claim: Claimed, token: str, label: str) -> dict[str, An
     """Play one episode that `token` has claimed. Its further tries are task runs of their own."""
     session = session_of(run_id)
     if session.claims.token != token:
-        # Another process claimed the episode, for instance on a Dask cluster.
+        # Another process claimed the episode: this one belongs to a cluster.
         session.claims.start_heart()
         if not session.store.hand_over(claim["id"], token, session.claims.token):
             return {"episode": claim["id"], "verdict": "", "stop_reason": ""}
@@ -76,6 +78,10 @@ def _runner(session: Session) -> TaskRunner[Any]:
     spec = session.run.spec
     if spec.runner == "threads":
         return ThreadPoolTaskRunner(max_workers=spec.workers)
+    return _on_dask(spec) if spec.runner == "dask" else _on_ray(spec)
+
+
+def _on_dask(spec: RunSpec) -> TaskRunner[Any]:
     from prefect_dask.task_runners import DaskTaskRunner
 
     if spec.dask_address:
@@ -83,6 +89,18 @@ def _runner(session: Session) -> TaskRunner[Any]:
     return DaskTaskRunner(
         cluster_kwargs={"n_workers": spec.workers, "threads_per_worker": 1, "dashboard_address": None}
     )
+
+
+def _on_ray(spec: RunSpec) -> TaskRunner[Any]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else a cluster that Ray starts reports to its makers
+    from prefect_ray.task_runners import RayTaskRunner
+
+    if spec.ray_address:
+        runner: TaskRunner[Any] = RayTaskRunner(address=spec.ray_address)
+    else:
+        here = {"num_cpus": spec.workers, "include_dashboard": False, "log_to_driver": False}
+        runner = RayTaskRunner(init_kwargs=here)
+    return runner
 
 
 def _error(future: PrefectFuture[Any]) -> BaseException | None:

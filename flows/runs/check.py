@@ -109,8 +109,10 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
     capacity()  # a setting that is wrong is said now, and not by every episode
     if any(entrant.tools.servers for entrant in entrants) and not messages.installed():
         raise SpecError(messages.MISSING)
-    if spec.runner == "dask" and find_spec("prefect_dask") is None:
-        raise SpecError("runner: dask needs a package that is not there: pip install 'stackrank[dask]'")
+    if spec.runner != "threads" and find_spec(f"prefect_{spec.runner}") is None:
+        raise SpecError(
+            f"runner: {spec.runner} needs a package that is not there: pip install 'stackrank[{spec.runner}]'"
+        )
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     backend = chosen_backend(spec.sandbox)
     return CheckedRun(spec, benchmark, all_tasks, tasks, entrants, backend, budget, invalid, left_out, idle)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from stackrank.agents.episode.protocol import SetupError
@@ -149,10 +149,13 @@ class RunSpec(BaseModel):
     endpoint_silence_s: float = Field(3600, ge=0)
     """Seconds that the run waits for a model's endpoint that does not answer, once nothing else is left to play. Then
     it ends as failed, and what waits stays unplayed."""
-    runner: Literal["threads", "dask"] = "threads"
-    """Where episodes are played: in this process, or on a Dask cluster (`pip install 'stackrank[dask]'`)."""
+    runner: Literal["threads", "dask", "ray"] = "threads"
+    """Where episodes are played: in this process, on a Dask cluster (`pip install 'stackrank[dask]'`), or on a Ray
+    cluster (`pip install 'stackrank[ray]'`)."""
     dask_address: str = ""
     """The scheduler of the Dask cluster; a cluster of `workers` processes on this machine where empty."""
+    ray_address: str = ""
+    """The head of the Ray cluster, `ray://HOST:10001`; one of `workers` processes on this machine where empty."""
     pool: str = ""
     """Split the run over the workers of this Prefect work pool, who share one database; `stackrank worker`."""
     shard_size: int = Field(50, ge=1, le=1000)
@@ -218,11 +221,11 @@ class RunSpec(BaseModel):
         allowed.require_webhook("webhook", value)
         return value
 
-    @field_validator("dask_address")
+    @field_validator("dask_address", "ray_address")
     @classmethod
-    def _may_be_reached(cls, value: str) -> str:
+    def _may_be_reached(cls, value: str, field: ValidationInfo) -> str:
         if value:
-            allowed.require_host("dask_address", value)
+            allowed.require_host(str(field.field_name), value)
         return value
 
     @field_validator("tasks", "tags", mode="before")

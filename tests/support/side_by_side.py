@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 GROUPS = (
     (
         "flows/test_server_killed.py", "flows/test_run.py", "flows/test_upgrade.py", "flows/test_services.py",
-        "flows/test_dask.py",
+        "flows/test_clusters.py",
     ),
     (
         "flows/test_schedule.py", "flows/test_pool.py", "flows/test_cancel.py", "flows/test_endpoint_limits.py",
