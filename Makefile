@@ -50,6 +50,7 @@ screenshots: ## pictures of every page of the dashboard, light and dark, in buil
 bench: ## measure speed (tests/bench)
 	@deploy/setup/setup.sh test
 	$(VENV)/python -m tests.bench
+	$(VENV)/python -m tests.bench.bench_cost
 	$(VENV)/python -m tests.bench.bench_scoring
 	$(VENV)/python -m tests.bench.bench_dashboard
 	$(VENV)/python -m tests.bench.bench_storage

@@ -13,8 +13,10 @@ from importlib import resources
 from importlib.util import MAGIC_NUMBER, source_hash
 
 # Reads "<size>\n" and a zip of that size from standard input, keeps it in an anonymous file and runs it from there.
+# Nothing that is imported meanwhile is garbage; `main` begins to collect it.
 LOADER = """
-import os,sys
+import gc,os,sys
+gc.disable()
 def exactly(n):
     parts=[]
     while n:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
+from itertools import islice
 
 import psutil
 
@@ -12,11 +13,14 @@ from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 
 log = logging.getLogger(__name__)
+_OFTEN = 2
+"""Who was asked for so often will be asked for again."""
 
 
 class Pool:
-    """Keeps a few sandboxes ready for each specification that was asked for lately. Thread-safe.
+    """Keeps a few sandboxes ready for each specification that was asked for lately, and more than once. Thread-safe.
 
+    Where each task has an environment of its own, nobody asks for one like the last, and starting it costs much.
     A sandbox is handed out once and belongs to who took it from then on; it never comes back.
     """
 
@@ -32,6 +36,7 @@ class Pool:
         self._starting: dict[SandboxSpec, int] = {}
         self._waiting: dict[SandboxSpec, int] = {}
         self._failed: set[SandboxSpec] = set()
+        self._asked: Counter[SandboxSpec] = Counter()
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -62,6 +67,7 @@ class Pool:
     def expect(self, spec: SandboxSpec) -> None:
         """Start sandboxes of this kind ahead: one will be asked for soon."""
         with self._changed:
+            self._asked[spec] += _OFTEN
             self._demand(spec)
 
     def close(self) -> None:
@@ -85,6 +91,7 @@ class Pool:
 
     def _next(self, spec: SandboxSpec) -> Sandbox | None:
         with self._changed:
+            self._asked[spec] += 1
             self._demand(spec)
             while not self._closed:
                 line = self._ready.get(spec)
@@ -113,7 +120,8 @@ class Pool:
 
     def _wanted(self) -> SandboxSpec | None:
         """What to start next: the kind asked for last comes first, and has at least as many as any other."""
-        kinds = [spec for spec in reversed(self._ready) if spec not in self._failed][: max(self._size, 1)]
+        wanted = (spec for spec in reversed(self._ready) if self._asked[spec] >= _OFTEN and spec not in self._failed)
+        kinds = list(islice(wanted, max(self._size, 1)))
         if not kinds:
             return None
         share = max(self._size // len(kinds), 1)

@@ -53,7 +53,8 @@ class RunSandboxes:
 
     def __init__(self, backend: Backend, run_id: int | None = None, *, size: int) -> None:
         """`size`: how many episodes are played at the same time."""
-        self._pool = Pool(backend, size=size)
+        # One of each kind at least: an episode takes one for the agent and then one for the verdict.
+        self._pool = Pool(backend, size=max(size, 2))
         self._lent = Lent(self._pool, () if run_id is None else (("stackrank.run", str(run_id)),))
         self.new = self._lent.new
 

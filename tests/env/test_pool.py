@@ -147,3 +147,27 @@ def test_size_zero_starts_nothing_ahead(fake: type[Fake]) -> None:
         pool.take(SPEC).close()
         time.sleep(0.02)
         assert (pool.waiting(), fake.alive) == (0, 0)
+
+
+def test_what_is_taken_in_turn_is_started_once_for_each_who_takes_it(fake: type[Fake]) -> None:
+    kinds = [spec(100), spec(200)]
+    first = next(Fake.numbers)
+    with Pool(None, size=2) as pool:  # type: ignore[arg-type]
+        for _ in range(10):
+            for kind in kinds:
+                pool.take(kind).close()
+        wait_for(lambda: pool.waiting() == 2, "the pool")
+        assert [len(pool._ready[kind]) for kind in kinds] == [1, 1]
+    assert next(Fake.numbers) - first - 1 == 20 + 2
+
+
+def test_what_was_asked_for_once_is_not_started_ahead(fake: type[Fake]) -> None:
+    first = next(Fake.numbers)
+    with Pool(None, size=2) as pool:  # type: ignore[arg-type]
+        for memory_mb in range(100, 110):
+            pool.take(spec(memory_mb)).close()
+        pool.take(spec(100)).close()
+        # The thread that starts them goes in turn, so what it has not begun by then it did not mean to.
+        wait_for(lambda: pool.waiting() == 2, "the pool")
+        assert len(pool._ready[spec(100)]) == 2
+    assert next(Fake.numbers) - first - 1 == 11 + 2

@@ -7,7 +7,6 @@ import re
 import shlex
 from typing import Dict, List, NamedTuple, Optional
 
-from .batch import compiles
 from .files import Refused
 
 _SEPARATORS = {"&&", "||", "|", ";", "&"}
@@ -76,6 +75,8 @@ def entry_point(command: str) -> List[str]:
     arguments = pytest_arguments(command)
     if arguments is not None:
         return ["pytest", *arguments]
+    from .batch import compiles
+
     code = _CODE.match(command)
     found = _split(command) if code else words(command)
     if found and _PYTHON.fullmatch(os.path.basename(found[0])) and len(found) > 1:

@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import tarfile
-import tokenize
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from .processes import TimeLimit, in_child, time_limit
@@ -387,6 +386,8 @@ def _newlines(text: str, crlf: bool) -> str:
 
 
 def _encoding(content: bytes) -> str:
+    import tokenize
+
     try:
         return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
     except SyntaxError:

@@ -6,14 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from .commands import PLAIN, PytestRun
 from .files import Refused
 from .processes import CannotStart, Child, NoProcessLeft, child_setup, run, spawn
 from .seccomp import confine, no_tracing
-from .terminal import VARIABLES, take_terminal
-from .warm import WarmPython
+
+if TYPE_CHECKING:
+    from .warm import WarmPython
+
+_EXPECTED = ("asyncio", "unittest.mock")
 
 
 class Launcher:
@@ -25,10 +28,11 @@ class Launcher:
         self._root = "/"
         self._env: Dict[str, str] = {}
         self._setup: Callable[[], None] = lambda: None
-        self._setup_shell = take_terminal
+        self._limits: Dict[str, Any] = {}
         self.python = sys.executable
         """The task's Python."""
-        self.warm = WarmPython(self._start_warm)
+        self._warm: Optional[WarmPython] = None
+        self._expected: List[str] = []
         self.make_room: Callable[[], bool] = lambda: False
         """Called where no process is left; whether it ended some."""
 
@@ -39,9 +43,28 @@ class Launcher:
         self._env = {**os.environ, **env}
         confined = confine() if limits.pop("confine", False) else False
         self._setup = child_setup(**limits, last=no_tracing() if confined else lambda: None)
-        self._setup_shell = child_setup(**limits, last=take_terminal)
+        self._limits = limits
         self.python = shutil.which("python", path=self._env["PATH"]) or sys.executable
         return confined
+
+    @property
+    def warm(self) -> WarmPython:
+        """The Python that forks what can be forked."""
+        if self._warm is None:
+            from .warm import WarmPython
+
+            self._warm = WarmPython(self._start_warm)
+            self._warm.expected = self._expected
+        return self._warm
+
+    def end_warm(self) -> None:
+        """The next one starts anew."""
+        if self._warm is not None:
+            self._warm.close()
+
+    def expect(self, files: bytes) -> None:
+        """Have what these files will import ready too, where it is large."""
+        self._expected[:] = [name for name in _EXPECTED if name.rpartition(".")[2].encode() in files]
 
     def run(
         self,
@@ -87,6 +110,8 @@ class Launcher:
 
     def shell(self, slave: int) -> Child:
         """Start the terminal's shell. Raises CannotStart, Refused."""
+        from .terminal import VARIABLES, take_terminal
+
         shell = shutil.which("bash", path=self._env["PATH"])
         if shell is None:
             raise Refused("the terminal needs bash, and the sandbox has none: install it in the task's image")
@@ -99,7 +124,7 @@ class Launcher:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            preexec_fn=self._setup_shell,
+            preexec_fn=child_setup(**self._limits, last=take_terminal),
         )
 
     def _start_warm(self, socket_fd: int) -> Child:

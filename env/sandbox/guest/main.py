@@ -1,16 +1,18 @@
-"""The resident program of a sandbox: answers requests, one at a time, until the channel closes."""
+"""The resident program of a sandbox: answers requests, one at a time, until the channel closes.
+
+Each sandbox starts it, and one for a verdict needs little of it: parts that few use are imported when they are used.
+"""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import sys
-import traceback
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from .commands import PLAIN, entry_point, pytest_run
-from .debugger import Debugger
 from .files import Refused, Workspace, empty
 from .framing import ChannelClosed, FdChannel
 from .launcher import Launcher
@@ -24,8 +26,11 @@ from .processes import (
     protect_self,
     reap,
 )
-from .servers import Servers
-from .terminal import Terminal
+
+if TYPE_CHECKING:
+    from .debugger import Debugger
+    from .servers import Servers
+    from .terminal import Terminal
 
 Reply = Tuple[Dict[str, Any], bytes]
 QUICKLY_WALKED = 1000
@@ -41,9 +46,10 @@ class Guest:
         self._workspace = Workspace("/")
         self._programs = Launcher(zip_fd, lifeline)
         self._debuggers: Dict[str, Debugger] = {}
-        self._terminal = Terminal(self._programs.shell, lifeline)
+        self._lifeline = lifeline
+        self._opened: Optional[Terminal] = None
         self._programs.make_room = self._end_terminal
-        self._servers = Servers(lifeline)
+        self._running: Optional[Servers] = None
 
     def do_hello(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Set the workspace, the environment and the limits of every command to come."""
@@ -74,7 +80,8 @@ class Guest:
                     empty(folder)
         self._workspace.put(body, request["built"])
         if request["built"]:
-            self._programs.warm.close()  # packages of the workspace are on its path only now
+            self._programs.end_warm()  # packages of the workspace are on its path only now
+        self._programs.expect(body)
         return {}, b""
 
     def do_read(self, request: Dict[str, Any], body: bytes) -> Reply:
@@ -143,7 +150,8 @@ class Guest:
                 chunks.append(data)
 
         score = request["score"]
-        program = ["pytest", str(report_write), "canaries" if request["canaries"] else "plain", *found.arguments]
+        mode = "canaries" if request["canaries"] else "blind" if score else "shown"
+        program = ["pytest", str(report_write), mode, *found.arguments]
         program += ["--maxfail=0"] if request["every"] else []
         # A blind run has failures on purpose, and pytest's own tracebacks take longer than most tests.
         program += ["--tb=native"] if score else []
@@ -201,6 +209,8 @@ class Guest:
 
     def do_debug(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Carry out pdb commands."""
+        from .debugger import Debugger
+
         entry = entry_point(request["entry"])
         name = request["session"]
         debugger = self._debuggers.setdefault(name, Debugger(self._workspace, self._launch_debugger))
@@ -226,8 +236,17 @@ class Guest:
 
     # ---- the terminal
 
+    @property
+    def _terminal(self) -> Terminal:
+        if self._opened is None:
+            from .terminal import Terminal
+
+            self._opened = Terminal(self._programs.shell, self._lifeline)
+        return self._opened
+
     def _end_terminal(self) -> bool:
-        return self._terminal.close("its programs had used up all processes of the sandbox")
+        why = "its programs had used up all processes of the sandbox"
+        return self._opened is not None and self._opened.close(why)
 
     def do_terminal(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Type into the terminal and wait; see `Terminal.act`. `restart`: in a new one."""
@@ -243,6 +262,14 @@ class Guest:
         return reply, output
 
     # ---- servers
+
+    @property
+    def _servers(self) -> Servers:
+        if self._running is None:
+            from .servers import Servers
+
+            self._running = Servers(self._lifeline)
+        return self._running
 
     def do_serve(self, request: Dict[str, Any], body: bytes) -> Reply:
         """Start a server, anew where it is there; `prefix`: the folder of its packages."""
@@ -283,6 +310,8 @@ class Guest:
                 kind = "failed" if request["op"] in ("hello", "prepare") else "refused"
                 reply, out = {"ok": False, kind: "%s: %s" % (type(error).__name__, error)}, b""
             except Exception:
+                import traceback
+
                 reply, out = {"ok": False, "bug": traceback.format_exc()}, b""
             if request["op"] in ("put", "edit", "restore", "run", "test", "follow", "terminal", "exchange"):
                 for debugger in self._debuggers.values():
@@ -293,7 +322,9 @@ class Guest:
 
 
 def main(zip_fd: int) -> None:
-    """Run the resident program. Requests and replies are frames on descriptors 0 and 1."""
+    """Run the resident program. Requests and replies are frames on descriptors 0 and 1. Does not return."""
+    gc.freeze()  # what was imported stays
+    gc.enable()
     protect_self()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = _private(0), _private(1)
@@ -308,6 +339,7 @@ def main(zip_fd: int) -> None:
     finally:
         KEPT.clear()
         kill_tree(descendants(os.getpid()))
+        os._exit(0)  # nothing is left that Python's own end would be for
 
 
 def _private(fd: int) -> int:

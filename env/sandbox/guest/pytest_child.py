@@ -7,12 +7,14 @@ a keyed hash and a running number. All this makes forging harder; what makes it 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import hashlib
 import importlib
 import json
 import os
 import sys
+import threading
 import time
 import unittest
 import unittest.case
@@ -181,7 +183,9 @@ def preload() -> None:
 
 
 def main(argv: List[str]) -> int:
-    """Run pytest: `argv` is [report descriptor, "plain" or "canaries", *pytest arguments].
+    """Run pytest: `argv` is [report descriptor, mode, *pytest arguments].
+
+    The mode is `shown` for an agent's eyes, or of a verdict: `blind`, or `canaries` (see `reporter`).
 
     Standard input holds 32 bytes of key, then a JSON list of the files that somebody other than the task wrote.
     """
@@ -216,4 +220,18 @@ def main(argv: List[str]) -> int:
     forget_shadowed(sys.path[0])
     status = int(pytest.main(argv[2:], plugins=[plugin, steady()]))
     sys.audit(EVENT, {"finished": status})
+    if mode != "shown":
+        _leave(status)
     return status
+
+
+def _leave(status: int) -> None:
+    """End this process as Python would, but without taking every module apart, which takes longer than most tests.
+
+    Files that are still open are not written to their ends: what a verdict's run leaves behind, nobody sees.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads; Python's own end has no public name
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)

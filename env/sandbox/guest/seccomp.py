@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import platform
+import os
 import struct
 import sys
 from typing import Callable, Dict, List, Tuple
@@ -150,14 +150,14 @@ def _installer(code: bytes) -> Callable[[], bool]:
 
 def confine() -> bool:
     """Put this process and all that it will start under the filter. False where the kernel or machine has none."""
-    if platform.machine() not in _MACHINES or sys.maxsize < 1 << 32:
+    if os.uname().machine not in _MACHINES or sys.maxsize < 1 << 32:
         return False
-    return _installer(program(platform.machine()))()
+    return _installer(program(os.uname().machine))()
 
 
 def no_tracing() -> Callable[[], bool]:
     """A function that takes ptrace from the calling process and all that it will start. After `confine`."""
-    number = _PTRACE[platform.machine()]
+    number = _PTRACE[os.uname().machine]
     refuse, allow = (_RETURN, 0, 0, _ERRNO | errno.EPERM), (_RETURN, 0, 0, _ALLOW)
     code = ((_LOAD, 0, 0, _NUMBER), (_JUMP_EQ, 0, 1, number), refuse, allow)
     return _installer(b"".join(struct.pack("HBBI", *line) for line in code))

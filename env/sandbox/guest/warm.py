@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import gc
 import importlib
-import inspect
 import json
 import os
 import select
@@ -71,6 +70,8 @@ class WarmPython:
         self._socket: Optional[socket.socket] = None
         self._stamp: List[Any] = []
         self._never = False
+        self.expected: List[str] = []
+        """Modules that are imported before the next fork."""
 
     def prepare(self) -> bool:
         """Start the warm process unless it runs and is up to date. Returns False if it cannot be started."""
@@ -107,7 +108,7 @@ class WarmPython:
         assert self._socket is not None
         try:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
-            self._socket.sendmsg([json.dumps(arguments).encode()], rights)
+            self._socket.sendmsg([json.dumps([arguments, self.expected]).encode()], rights)
             answer = self._receive(_FORK_PATIENCE_S)
         except OSError:
             answer = {}
@@ -159,15 +160,26 @@ def _site_folders() -> List[str]:
 
 def preload() -> None:
     """Import what a test run or a debugger session would import before it looks at the workspace."""
+    import inspect
+
     from . import laboratory, programs, pytest_child
 
     assert laboratory and programs
     pytest_child.preload()
-    for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline", "unittest.mock"):
+    for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     # The first call goes through every module there is; pytest makes it for the first traceback.
     inspect.getmodule(sys._getframe())
+
+
+def _import(names: List[str]) -> None:
+    """Import what is not there yet, so that forked processes have it."""
+    missing = [name for name in names if name not in sys.modules]
+    for name in missing:
+        importlib.import_module(name)
+    if missing:
+        gc.freeze()
 
 
 def _pytest_file() -> str:
@@ -180,12 +192,13 @@ def main(argv: List[str]) -> List[str]:
     """Wait for requests. Returns only in a forked child: its arguments."""
     sock = socket.socket(fileno=int(argv[0]))
     sock.set_inheritable(False)
+    gc.disable()
     preload()
     prctl = ctypes.CDLL(None).prctl
     # As the guest itself: what runs in the sandbox cannot look into this process or change it.
     prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    gc.collect()
     gc.freeze()
+    gc.enable()
     if os.path.realpath(_pytest_file()).startswith(os.getcwd() + os.sep):
         # The workspace's own pytest is what is debugged: every run has to have it as it is then.
         sock.send(b'{"never": true}')
@@ -198,6 +211,8 @@ def main(argv: List[str]) -> List[str]:
         fds = array.array("i")
         for _, _, part in ancillary:
             fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
+        arguments, expected = json.loads(data)
+        _import(expected)
         pid = _fork_orphan()
         if pid is None:
             sock.close()
@@ -206,9 +221,7 @@ def main(argv: List[str]) -> List[str]:
             for number, fd in enumerate(fds[:3]):
                 os.dup2(fd, number)
                 os.close(fd)
-            arguments: List[str] = json.loads(data)
-            arguments[1] = str(fds[3])
-            return arguments
+            return [arguments[0], str(fds[3]), *arguments[2:]]
         for fd in fds:
             os.close(fd)
         sock.send(json.dumps({"pid": pid} if pid else {}).encode())

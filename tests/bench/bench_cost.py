@@ -1,0 +1,223 @@
+"""Where the processor time of one scripted episode goes, part by part, beside the least that each part could cost.
+
+    python -m tests.bench.bench_cost [--rounds N] [--backend bubblewrap]
+
+Milliseconds of a processor, not of a clock, so that other programs of the machine change little: this process by its
+own account, what runs in a sandbox by its control group, bubblewrap itself as our children, the engine by its daemons
+and the containers' shims (other people's containers count there too). Sandboxes are taken as from a pool that has
+exactly those ready that the episode needs. Medians of some episodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from stackrank.env.actions import Action
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
+from stackrank.env.sandbox.bubblewrap import isolation
+from stackrank.env.sandbox.bubblewrap_mounts import system_mounts
+from stackrank.env.sandbox.client import FIXED_ENVIRONMENT, Sandbox
+from stackrank.env.sandbox.python_env import ensure_sandbox_python
+from stackrank.env.sandbox.registry import backend
+from tests.bench.bench_env import EVERYTHING, SCRIPT, TASK
+
+MOST = {"bubblewrap": 500.0, "docker": 900.0}
+"""Milliseconds that an episode may take, verdict included."""
+DAEMONS = ("dockerd", "containerd", "docker-containerd")
+ENDS = "sandboxes: making and ending them"
+GUESTS = "guests: interpreters and imports"
+WARM = "a Python with pytest, ready to fork"
+FIRST = "reset: files and first tests"
+VERDICT = "the verdict's tests"
+Costs = dict[str, float]
+
+
+class Meter:
+    """What the parts of one episode cost in one backend."""
+
+    def __init__(self, kind: Backend) -> None:
+        self.costs: Costs = defaultdict(float)
+        self._kind = kind
+        self._given: dict[Sandbox, float] = {}
+        self._inside = self._shims = self._measuring = 0.0
+
+    def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
+        """As a pool makes one."""
+        sandbox = Sandbox(self._kind, spec)
+        started = self._used(sandbox)
+        self.costs[GUESTS] += started
+        if spec.warm:
+            sandbox.prepare()
+            self.costs[WARM] += self._used(sandbox) - started
+        self._given[sandbox] = self._used(sandbox)
+        end, shim = sandbox.close, self._shim_of(sandbox)
+
+        def close() -> None:
+            if sandbox in self._given:  # what is gone cannot be asked any more
+                used = self._used(sandbox)
+                self._inside += used
+                self._shims += _used_by(shim)
+                if not spec.warm:
+                    self.costs[VERDICT] += used - self._given[sandbox]
+                del self._given[sandbox]
+            end()
+
+        sandbox.close = close  # type: ignore[method-assign]
+        return sandbox
+
+    def play(self) -> Costs:
+        """Play the episode and say what each part used, in seconds."""
+        ours, children, daemons = time.process_time(), _children_s(), self._daemons_s()
+        with DebugEnv(TASK, EVERYTHING, self.new_sandbox, end_when_solved=False) as env:
+            env.reset()
+            used = self._used(env.sandbox)
+            self.costs[FIRST] += used - self._given[env.sandbox]
+            for tool, arguments in SCRIPT[:-1]:
+                env.step(Action(tool, dict(arguments)))
+                before, used = used, self._used(env.sandbox)
+                self.costs[tool] += used - before
+            tool, arguments = SCRIPT[-1]
+            assert env.step(Action(tool, dict(arguments)))[1] == 1.0
+        for thread in threading.enumerate():
+            if thread.name == "sandbox-close":
+                thread.join()
+        # Of a container that ends, the shim's last work is counted nowhere.
+        engine = self._shims + self._daemons_s() - daemons
+        self.costs[ENDS] = engine if self._kind.name == "docker" else _children_s() - children - self._inside
+        self.costs["this process"] = time.process_time() - ours - self._measuring
+        return self.costs
+
+    # ---- what is asked only to measure, and is no part of an episode
+
+    def _used(self, sandbox: Sandbox) -> float:
+        started = time.thread_time()
+        used = sandbox.used_s()
+        self._measuring += time.thread_time() - started
+        return used
+
+    def _shim_of(self, sandbox: Sandbox) -> psutil.Process | None:
+        """The process of the engine that looks after a container alone."""
+        if self._kind.name != "docker":
+            return None
+        started = time.thread_time()
+        shims = [each for each in psutil.process_iter(["name"]) if "shim" in each.name()]
+        found = next((each for each in shims if sandbox._channel._id in each.cmdline()), None)  # type: ignore[attr-defined]
+        self._measuring += time.thread_time() - started
+        return found
+
+    def _daemons_s(self) -> float:
+        if self._kind.name != "docker":
+            return 0.0
+        return sum(_used_by(each) for each in psutil.process_iter(["name"]) if each.name() in DAEMONS)
+
+
+def _children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _used_by(process: psutil.Process | None) -> float:
+    """Seconds of a process and of those that it waited for."""
+    return 0.0 if process is None else sum(process.cpu_times()[:4])
+
+
+def floors(rounds: int) -> Costs:
+    """The least that parts could cost, in seconds: the programs alone, outside sandboxes of ours."""
+    python = str(ensure_sandbox_python())
+    bwrap = ["bwrap", "--unshare-user", *isolation(TASK.limits.disk_mb), *system_mounts(Path(python)), "--"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in {**TASK.files, "cart.py": TASK.files["cart.py"].replace(b" - 1", b"")}.items():
+            file = Path(folder, name)
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(content)
+
+        def alone(command: list[str]) -> float:
+            taken = []
+            for _ in range(rounds):
+                before = _children_s()
+                environment = {"PATH": os.environ["PATH"], **FIXED_ENVIRONMENT}
+                subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
+                taken.append(_children_s() - before)
+            return statistics.median(taken)
+
+        tests = alone([python, *TASK.test_command.split()[1:]])
+        return {
+            ENDS: 2 * alone([*bwrap, "true"]),
+            GUESTS: 2 * alone([python, "-I", "-S", "-c", "pass"]),
+            WARM: alone([python, "-c", "import pytest"]),
+            FIRST: tests,
+            "eval": 2 * tests,
+            VERDICT: tests,
+        }
+
+
+FLOORS = {
+    ENDS: "`bwrap true`, twice",
+    GUESTS: "`python -I -S -c pass`, twice",
+    WARM: "`python -c 'import pytest'`",
+    FIRST: "`python -m pytest` alone",
+    "eval": "`python -m pytest` alone, twice",
+    VERDICT: "`python -m pytest` alone",
+}
+
+
+def report(found: dict[str, Costs], least: Costs) -> bool:
+    """Print the table; whether both targets were met."""
+    table = Table(title="CPU-milliseconds of one scripted episode, verdict included")
+    for name in ("part", *found, "floor", "what the floor is"):
+        table.add_column(name, justify="left" if name in ("part", "what the floor is") else "right")
+
+    def shown(seconds: float | None) -> str:
+        return "" if seconds is None else f"{seconds * 1000:.1f}"
+
+    for part in next(iter(found.values())):
+        cells = [shown(costs[part]) for costs in found.values()]
+        table.add_row(part, *cells, shown(least.get(part)), FLOORS.get(part, ""))
+    sums = {name: sum(costs.values()) * 1000 for name, costs in found.items()}
+    marks = [f"{total:.0f}{'' if total <= MOST[name] else ' !'}" for name, total in sums.items()]
+    table.add_row("all", *marks, "", "target: " + ", ".join(f"{name} {MOST[name]:g}" for name in found))
+    Console(width=130).print(table)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; `!`: target missed")
+    return all(total <= MOST[name] for name, total in sums.items())
+
+
+def middle(episodes: list[Costs]) -> Costs:
+    """Of each part the median."""
+    return {part: statistics.median(each[part] for each in episodes) for part in episodes[0]}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure and print. Exit status 1 when a target was missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--backend", action="append", choices=sorted(MOST))
+    chosen = parser.parse_args(arguments)
+    found: dict[str, Costs] = {}
+    for name in chosen.backend or sorted(MOST):
+        try:
+            kind = backend(name)
+        except SandboxError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
+        Meter(kind).play()  # what is done once for a process
+        found[name] = middle([Meter(kind).play() for _ in range(chosen.rounds)])
+    return 0 if report(found, floors(chosen.rounds)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
