@@ -31,6 +31,7 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bubblewrap import isolation
 from stackrank.env.sandbox.bubblewrap_mounts import system_mounts
+from stackrank.env.sandbox.cgroups import Cgroup
 from stackrank.env.sandbox.client import FIXED_ENVIRONMENT, Sandbox
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.registry import backend
@@ -54,24 +55,28 @@ class Meter:
         self.costs: Costs = defaultdict(float)
         self._kind = kind
         self._given: dict[Sandbox, float] = {}
+        self._groups: dict[Sandbox, Cgroup] = {}
+        self._shims_of: dict[Sandbox, psutil.Process] = {}
         self._inside = self._shims = self._measuring = 0.0
 
     def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
         """As a pool makes one."""
         sandbox = Sandbox(self._kind, spec)
+        if self._kind.name == "docker":
+            self._find(sandbox)
         started = self._used(sandbox)
         self.costs[GUESTS] += started
         if spec.warm:
             sandbox.prepare()
             self.costs[WARM] += self._used(sandbox) - started
         self._given[sandbox] = self._used(sandbox)
-        end, shim = sandbox.close, self._shim_of(sandbox)
+        end = sandbox.close
 
         def close() -> None:
             if sandbox in self._given:  # what is gone cannot be asked any more
                 used = self._used(sandbox)
                 self._inside += used
-                self._shims += _used_by(shim)
+                self._shims += _used_by(self._shims_of.get(sandbox))
                 if not spec.warm:
                     self.costs[VERDICT] += used - self._given[sandbox]
                 del self._given[sandbox]
@@ -106,24 +111,28 @@ class Meter:
 
     def _used(self, sandbox: Sandbox) -> float:
         started = time.thread_time()
-        used = sandbox.used_s()
+        group = self._groups.get(sandbox)
+        used = sandbox.used_s() if group is None else group.used_s()
         self._measuring += time.thread_time() - started
         return used
 
-    def _shim_of(self, sandbox: Sandbox) -> psutil.Process | None:
-        """The process of the engine that looks after a container alone."""
-        if self._kind.name != "docker":
-            return None
+    def _find(self, sandbox: Sandbox) -> None:
+        """The container's shim and control group: the engine's own answer would cost the engine something."""
         started = time.thread_time()
-        shims = [each for each in psutil.process_iter(["name"]) if "shim" in each.name()]
-        found = next((each for each in shims if sandbox._channel._id in each.cmdline()), None)  # type: ignore[attr-defined]
+        container = sandbox._channel._id  # type: ignore[attr-defined]
+        shims = (each for each in psutil.process_iter(["name", "cmdline"]) if "shim" in each.info["name"])
+        shim = next(each for each in shims if container in (each.info["cmdline"] or ()))
+        self._shims_of[sandbox] = shim
+        for line in Path(f"/proc/{shim.children()[0].pid}/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if "cpuacct" in controllers.split(",") or not controllers:  # version 1; last comes version 2
+                self._groups.setdefault(sandbox, Cgroup((Path(f"/sys/fs/cgroup/{controllers}{path}"),)))
         self._measuring += time.thread_time() - started
-        return found
 
     def _daemons_s(self) -> float:
         if self._kind.name != "docker":
             return 0.0
-        return sum(_used_by(each) for each in psutil.process_iter(["name"]) if each.name() in DAEMONS)
+        return sum(_used_by(each) for each in psutil.process_iter(["name"]) if each.info["name"] in DAEMONS)
 
 
 def _children_s() -> float:

@@ -26,6 +26,8 @@ from typing import Any, Callable, Dict, List, Optional
 from .processes import KEPT, CannotStart, Child, kill_tree
 
 _PR_SET_DUMPABLE = 4
+_NEEDS = {"laboratory": ("guest.laboratory",), "pdb": ("guest.programs",)}
+"""What the programs of `guest.child` import, where not each sandbox runs them."""
 _START_PATIENCE_S = 20.0
 _FORK_PATIENCE_S = 5.0
 
@@ -159,12 +161,11 @@ def _site_folders() -> List[str]:
 
 
 def preload() -> None:
-    """Import what a test run or a debugger session would import before it looks at the workspace."""
+    """Import what a test run would import before it looks at the workspace."""
     import inspect
 
-    from . import laboratory, programs, pytest_child
+    from . import pytest_child
 
-    assert laboratory and programs
     pytest_child.preload()
     for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline"):
         with contextlib.suppress(ImportError):
@@ -212,7 +213,7 @@ def main(argv: List[str]) -> List[str]:
         for _, _, part in ancillary:
             fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
         arguments, expected = json.loads(data)
-        _import(expected)
+        _import([*expected, *_NEEDS.get(arguments[0], ())])
         pid = _fork_orphan()
         if pid is None:
             sock.close()
