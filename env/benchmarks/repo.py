@@ -13,7 +13,14 @@ from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, ow
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.benchmarks.git import CommitFiles, open_repository, resolve_commit
 from stackrank.env.benchmarks.repo_schema import DefaultsEntry, TaskEntry, TasksFile, is_diff, read_tasks
-from stackrank.env.benchmarks.testfiles import check_command, is_test, scoring_command, test_files, visible_command
+from stackrank.env.benchmarks.testfiles import (
+    check_command,
+    is_test,
+    scoring_command,
+    test_files,
+    visible_command,
+    with_doctests,
+)
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, touched_files
 from stackrank.env.task import Limits, Task
@@ -69,6 +76,8 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         raise BenchmarkError(str(error)) from None
     visible = visible_command(check_command(entry.test), files)
     ids = (*entry.fail_to_pass, *entry.pass_to_pass)
+    # Where no fix is known, it may be in a file whose own doctests fail.
+    to_edit = touched or (set() if fix else with_doctests(ids))
     readonly = (*entry.readonly, *test_files(entry.test, ids, {*files, *secret}), *(f"/{path}" for path in tests))
     command = scoring_command(entry.test, secret, files) or entry.test
     return Task(
@@ -87,7 +96,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         hidden_files=secret,
         fix=fix,
         faults=faults,
-        readonly=tuple(each for each in readonly if each.lstrip("/") not in touched),
+        readonly=tuple(each for each in readonly if each.lstrip("/") not in to_edit),
         editable=tuple(entry.editable),
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),

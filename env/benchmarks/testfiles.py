@@ -39,6 +39,22 @@ def words(command: str) -> list[str]:
         return []
 
 
+def with_doctests(ids: Iterable[str]) -> set[str]:
+    """The files of the program among those of test ids: a doctest stands in what it tests.
+
+    pytest calls a doctest by its dotted name, and a whole module's by the module's.
+    """
+    found = set()
+    for test in ids:
+        path, _, name = test.partition("::")
+        place = PurePosixPath(path)
+        module = place.parent.name if place.stem == "__init__" else place.stem
+        dotted = "." in name.partition("[")[0] or (name == module and not name.startswith("test"))
+        if place.suffix == ".py" and not is_test(path) and dotted:
+            found.add(path)
+    return found
+
+
 def named(command: str, files: Collection[str]) -> list[str]:
     """The files and folders that a command names."""
     folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}

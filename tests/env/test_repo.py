@@ -14,7 +14,7 @@ from stackrank.env.benchmarks.from_commit import TaskOptions, draft, split
 from stackrank.env.benchmarks.new_task import make_task
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
-from stackrank.env.benchmarks.testfiles import scoring_command, test_files, visible_command
+from stackrank.env.benchmarks.testfiles import scoring_command, test_files, visible_command, with_doctests
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.registry import backend
@@ -129,6 +129,22 @@ def test_planted_bug_and_shown_tests(folder: Path) -> None:
     # Without its tests, or with others, nothing is resolved.
     for changes in (Changes(deleted=("tests/test_cart.py",)), Changes(files={"tests/test_cart.py": b""}), Changes()):
         assert not score(task, changes, lambda spec: Sandbox(usable("local"), spec)).resolved
+
+
+def test_a_doctest_stands_in_what_may_be_edited(folder: Path) -> None:
+    ids = ["shop/cart.py::shop.cart.total", "shop/cart.py::shop.cart", "tests/test_cart.py::test_total[1.5]"]
+    assert with_doctests([*ids, "checks.py::test_it[a.b]", "shop/__init__.py::shop", "README.rst::README.rst"]) == {
+        "shop/cart.py",
+        "shop/__init__.py",
+    }
+    assert with_doctests(["tests/data.py::tests.data", "test.py::test", "checks.py::Checks::test_it"]) == set()
+    doctest = "id: good, source: {path: code}, test: pytest --doctest-modules shop/cart.py"
+    one = f"{doctest}, fail_to_pass: ['shop/cart.py::shop.cart.total']"
+    assert only(load(folder, one)).may_edit("shop/cart.py")
+    # Where the fix is known and elsewhere, nobody needs to.
+    elsewhere = make_diff({"shop/__init__.py": b""}, {"shop/__init__.py": b"x = 1\n"})
+    (folder / "elsewhere.patch").write_text(elsewhere)
+    assert not only(load(folder, f"{one}, fix: elsewhere.patch")).may_edit("shop/cart.py")
 
 
 def test_hidden_tests_and_patches_beside_the_source_are_not_shown(folder: Path) -> None:
