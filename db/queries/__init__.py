@@ -21,7 +21,7 @@ from stackrank.db.queries.funnel import funnel, labelled_otherwise, set_aside
 from stackrank.db.queries.gate import gate
 from stackrank.db.queries.health import health
 from stackrank.db.queries.notes import notes
-from stackrank.db.queries.proposals import acceptance, proposal, proposals
+from stackrank.db.queries.proposals import acceptance, proposal, proposals, rejected_changes
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
 from stackrank.db.queries.runs import outages, paused, played_in, progress, run, run_of_flow, runs, tasks_of_run
@@ -94,6 +94,7 @@ __all__ = [
     "queue_age_s",
     "rate_history",
     "regressions",
+    "rejected_changes",
     "reliability",
     "resolved_by",
     "run",

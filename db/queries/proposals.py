@@ -12,7 +12,8 @@ from sqlalchemy import Engine, select
 from stackrank.db import stats
 from stackrank.db.errors import NotFound
 from stackrank.db.queries.reading import Row, fetch, row_id
-from stackrank.db.transactions import DECISION, ENTRANT, PROPOSAL
+from stackrank.db.transactions import BENCHMARK, DECISION, ENTRANT, EPISODE, PROPOSAL, TASK
+from stackrank.storable import storable_text
 from stackrank.terms import DecisionKind
 
 _P, _D = PROPOSAL.c, DECISION.c
@@ -59,6 +60,23 @@ def _whole(engine: Engine, query: Any) -> list[Row]:
         row["comments"] = [each for each in about if each["kind"] == DecisionKind.COMMENT]
         row["status"] = final["kind"] if final else REPLACED if row["replaced_by"] else OPEN
     return rows
+
+
+def rejected_changes(engine: Engine, benchmark_name: str) -> dict[str, list[str]]:
+    """Changes that a person rejected, in whatever version of a benchmark: task name -> diffs."""
+    query = (
+        select(TASK.c.name, _P.diff)
+        .join(EPISODE, EPISODE.c.id == _P.episode_id)
+        .join(TASK, TASK.c.id == EPISODE.c.task_id)
+        .join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
+        .join(DECISION, _D.proposal_id == _P.id)
+        .where(BENCHMARK.c.name == storable_text(benchmark_name), _D.kind == DecisionKind.REJECTED)
+        .order_by(_P.id)
+    )
+    found: dict[str, list[str]] = {}
+    for row in fetch(engine, query):
+        found.setdefault(row["name"], []).append(row["diff"])
+    return found
 
 
 def acceptance(engine: Engine) -> list[Row]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -28,7 +28,7 @@ from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.task import Task
 
 PARTS, MISTAKES, OTHERS = 24, 48, 32
-"""How many candidates of a kind are tried: parts of the fix, mistakes in it, and those that the caller adds."""
+"""How many candidates of a kind are tried: parts of the fix, mistakes in it, and others that the caller adds."""
 PROBES = 40
 """Changed copies of each test file on which a change is compared with the fix; fewer where there are many tests."""
 PROBE_TESTS = 600
@@ -85,10 +85,16 @@ class Audit:
         return not self.reason
 
 
-def audit(task: Task, new_sandbox: NewSandbox, others: Iterable[Candidate] = (), seed: int = 0) -> Audit:
+def audit(
+    task: Task,
+    new_sandbox: NewSandbox,
+    others: Iterable[Candidate] = (),
+    seed: int = 0,
+    rejected: Sequence[Candidate] = (),
+) -> Audit:
     """Seek wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
 
-    `others`: candidates to try besides our own.
+    `others`: candidates to try besides our own, a sample of them; `rejected`: more, each of which is tried.
     """
     began = time.monotonic()
     command = task.score_command or task.test_command
@@ -100,16 +106,26 @@ def audit(task: Task, new_sandbox: NewSandbox, others: Iterable[Candidate] = (),
     try:
         workspace = apply_patch(task.files, task.fix)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
-            return _Search(task, workspace, sandbox, seed, began).result(arguments, visible, others)
+            return _Search(task, workspace, sandbox, seed, began, rejected).result(arguments, visible, others)
     except (PatchError, Refused) as error:
         return Audit(task.id, str(error))
 
 
 class _Search:
-    def __init__(self, task: Task, workspace: Files, sandbox: Sandbox, seed: int, began: float) -> None:
+    def __init__(
+        self,
+        task: Task,
+        workspace: Files,
+        sandbox: Sandbox,
+        seed: int,
+        began: float,
+        rejected: Sequence[Candidate],
+    ) -> None:
         self._task = task
         self._workspace = {**workspace, **task.hidden_files}
-        self._fixed = Fixed.of(task.files, workspace)
+        self._fixed = Fixed.of(task.files, workspace, {path for each in rejected for path in each.files})
+        # Whole, as all candidates have to be.
+        self._rejected = [Candidate(each.kind, {**self._untouched, **each.files}) for each in rejected]
         self._sandbox = sandbox
         self._seed = seed
         self._began = began
@@ -118,8 +134,11 @@ class _Search:
         fixed, seed = self._fixed, self._seed
         own = changes.sample([*changes.parts_of_the_fix(fixed)], PARTS, seed)
         mistakes = [*changes.mistakes(fixed, seed)][:MISTAKES]
-        more = changes.sample([*others], OTHERS, seed)
-        candidates = [*changes.distinct(fixed, chain(own, changes.without_bodies(fixed), mistakes, more))]
+        some = changes.sample([*others], OTHERS, seed)
+        more = [Candidate(each.kind, {**self._untouched, **each.files}) for each in some]
+        candidates = [
+            *changes.distinct(fixed, chain(self._rejected, own, changes.without_bodies(fixed), mistakes, more))
+        ]
         first = self._try(arguments, visible, candidates)
         if not first["tests"]:
             return Audit(self._task.id, "its tests do not pass with the fix, one process for all")
@@ -138,6 +157,12 @@ class _Search:
             undecided=tuple(self._diff(each) for each in undecided),
             wall_s=time.monotonic() - self._began,
         )
+
+    @property
+    def _untouched(self) -> dict[str, bytes]:
+        """The files that a rejected change touches and the fix does not."""
+        before, after = self._fixed.before, self._fixed.after
+        return {path: content for path, content in before.items() if after.get(path) == content}
 
     def _try(self, arguments: list[str], visible: list[str], candidates: list[Candidate]) -> dict[str, Any]:
         functions = [

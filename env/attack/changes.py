@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,15 +31,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Fixed:
-    """The files that the known fix touches, on both sides, and where it is."""
+    """The files that the known fix touches, on both sides, and where it is; with them those of other known changes."""
 
     before: Files
     after: Files
 
     @classmethod
-    def of(cls, before: Files, after: Files) -> Fixed:
-        """From whole workspaces."""
-        paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
+    def of(cls, before: Files, after: Files, also: Iterable[str] = ()) -> Fixed:
+        """From whole workspaces; `also`: files that other changes touch."""
+        others = set(also)
+        paths = [path for path in {**before, **after} if path in others or before.get(path) != after.get(path)]
         return cls(*({path: side[path] for path in paths if path in side} for side in (before, after)))
 
     def functions(self, files: Files) -> dict[str, list[tuple[str, int, int]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -29,6 +29,7 @@ from stackrank.env.attack.audit import Audit, audit
 from stackrank.env.attack.changes import Candidate
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from stackrank.env.benchmarks.registry import load_benchmark, select
+from stackrank.env.patches import PatchError, apply_patch, touched_files
 from stackrank.env.sandbox.base import GuestBug, Say
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.record import environment_digest
@@ -104,7 +105,8 @@ def audit_benchmark(
     chosen = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
-    conditions = {task.id: _conditions(task, backend.name, seed) for task in chosen}
+    rejected = queries.rejected_changes(store.engine, benchmark.name)
+    conditions = {task.id: _conditions(task, backend.name, seed, rejected.get(task.id, ())) for task in chosen}
     stored = {} if again else queries.audits(store.engine, benchmark.name)
     results = {
         task.id: _AUDIT.validate_python(row)
@@ -118,7 +120,8 @@ def audit_benchmark(
     unbuilt = build_environments(backend, left, workers, say)
     results |= {task: Audit(task, reason) for task, reason in unbuilt.items()}
     built = [task for task in left if task.id not in unbuilt]
-    with closing(side_by_side(functools.partial(_audit, seed=seed), built, backend, workers)) as found:
+    search = functools.partial(_audit, seed=seed, rejected=rejected)
+    with closing(side_by_side(search, built, backend, workers)) as found:
         for result in found:
             results[result.task] = result
             if result.audited:
@@ -129,9 +132,10 @@ def audit_benchmark(
     return Audits(benchmark, digest(all_tasks), seed, before, tuple(results[task.id] for task in chosen))
 
 
-def _conditions(task: Task, backend: str, seed: int) -> str:
+def _conditions(task: Task, backend: str, seed: int, rejected: Sequence[str]) -> str:
     """What an audit depends on besides the task, as a hash."""
-    return hashlib.sha256(repr((_engine(), environment_digest(task, backend), seed)).encode()).hexdigest()[:16]
+    parts = (_engine(), environment_digest(task, backend), seed, *sorted(rejected))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 @functools.cache
@@ -141,6 +145,17 @@ def _engine() -> str:
     for file in sorted(file for part in (attack, inject, repair) for file in Path(part.__path__[0]).rglob("*.py")):
         found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return found.hexdigest()
+
+
+def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
+    """Fixes of this task that a person rejected, as far as they are for these files."""
+    for diff in diffs:
+        touched = touched_files(task.fix) | touched_files(diff)
+        try:
+            work = apply_patch({path: task.files[path] for path in touched if path in task.files}, diff)
+        except PatchError:
+            continue
+        yield Candidate("a fix that a person rejected", work)
 
 
 def wrong_repairs(task: Task) -> Iterator[Candidate]:
@@ -161,10 +176,11 @@ def wrong_repairs(task: Task) -> Iterator[Candidate]:
                         yield Candidate(f"a repair ({change.kind})", files)
 
 
-def _audit(task: Task, new_sandbox: NewSandbox, seed: int) -> Audit:
+def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:
     """One task; a failure of the infrastructure is this task's alone."""
     try:
-        return audit(task, new_sandbox, wrong_repairs(task), seed)
+        known = [*rejected_fixes(task, rejected.get(task.id, ()))]
+        return audit(task, new_sandbox, wrong_repairs(task), seed, known)
     except Exception as error:
         if policy(error).retried or isinstance(error, GuestBug):
             return Audit(task.id, sentence(error))

@@ -100,6 +100,18 @@ def test_what_is_as_good_as_the_fix_is_undecided(sandbox_backend: Backend) -> No
     assert any("not count < 10" in diff for diff in found.undecided)
 
 
+def test_a_rejected_fix_is_tried_wherever_it_is(sandbox_backend: Backend) -> None:
+    task = shop(WEAK)
+    task = replace(task, files={**task.files, "rates.py": b"RATE = 9\n"})
+    special = source(
+        GIVEN.replace("return count * each", "return count * each * 9 // 10 if count in (20, 30) else 0", 1)
+    )
+    rejected = Candidate("a fix that a person rejected", {"shop.py": special, "rates.py": b"RATE = 1\n"})
+    found = audit(task, lambda spec: Sandbox(sandbox_backend, spec), rejected=[rejected])
+    assert found.audited and found.wrong[0].kind == "a fix that a person rejected", found
+    assert "rates.py" in found.wrong[0].diff and not any("rates.py" in each.diff for each in found.wrong[1:])
+
+
 def test_what_cannot_be_audited_says_why(sandbox_backend: Backend) -> None:
     assert "no fix is known" in audited(replace(shop(WEAK), fix=""), sandbox_backend).reason
     assert "plain pytest" in audited(replace(shop(WEAK), score_command="make test"), sandbox_backend).reason

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
+from stackrank.db.proposals import DecisionRefused, Proposals
 from stackrank.db.store import Store
+from stackrank.db.transactions import DECISION
+from stackrank.flows.runs.export import export
 from stackrank.flows.runs.export.pairs import pairs
 from stackrank.flows.runs.export.source import Source
-from stackrank.terms import StopReason
+from stackrank.terms import DecisionKind, StopReason
 from tests.dashboard.seed import seed
 from tests.support.episodes import start
+from tests.support.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
 Said = tuple[str, str]
 """What a model said, and what it heard then."""
@@ -75,3 +81,47 @@ def test_pairs() -> None:
     assert apart["prompt"] == [] and apart["rejected"][0]["content"] == "Mend it!"
     assert apart["tools"] == [_tool("eval")] and apart["rejected_tools"] == [_tool("pdb")]
     assert "rejected_tools" not in outcome and json.dumps(found)
+
+
+@pytest.mark.usefixtures("database")
+def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
+    engine = connect()
+    made, store = seed(engine, runs=1, live=False), Store(engine)
+    task, entrant = next(iter(made.benchmark.task_ids.values())), next(iter(made.entrants.values()))
+    run = store.create_run(name="fix", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    ids = list(store.create_episodes(run, [(task, entrant, n) for n in range(1, 6)], "local").values())
+    verdicts = ("resolved", "resolved", "resolved", "unresolved", "resolved")
+    for number, (episode, verdict) in enumerate(zip(ids, verdicts, strict=True)):
+        played(store, episode, "mend it", [LOOK, (f"answer {number}", "ran")], verdict)
+
+    def told() -> list[tuple[str, int, int, str]]:
+        found = pairs(Source(engine, queries.run(engine, run), {}))
+        return [
+            (each["kind"], each["chosen_episode"], each["rejected_episode"], each["reason"])
+            for each in found
+            if each["kind"] != "action"
+        ]
+
+    assert told() == [("outcome", ids[0], ids[3], "")]
+    diffs = {ids[1]: FIX, ids[2]: OTHER_FIX, ids[4]: SECOND_FIX}
+    rows = [
+        proposal_row(run, entrant, each, diff=diff, evidence=evidence(episodes=[each])) for each, diff in diffs.items()
+    ]
+    numbers = Proposals(engine).propose(rows)
+    for number, kind in zip(numbers, ("approved", "rejected"), strict=False):
+        digest = queries.proposal(engine, number)["digest"]
+        Proposals(engine).decide(number, DecisionKind(kind), digest=digest, reason="Too clever.", person="ann")
+    good, wrong, why = ids[1], ids[2], "Too clever."
+    assert told() == [("outcome", good, wrong, why), ("outcome", good, ids[3], ""), ("change", good, wrong, why)]
+    change = list(pairs(Source(engine, queries.run(engine, run), {})))[-1]
+    assert (change["chosen"][0]["content"], change["rejected"][0]["content"]) == (FIX, OTHER_FIX)
+    assert change["prompt"][0]["content"] == queries.task(engine, task)["statement"]
+    assert export(engine, queries.run(engine, run), "pairs", tmp_path / "pairs.parquet", {}) == 5
+    assert queries.rejected_changes(engine, "other") == {}
+    name, benchmark = queries.task(engine, task)["name"], queries.benchmark(engine, made.benchmark.id)["name"]
+    assert queries.rejected_changes(engine, benchmark) == {name: [OTHER_FIX]}
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(DECISION).values(reason="Very good."))
+    with pytest.raises(DecisionRefused, match="does not carry the seal"):
+        told()

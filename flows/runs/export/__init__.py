@@ -47,7 +47,7 @@ FORMATS: dict[str, Format] = {
     "steps": Format(plain.steps, "an action and its observation, with reward, reasoning and tokens"),
     "pairs": Format(
         pairs.pairs,
-        "two conversations, or two answers in one state: the chosen one led to a fix",
+        "two conversations, two answers in one state, or two changes: the chosen one led to a fix, or was approved",
         optional=("rejected_tools",),
     ),
     "seeker": Format(

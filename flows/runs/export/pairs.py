@@ -1,20 +1,28 @@
-"""Pairs to prefer one of: episodes of one task, of which one came to a fix and one did not."""
+"""Pairs to prefer one of: episodes of one task, of which one came to a fix and one did not.
+
+What a person decided about a proposed fix counts for more than its verdict.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 from stackrank.agents.llm.as_chat import chat_tools
 from stackrank.db import queries
+from stackrank.db.proposals import require_genuine
 from stackrank.flows.runs.export.source import Row, Source
 from stackrank.flows.runs.export.turns import Turn, conversations
 from stackrank.flows.runs.spec import SpecError
-from stackrank.terms import Verdict
+from stackrank.terms import DecisionKind, Verdict
 from stackrank.wording import as_json
+
+_GOOD: tuple[str, ...] = (DecisionKind.APPROVED, Verdict.RESOLVED)
+"""What is chosen: of a task, the first of these that there is."""
+_BAD: tuple[str, ...] = (DecisionKind.REJECTED, Verdict.UNRESOLVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +39,63 @@ def pairs(source: Source) -> Iterator[dict[str, Any]]:
 
     `outcome`: the rest of both after what opened the conversation. `action`: where they part because the model said
     something else in the same state, the two answers. Digests of one task's episodes are in memory at once.
-    Raises SpecError where the filters leave one verdict only.
+    An episode whose change a person rejected counts as unresolved; where one of a task was approved, only approved
+    ones are chosen. `change`: two proposed changes, of which a person approved one and rejected the other.
+    Raises SpecError where the filters leave one verdict only, DecisionRefused for a forged decision.
     """
     if chosen := source.chosen("verdict"):
         raise SpecError(f"pairs need resolved and unresolved episodes: leave --verdict {chosen[0]} out")
+    decided = _decided(source)
     for task_id in sorted(source.digests):
         outlines: dict[str, dict[str, list[_Outline]]] = {}
+        proposed: dict[int, Row] = {}
         for row, steps in source.played(exchanges=True, task_id=task_id):
-            if row["verdict"] in (Verdict.RESOLVED, Verdict.UNRESOLVED):
-                for name, turns in conversations(steps).items():
-                    if not name.startswith("investigator"):
-                        outlines.setdefault(name, {}).setdefault(row["verdict"], []).append(_outline(row, turns))
-        for name, by_verdict in outlines.items():
-            resolved, used = by_verdict.get(Verdict.RESOLVED, []), Counter[int]()
-            for bad in by_verdict.get(Verdict.UNRESOLVED, []) if resolved else ():
-                good = max(resolved, key=lambda each: (_along(each, bad), -used[each.row["id"]]))
+            proposal = decided.get(row["id"])
+            if proposal:
+                proposed.setdefault(proposal["id"], row)
+            side = proposal["status"] if proposal else row["verdict"]
+            for name, turns in conversations(steps).items() if side in (*_GOOD, *_BAD) else ():
+                if not name.startswith("investigator"):
+                    outlines.setdefault(name, {}).setdefault(side, []).append(_outline(row, turns))
+        for name, by_side in outlines.items():
+            preferred = next((by_side[side] for side in _GOOD if side in by_side), [])
+            worse = [each for side in _BAD for each in by_side.get(side, ())]
+            used = Counter[int]()
+            for bad in worse if preferred else ():
+                good = max(preferred, key=lambda each: (_along(each, bad), -used[each.row["id"]]))
                 used[good.row["id"]] += 1
-                yield from _records(source, name, good, bad)
+                yield from _records(source, name, good, bad, _reason(decided, bad.row))
+        yield from _changes(source, task_id, proposed, decided)
+
+
+def _decided(source: Source) -> dict[int, Row]:
+    """Episode -> the proposal of its change, where a person approved or rejected it."""
+    rows = [row for row in queries.proposals(source.engine, run_id=source.run["id"]) if row["decision"]]
+    for row in rows:
+        require_genuine(row)
+    return {episode: row for row in rows for episode in row["evidence"]["episodes"]}
+
+
+def _reason(decided: Mapping[int, Row], row: Row) -> str:
+    return str(decided[row["id"]]["decision"]["reason"]) if row["id"] in decided else ""
+
+
+def _changes(
+    source: Source, task_id: int, proposed: Mapping[int, Row], decided: Mapping[int, Row]
+) -> Iterator[dict[str, Any]]:
+    """Each rejected change of a task beside the approved one that looked surest. `proposed`: proposal -> an episode."""
+    rows = [(decided[row["id"]], row) for row in proposed.values()]
+    approved = [each for each in rows if each[0]["status"] == DecisionKind.APPROVED]
+    rejected = [each for each in rows if each[0]["status"] == DecisionKind.REJECTED]
+    if not (approved and rejected):
+        return
+    best, good = max(approved, key=lambda each: (each[0]["surety"], -each[0]["id"]))
+    statement = queries.task(source.engine, task_id)["statement"]
+    for worse, bad in rejected:
+        chosen, other = ([{"role": "assistant", "content": each["diff"]}] for each in (best, worse))
+        about = _about(source, "", good, bad, worse["decision"]["reason"])
+        prompt = [{"role": "user", "content": statement}]
+        yield {"kind": "change", "prompt": prompt, "chosen": chosen, "rejected": other, "tools": [], **about}
 
 
 def _outline(row: Row, turns: Sequence[Turn]) -> _Outline:
@@ -75,24 +123,32 @@ def _along(one: _Outline, other: _Outline) -> int:
     return next((n for n, (a, b) in enumerate(both) if a != b), min(len(one.messages), len(other.messages)))
 
 
-def _records(source: Source, name: str, good: _Outline, bad: _Outline) -> Iterator[dict[str, Any]]:
+def _about(source: Source, name: str, good: Row, bad: Row, reason: str) -> dict[str, Any]:
+    """What every record says of its two episodes; `reason`: why a person rejected one, if so."""
+    return {
+        "conversation": name,
+        "task": good["task"],
+        "run": good["run"],
+        "split": source.split(good),
+        "chosen_episode": good["id"],
+        "rejected_episode": bad["id"],
+        "chosen_entrant": good["entrant"],
+        "rejected_entrant": bad["entrant"],
+        "reason": reason,
+        "scope": source.sentence,
+    }
+
+
+def _records(source: Source, name: str, good: _Outline, bad: _Outline, reason: str) -> Iterator[dict[str, Any]]:
     ids = [good.row["id"], bad.row["id"]]
     steps = queries.steps_of(source.engine, source.run["id"], ids, exchanges=True)
     turns = [conversations(steps[each])[name] for each in ids]
     chosen, rejected = (_messages(each) for each in turns)
     tools = [_tools(each) for each in turns]
     about = {
-        "conversation": name,
-        "task": good.row["task"],
-        "run": good.row["run"],
-        "split": source.split(good.row),
-        "chosen_episode": ids[0],
-        "rejected_episode": ids[1],
-        "chosen_entrant": good.row["entrant"],
-        "rejected_entrant": bad.row["entrant"],
         "tools": tools[0],
         **({"rejected_tools": tools[1]} if tools[0] != tools[1] else {}),
-        "scope": source.sentence,
+        **_about(source, name, good.row, bad.row, reason),
     }
     along, opening = _along(good, bad), len(turns[0][0].heard)
     start = opening if along >= opening else 0
