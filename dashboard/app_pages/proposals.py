@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -156,3 +157,8 @@ if any(row["rate"] is not None for row in accepted):
     ]
     show.grid(board, alt="Share of each entrant's decided proposals that were approved")
     show.csv_button(accepted, name="acceptance", key="pr_acceptance")
+    reasons = Counter((row["entrant"], reason) for row in accepted for reason in row["reasons"])
+    if reasons:
+        st.subheader("Why changes were rejected")
+        told = [{"Entrant": who, "Reason": why, "Times": times} for (who, why), times in reasons.most_common()]
+        show.grid(told, alt="Reasons for rejections, the most frequent first")

@@ -18,6 +18,7 @@ from stackrank.flows.cli import (
     outside,
     plan,
     results,
+    review,
     runs,
     schedule,
     services,
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (runs, fix, outside, plan, results, boards, benchmarks, services, training, doctor):
+for group in (runs, fix, review, outside, plan, results, boards, benchmarks, services, training, doctor):
     app.add_typer(group.app)
 app.add_typer(database.app, name="db")
 app.add_typer(schedule.app, name="schedule")

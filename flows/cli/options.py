@@ -24,6 +24,8 @@ Environments = Annotated[
     Path | None, typer.Option("--environments", help="JSON: how environments are built where images cannot be pulled.")
 ]
 Sandbox = Annotated[str | None, typer.Option("--sandbox", help="docker, bubblewrap or local.")]
+Api = Annotated[str, typer.Option("--api", help="Address of the forge's API.")]
+API = "https://api.github.com"
 Verdicts = Annotated[list[str] | None, typer.Option("--verdict", help=f"Only {one_of(Verdict)} episodes.")]
 
 

@@ -239,6 +239,8 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         f"{after['failed']} after; {len(found['regressions'])} regressions"
     )
     lines += [f"Regression: {test}" for test in found["regressions"]]
+    if more := [test for test in found["mended"] if test not in found["target"]]:
+        lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")
     lines.append(f"Size: {size['files']} files, +{size['added']} -{size['removed']}")
     if found["lines"]:
         lines.append(f"Changed statements that a test runs: {found['lines']['run']} of {found['lines']['changed']}")

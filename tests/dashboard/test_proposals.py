@@ -129,5 +129,6 @@ def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNames
     page.keyboard.press("a")
     wait_for(lambda: queries.proposal(engine, first)["status"] == "approved", "the last decision")
     sync_api.expect(page.get_by_role("heading", name="What people accept")).to_be_visible()
+    sync_api.expect(page.get_by_role("heading", name="Why changes were rejected")).to_be_visible()
     page.get_by_role("link", name="How it came to that").click()
     heading(page, "Step")

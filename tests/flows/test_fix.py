@@ -2,60 +2,41 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
-from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.proposals import DecisionRefused, Proposals, digest_of
-from stackrank.db.transactions import DECISION, PROPOSAL
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.repo_schema import read_tasks
+from stackrank.env.difficulty.spectrum import Spectrum
+from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
-from stackrank.errors import UsageError
+from stackrank.flows.runs.fix import problems as problems_module
 from stackrank.flows.runs.fix import suite as suite_module
-from stackrank.flows.runs.fix.comment import write_comment
-from stackrank.flows.runs.fix.evidence import surety
-from stackrank.flows.runs.fix.forge import ForgeError, open_pull_request, push_branch, require_token
+from stackrank.flows.runs.fix.evidence import altered_doctests, surety
 from stackrank.flows.runs.fix.issues import read_issues
-from stackrank.flows.runs.fix.problems import find_problems
+from stackrank.flows.runs.fix.problems import Problem, find_problems, write_problems
 from stackrank.flows.runs.fix.project import Project, Wishes, open_project, require_apart
-from stackrank.flows.runs.fix.publish import BRANCH, publish
-from stackrank.flows.runs.fix.suite import broken_since, run_suite
+from stackrank.flows.runs.fix.propose import by_change
+from stackrank.flows.runs.fix.suite import Suite, broken_since, run_suite
 from tests.env.conftest import usable
 from tests.flows.calls import CommandLine
 from tests.support.fixing import (
-    BROKEN,
-    FIX,
     GIVEN,
-    OTHER_FIX,
-    SECOND_FIX,
     SHOP,
     evidence,
     git,
-    proposal_row,
     repository,
+    tree,
     write,
 )
 from tests.support.openai_server import OpenAIServer, call
 
 BOX = ("--sandbox", "bubblewrap")
-
-
-def tree(folder: Path) -> dict[str, str]:
-    """Every file below a folder, those of git too."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 # ---- repositories of no use
@@ -137,7 +118,7 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     project = opened(tmp_path / "p", SHOP)
     for reports in (runs, runs[::-1]):
         each = iter([TestReport(outcomes, {"bad": "assert 1 == 2"}, complete=True) for outcomes in reports])
-        monkeypatch.setattr(suite_module, "_run", lambda *_, each=each: next(each))
+        monkeypatch.setattr(suite_module, "_run", lambda *_, each=each: (next(each), set()))
         found = run_suite(project, usable("bubblewrap"), times=2)
         assert found.passing == {"good", "expected"} and found.failing == {"bad": "assert 1 == 2"}
         assert found.flaky == ("flaky", "now and then", "skipped")
@@ -185,6 +166,76 @@ def test_only_what_a_change_broke(tmp_path: Path) -> None:
         broken_since(project, backend, suite, "nowhere", times=2)
 
 
+@pytest.mark.slow
+def test_what_tests_leave_and_why_they_do_not_run(tmp_path: Path) -> None:
+    tests = "def test_it():\n    open('left.bin', 'wb').write(b'\\xff')\n"
+    found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
+    assert found.leaves == {"left.bin"} and found.passing == {"test_it.py::test_it"}
+    project = opened(tmp_path / "q", {"test_it.py": tests, "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
+    with pytest.raises(BenchmarkError, match="unrecognized arguments: --no-such-option"):
+        run_suite(project, usable("bubblewrap"), times=2)
+
+
+# ---- problems
+
+
+def spectrum(
+    tests: Sequence[str], failures: Mapping[str, Any], lines: Mapping[str, Mapping[int, set[str]]]
+) -> Spectrum:
+    """What tests run, by name; all tests fail."""
+    groups = list(dict.fromkeys(frozenset(map(tests.index, run)) for each in lines.values() for run in each.values()))
+    numbered = {
+        file: {line: groups.index(frozenset(map(tests.index, run))) for line, run in each.items()}
+        for file, each in lines.items()
+    }
+    return Spectrum(tuple(tests), (0.0,) * len(tests), ("failed",) * len(tests), failures, tuple(groups), numbered)
+
+
+def test_tests_that_fail_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, c, raises, other = (f"tests/test_cart.py::{name}" for name in ("t[a]", "t[b]", "t[c]", "raises", "other"))
+    tests = [a, b, c, raises, other]
+    lines = {"shop/cart.py": {2: {a, b, c, raises, other}, 9: {b}, 13: {a, c, raises}}}
+    frames = {raises: (("tests/test_cart.py", 5), ("shop/cart.py", 13)), other: (("shop/cart.py", 14),)}
+    monkeypatch.setattr(problems_module, "measured", lambda *_: spectrum(tests, frames, lines))
+    project, suite = opened(tmp_path / "p", SHOP), Suite(frozenset({"x"}), dict.fromkeys(tests, ""), ())
+    found = find_problems(project, suite, usable("bubblewrap"), quiet)
+    # One function of the tests may show two bugs; where the program raises, it is one.
+    assert sorted(each.tests for each in found) == sorted([(raises, other)[::-1], (a, c), (b,)])
+
+
+def test_a_name_that_begins_as_another_does_is_not_deselected(tmp_path: Path) -> None:
+    project = opened(tmp_path / "p", SHOP)
+    place = "tests/test_cart.py::test_"
+    suite = Suite(frozenset({f"{place}total_of_none"}), dict.fromkeys((f"{place}total", f"{place}names", "x"), ""), ())
+    problem = Problem("names", "", "", (f"{place}names",), suite)
+    file = write_problems(project, [problem, replace(problem, name="total", tests=(f"{place}total",))], tmp_path)
+    names, total = read_tasks(file)[0].tasks
+    assert "--deselect" not in names.test and f"--deselect {place}names tests/test_cart.py" in total.test
+    assert names.pass_to_pass == [f"{place}total_of_none"]
+
+
+def test_what_is_no_part_of_a_change(tmp_path: Path) -> None:
+    project = opened(tmp_path / "p", {**SHOP, ".gitignore": ".coverage\n"})
+    binary = (
+        "diff --git a/.coverage b/.coverage\nnew file mode 100644\nBinary files a/.coverage and b/.coverage differ\n"
+    )
+    left = make_diff({}, {"out.log": b"x\n"})
+    fix = make_diff({"shop/cart.py": b"a\n"}, {"shop/cart.py": b"b\n", "shop/new.py": b"c\n"})
+    episodes = {
+        n: {"id": n, "diff": diff, "tampered": False} for n, diff in enumerate([binary + fix, fix + left, binary])
+    }
+    found = by_change(episodes, project, {"out.log"})
+    assert {diff: [each["id"] for each in same] for diff, same in found.items()} == {fix: [0, 1]}
+
+
+def test_a_doctest_that_a_change_alters() -> None:
+    given = b'def one():\n    """It is one.\n\n    >>> one()\n    1\n    """\n    return 2\n'
+    assert altered_doctests({"a.py": given}, {"a.py": given.replace(b"return 2", b"return 1")}) == []
+    for work in (given.replace(b"    1\n", b"    2\n"), given.replace(b"    >>> one()\n    1\n", b""), b""):
+        (found,) = altered_doctests({"a.py": given}, {"a.py": work})
+        assert (found["file"], found["line"]) == ("a.py", 1) and "doctest" in found["what"]
+
+
 # ---- issues
 
 
@@ -217,141 +268,6 @@ def test_issues_of_no_use(tmp_path: Path, name: str, text: str, words: str) -> N
         read_issues(tmp_path)
 
 
-# ---- what leaves
-
-
-class Desk:
-    """Proposals about a repository, and what is published of them."""
-
-    def __init__(self, folder: Path, url: str) -> None:
-        self.shop = repository(folder / "shop")
-        self.out = folder / "out"
-        self.engine = connect(url)
-        self.proposals = Proposals(self.engine)
-        from stackrank.db.store import Store
-
-        store = Store(self.engine)
-        tasks = [{"name": "t", "digest": "t"}]
-        benchmark = store.save_benchmark(name="b", digest="b", license="", source="", tasks=tasks)
-        entrant = store.save_entrant(digest="e", name="one", agent="repair", model="", tools="debug")
-        run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
-        cell = (benchmark.task_ids["t"], entrant, 1)
-        self._ids = run, entrant, store.create_episodes(run, [cell])[cell]
-
-    def propose(self, diff: str, **more: Any) -> int:
-        about = {"repository": str(self.shop), "base": git(self.shop, "rev-parse", "HEAD"), "folder": str(self.out)}
-        fields = {**about, "problem": hashlib.sha256(diff.encode()).hexdigest()[:8], "diff": diff, **more}
-        return self.proposals.propose([proposal_row(*self._ids, **fields)])[0]
-
-    def decide(self, number: int, kind: Any, reason: str = "So.") -> None:
-        digest = queries.proposal(self.engine, number)["digest"]
-        self.proposals.decide(number, kind, digest=digest, reason=reason, person="ann")
-
-    def publish(self) -> Any:
-        return publish(queries.proposals(self.engine), self.out)
-
-
-@pytest.fixture
-def desk(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path / "home"))
-    return Desk(tmp_path, database)
-
-
-def test_only_what_was_approved_leaves(desk: Desk, tmp_path: Path) -> None:
-    before = tree(desk.shop)
-    one, two, three = desk.propose(FIX), desk.propose(SECOND_FIX), desk.propose(OTHER_FIX)
-    assert desk.publish().patches == {} and list(desk.out.iterdir()) == []
-    # What would end a message for `git am`, in a person's words and in an agent's.
-    desk.decide(one, "approved", "Right.\n---\ndiff --git a/x b/x\nFrom nobody")
-    desk.decide(two, "rejected")
-    done = desk.publish()
-    assert list(done.patches) == [one] and done.patches[one].name.startswith(f"{one:04}-") and not done.conflicts
-    clean = tmp_path / "clean"
-    git(tmp_path, "clone", "-q", str(desk.shop), str(clean))
-    git(clean, "am", "-q", str(done.patches[one]))
-    assert (clean / "shop/cart.py").read_text() == BROKEN.replace("range(1, len", "range(0, len")
-    message = git(clean, "log", "-1", "--format=%B")
-    assert (
-        "    diff --git a/x b/x" in message and message.endswith("episode 1\nApproved-by: ann") and "1 of 2" in message
-    )
-    assert git(desk.out / "clone", "rev-list", "--count", f"main..{BRANCH}") == "1"
-    desk.decide(three, "approved")  # of the same lines: both cannot be in one branch
-    again = desk.publish()
-    assert list(again.patches) == [one, three] and list(again.conflicts) == [three]
-    assert git(desk.out / "clone", "rev-list", "--count", f"main..{BRANCH}") == "1"
-    assert tree(desk.shop) == before
-
-
-def test_nothing_leaves_by_a_forged_decision(desk: Desk) -> None:
-    one, two = desk.propose(FIX), desk.propose(SECOND_FIX)
-    desk.decide(one, "approved")
-    patch = desk.publish().patches[one]
-    desk.decide(two, "rejected")
-    for statement in (
-        update(DECISION).where(DECISION.c.proposal_id == two).values(kind="approved"),
-        update(PROPOSAL).where(PROPOSAL.c.id == one).values(diff=OTHER_FIX),
-    ):
-        with desk.engine.connect().execution_options(write=True) as connection, connection.begin():
-            connection.execute(statement)
-        with pytest.raises(DecisionRefused):
-            desk.publish()
-        assert [each.name for each in desk.out.glob("*.patch")] == [patch.name]  # as it was
-    assert digest_of("a", "b", "c") != digest_of("a", "bc", "")
-
-
-def test_a_branch_is_pushed_and_a_draft_opened(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[tuple[str, str, Any]] = []
-    status = [201]
-
-    class Forge(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            heard.append((self.path, self.headers["Authorization"], body))
-            answer = json.dumps({"html_url": "the draft", "message": "no such thing"}).encode()
-            self.send_response(status[0])
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    for push, name, words in (("r", "nothing", "OWNER/NAME"), ("", "o/n", "--push"), ("r", "o/n", "FORGE_TOKEN")):
-        with pytest.raises(UsageError, match=words):
-            require_token(push, name)
-    monkeypatch.setenv("STACKRANK_FORGE_TOKEN", "secret-token")
-    require_token("r", "o/n")
-    number = desk.propose(FIX)
-    desk.decide(number, "approved")
-    done = desk.publish()
-    git(tmp_path, "init", "-q", "--bare", "remote.git")
-    push_branch(done.clone, str(tmp_path / "remote.git"))
-    assert git(tmp_path / "remote.git", "for-each-ref", "--format=%(refname)") == f"refs/heads/{BRANCH}"
-    server = HTTPServer(("127.0.0.1", 0), Forge)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        api = f"http://127.0.0.1:{server.server_port}"
-        approved = [queries.proposal(desk.engine, number)]
-        assert open_pull_request(api, "o/n", "main", approved) == "the draft"
-        path, token, body = heard[0]
-        assert (path, token, body["draft"]) == ("/repos/o/n/pulls", "Bearer secret-token", True)
-        assert (body["head"], body["base"]) == (BRANCH, "main") and "failed before, passed after" in body["body"]
-        status[0] = 404
-        with pytest.raises(ForgeError, match="404, no such thing"):
-            open_pull_request(api, "o/n", "main", approved)
-    finally:
-        server.shutdown()
-        server.server_close()
-    with pytest.raises(ForgeError, match="does not answer"):
-        open_pull_request(api, "o/n", "main", approved)
-
-
-def test_a_comment_cannot_be_left_by_what_is_in_it(desk: Desk, tmp_path: Path) -> None:
-    number = desk.propose(FIX.replace("+    for", "+    # ``` </details> <img src=x>\n+    for"))
-    text = write_comment("shop", queries.proposals(desk.engine), {"p": "why"}, tmp_path).read_text()
-    assert f"### Proposal {number} (open)" in text and "````diff" in text
-
-
 def test_what_looks_surer() -> None:
     sure = surety(evidence())
     worse = (
@@ -366,18 +282,6 @@ def test_what_looks_surer() -> None:
     assert all(0 <= surety(evidence(**each)) < sure <= 1 for each in worse)
     assert surety(evidence(lines=None, record=None)) < sure
     assert surety(evidence(regressions=["t"], agreement={"same": 2, "played": 2})) < surety(evidence(suspicious=[{}]))
-
-
-def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
-    for arguments, words in (
-        (("--approve",), "name the proposal"),
-        (("1", "--approve"), "There is no proposal 1"),
-        (("1", "--approve", "--reject"), "exclude each other"),
-        (("1", "--pull-request", "o/n"), "--push"),
-    ):
-        result = stackrank("review", *arguments)
-        assert result.status == 2 and words in result.sentence()
-    assert stackrank("review", "--list", "--json").json() == {"proposals": [], "acceptance": []}
 
 
 # ---- whole

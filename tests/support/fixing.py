@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -98,6 +99,15 @@ def repository(folder: Path, files: Mapping[str, str] = SHOP) -> Path:
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "As it is")
     return folder
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Every file below a folder, those of git too."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def evidence(**more: Any) -> dict[str, Any]:

@@ -10,29 +10,47 @@ from stackrank.settings import settings
 from stackrank.wording import evidence_lines
 
 COMMENT = "comment.md"
+_MOST_CHARS = 60_000
+"""GitHub takes comments of at most 65,536 characters."""
 
 
 def write_comment(project: str, proposals: Sequence[Mapping[str, Any]], without: Mapping[str, str], out: Path) -> Path:
-    """Write the comment into the folder `out`, and return the file. Texts of agents are in blocks of code."""
+    """Write the comment into the folder `out`, and return the file, which is not there where there is nothing to say.
+
+    Texts of agents are in blocks of code. A text that is too long for a forge ends with what was left out.
+    """
+    file = out / COMMENT
+    file.unlink(missing_ok=True)
+    if not proposals and not without:
+        return file
     lines = [f"## stackrank: {len(proposals)} proposed fixes for {project}", ""]
-    for each in proposals:
-        lines += [f"### Proposal {each['id']} ({each['status']})", "", *_block("text", "\n".join(evidence_lines(each)))]
-        if each["test_diff"]:
-            lines += ["The test that was written for it:", "", *_block("diff", each["test_diff"])]
-        lines += _block("diff", each["diff"])
-        if address := settings().dashboard_url:
-            lines += [f"[Decide]({address.rstrip('/')}/proposals?pr_id={each['id']})", ""]
+    parts = [(f"proposal {each['id']}", _about(each)) for each in proposals]
     if without:
-        lines += [
-            "Without a proposal:",
-            "",
-            *_block("text", "\n".join(f"{name}: {why}" for name, why in without.items())),
-        ]
+        listed = "\n".join(f"{name}: {why}" for name, why in without.items())
+        parts.append(("problems without a proposal", ["Without a proposal:", "", *_block("text", listed)]))
+    left: list[str] = []
+    for name, part in parts:
+        if len("\n".join([*lines, *part])) > _MOST_CHARS:
+            left.append(name)
+        else:
+            lines += part
+    if left:
+        lines += [f"Too long for a comment: {', '.join(left[:50])}. `stackrank review --list` has all.", ""]
     lines += ["Nothing of this is in any branch before a person approves it.", ""]
     out.mkdir(parents=True, exist_ok=True)
-    file = out / COMMENT
     file.write_text("\n".join(lines), encoding="utf-8", errors="replace")
     return file
+
+
+def _about(proposal: Mapping[str, Any]) -> list[str]:
+    lines = [f"### Proposal {proposal['id']} ({proposal['status']})", ""]
+    lines += _block("text", "\n".join(evidence_lines(proposal)))
+    if proposal["test_diff"]:
+        lines += ["The test that was written for it:", "", *_block("diff", proposal["test_diff"])]
+    lines += _block("diff", proposal["diff"])
+    if address := settings().dashboard_url:
+        lines += [f"[Decide]({address.rstrip('/')}/proposals?pr_id={proposal['id']})", ""]
+    return lines
 
 
 def _block(language: str, text: str) -> list[str]:

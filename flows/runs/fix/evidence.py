@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from doctest import DocTestParser
 from typing import Any
 
 from sqlalchemy import Engine
@@ -22,6 +24,7 @@ from stackrank.terms import DEBUGGERS
 
 Row = dict[str, Any]
 _MOST_STOPS = 5
+_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _LARGE = 40
 """Changed lines from which on size adds no doubt."""
 
@@ -66,7 +69,7 @@ def gather(
         "size": _size(diff),
         "lines": executed,
         "unmeasured": why,
-        "suspicious": [dict(each) for each in find_suspicious(given, work)],
+        "suspicious": [dict(each) for each in find_suspicious(given, work)] + altered_doctests(given, work),
         "debugger": _stops(engine, episodes[0]["id"], touched_files(diff)),
         "agreement": {"same": len(episodes), "played": played},
         "episodes": [each["id"] for each in episodes],
@@ -105,6 +108,32 @@ def _said(test: str, suite: Suite) -> str:
 def _size(diff: str) -> dict[str, int]:
     patch = PatchSet(diff)
     return {"files": len(patch), "added": patch.added, "removed": patch.removed}
+
+
+def altered_doctests(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> list[Row]:
+    """Examples of doctests that the change took away or altered: they stand in files that an agent may edit."""
+    found: list[Row] = []
+    for path in given:
+        if path.endswith(".py") and given[path] != work.get(path):
+            left = Counter(each for _, each in _doctests(work.get(path, b"")))
+            for line, each in _doctests(given[path]):
+                left[each] -= 1
+                if left[each] < 0:
+                    found.append({"file": path, "line": line, "what": "alters a doctest, or takes it away"})
+    return found
+
+
+def _doctests(source: bytes) -> list[tuple[int, tuple[str, str]]]:
+    """The line of the function, class or module, and what is typed and shown, for each example."""
+    try:
+        nodes = [each for each in ast.walk(parse_python(source)) if isinstance(each, _WITH_DOCSTRING)]
+        return [
+            (getattr(node, "lineno", 1), (each.source, each.want))
+            for node in nodes
+            for each in DocTestParser().get_examples(ast.get_docstring(node) or "")
+        ]
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _executed(

@@ -1,4 +1,4 @@
-"""What is sent to others, and only where somebody names them: a branch, and a draft of a pull request."""
+"""A forge, by GitHub's API, and only where somebody names it: its issues, a branch, and a draft of a pull request."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from stackrank.flows.runs.fix.publish import BRANCH
 from stackrank.settings import settings
 from stackrank.wording import evidence_lines
 
+Row = dict[str, Any]
+_PAGE, _MOST_PAGES = 100, 50
+
 
 class ForgeError(InfrastructureError):
     """The forge does not answer, or refuses."""
@@ -22,8 +25,7 @@ class ForgeError(InfrastructureError):
 
 def require_token(push: str, repository: str) -> None:
     """Raises UsageError where a pull request cannot be opened, before anything is written."""
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
-        raise UsageError(f"--pull-request {repository!r} is not OWNER/NAME")
+    _require_name("--pull-request", repository)
     if not push:
         raise UsageError("--pull-request needs --push REMOTE: the branch has to be there first")
     if not settings().forge_token:
@@ -43,16 +45,51 @@ def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[M
         f"Proposal {row['id']}\n\n" + "\n".join(f"    {line}" for line in evidence_lines(row)) for row in approved
     )
     content = {"title": f"{len(approved)} approved fixes", "head": BRANCH, "base": onto, "body": body, "draft": True}
-    headers = {"Authorization": f"Bearer {settings().forge_token}", "Accept": "application/vnd.github+json"}
+    found = _ask(api, "POST", f"repos/{repository}/pulls", "opens no pull request for", repository, json=content)
+    return str(found.get("html_url", "")) if isinstance(found, dict) else ""
+
+
+def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[Row]:
+    """The open issues of a repository, the newest first, as the forge has them; pull requests are among them.
+
+    `labels`: only those that have all of these. Raises UsageError, ForgeError.
+    """
+    _require_name("--issues-of", repository)
+    query: Row
+    found: list[Row] = []
+    for page in range(1, _MOST_PAGES + 1):
+        query = {"state": "open", "per_page": _PAGE, "page": page}
+        if labels:
+            query["labels"] = ",".join(labels)
+        rows = _ask(api, "GET", f"repos/{repository}/issues", "lists no issues of", repository, params=query)
+        if not isinstance(rows, list):
+            raise ForgeError(f"the forge at {api} answers with no list of issues for {repository}: is it GitHub's API?")
+        found += rows
+        if len(rows) < _PAGE:
+            break
+    return found
+
+
+def _ask(api: str, method: str, path: str, fails: str, repository: str, **content: Any) -> Any:
+    """What the forge answers, from JSON. `fails`: what it does not do where it refuses."""
+    headers = {"Accept": "application/vnd.github+json"}
+    if token := settings().forge_token:
+        headers["Authorization"] = f"Bearer {token}"
     try:
-        answer = httpx.post(f"{api.rstrip('/')}/repos/{repository}/pulls", json=content, headers=headers, timeout=60)
-    except httpx.HTTPError as error:
-        raise ForgeError(f"the forge at {api} does not answer ({error}): the branch is pushed, try again") from None
+        answer = httpx.request(method, f"{api.rstrip('/')}/{path}", headers=headers, timeout=60, **content)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise ForgeError(f"the forge at {api} does not answer ({error}): see to it, and try again") from None
     try:
         found = answer.json()
     except ValueError:
         found = {}
-    if answer.status_code != httpx.codes.CREATED:
-        said = found.get("message") or answer.reason_phrase
-        raise ForgeError(f"the forge at {api} opens no pull request for {repository}: {answer.status_code}, {said}")
-    return str(found.get("html_url", ""))
+    if not answer.is_success:
+        said = (found.get("message") if isinstance(found, dict) else "") or answer.reason_phrase
+        remedy = "" if token else ": set STACKRANK_FORGE_TOKEN if it needs a token"
+        raise ForgeError(f"the forge at {api} {fails} {repository}: {answer.status_code}, {said}{remedy}")
+    return found
+
+
+def _require_name(option: str, repository: str) -> None:
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise UsageError(f"{option} {repository!r} is not OWNER/NAME")

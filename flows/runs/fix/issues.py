@@ -51,10 +51,14 @@ def read_issues(path: Path) -> list[Issue]:
     found = [issue for file in files for issue in (_exported(file) if file.suffix == ".json" else _written(file))]
     if not found:
         raise BenchmarkError(f"{path} holds no open issue: it needs texts ({', '.join(_TEXTS)}), or a JSON export")
-    doubled = [name for name, number in Counter(each.name for each in found).items() if number > 1]
-    if doubled:
-        raise BenchmarkError(f"{path} holds two issues called {doubled[0]}: name one of them otherwise")
     return found
+
+
+def require_distinct(issues: Sequence[Issue]) -> None:
+    """Raises BenchmarkError where two issues have one name."""
+    doubled = [name for name, number in Counter(each.name for each in issues).items() if number > 1]
+    if doubled:
+        raise BenchmarkError(f"there are two issues called {doubled[0]}: leave one out, or name its file otherwise")
 
 
 def _written(file: Path) -> Iterator[Issue]:
@@ -70,11 +74,16 @@ def _exported(file: Path) -> Iterator[Issue]:
         data = json.loads(read_text(file))
     except ValueError as error:
         raise BenchmarkError(f"{file} is not JSON: {error}") from None
-    rows = data if isinstance(data, list) else data.get("issues", data.get("items", [data]))
-    for row in rows:
+    rows = data.get("issues", data.get("items", [data])) if isinstance(data, dict) else data
+    yield from issues_from(rows, str(file))
+
+
+def issues_from(rows: Any, source: str) -> Iterator[Issue]:
+    """The open issues among a forge's rows; pull requests are left out. Raises BenchmarkError, which names `source`."""
+    for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("title"), str) or "number" not in row:
             raise BenchmarkError(
-                f"{file} is no list of issues: each needs `number` and `title`, as GitHub exports them"
+                f"{source} is no list of issues: each needs `number` and `title`, as GitHub exports them"
             )
         if row.get("pull_request") or str(row.get("state", "open")).lower() == "closed":
             continue

@@ -46,7 +46,8 @@ class Problem:
 
 
 def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
-    """The failing tests, those together that fail in one function of the program, else in one of the tests.
+    """The failing tests, those together that fail in one function of the program, else in one of the tests and by one
+    function of the program, the one that fewest tests run.
 
     Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage.
     """
@@ -58,10 +59,12 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         )
     if not suite.failing:
         return []
-    frames = _frames(project, backend, say)
-    groups: dict[str, list[str]] = {}
+    spectrum = _spectrum(project, backend, say)
+    groups: dict[tuple[str, ...], list[str]] = {}
     for test in sorted(suite.failing):
-        groups.setdefault(_place(project.files, frames.get(test, ())) or test.partition("[")[0], []).append(test)
+        place = spectrum and _place(project.files, spectrum.failures.get(test, ()))
+        key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
+        groups.setdefault(key, []).append(test)
     problems: list[Problem] = []
     for tests in groups.values():
         listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
@@ -85,12 +88,22 @@ def measured(project: Project, backend: Backend, files: Mapping[str, bytes]) -> 
         return measure_suite(sandbox, files, project.command.whole(), project.timeout_s * MEASURED_TIMES)
 
 
-def _frames(project: Project, backend: Backend, say: Say) -> Mapping[str, Sequence[Place]]:
+def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
     try:
-        return measured(project, backend, project.files).failures
+        return measured(project, backend, project.files)
     except Unmeasured as error:
         say(f"{project.name}: tests that fail for one reason cannot be told, so each is a problem of its own ({error})")
-        return {}
+        return None
+
+
+def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: str) -> str:
+    """The function of the program that fewest other tests run; empty where nothing is known of the test."""
+    if spectrum is None or test not in spectrum.tests:
+        return ""
+    size = [len(group) for group in spectrum.groups]
+    found = spectrum.run_by(test)
+    file, line = min(found, key=lambda place: (size[spectrum.lines[place[0]][place[1]]], place), default=("", 0))
+    return f"{file}:{next(iter(enclosing(files[file], [line])), '')}" if file else ""
 
 
 def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
@@ -122,7 +135,13 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
     files = sorted({test.partition("::")[0] for test in problem.tests})
     near = sorted(test for test in suite.passing if test.partition("::")[0] in files)
     others = {*suite.failing, *suite.flaky, *suite.outside} - set(problem.tests)
-    beside = sorted(test for test in others if test.partition("::")[0] in files)
+    # pytest deselects whatever begins so, and `test_x` begins as `test_x_again` does.
+    counted = (*problem.tests, *near)
+    beside = sorted(
+        test
+        for test in others
+        if test.partition("::")[0] in files and not any(each.startswith(test) for each in counted)
+    )
     return entry_of(
         project,
         problem.name,

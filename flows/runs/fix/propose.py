@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from pathspec import GitIgnoreSpec
 
 from stackrank.db import queries
 from stackrank.db.proposals import Proposals
@@ -44,7 +47,7 @@ def propose(
     for problem in problems:
         played = queries.episodes(store.engine, run_id, task=problem.name, limit=100_000)
         resolved = [each["id"] for each in played if each["verdict"] == Verdict.RESOLVED]
-        changes = _by_change(queries.whole_episodes(store.engine, resolved))
+        changes = by_change(queries.whole_episodes(store.engine, resolved), project, problem.before.leaves)
         if not changes:
             without[problem.name] = _why_none(played)
         for diff, episodes in changes.items():
@@ -62,6 +65,9 @@ def propose(
             without[problem.name] = f"a change was left out: {error}"
             continue
         rows.append(_row(project, problem, run_id, out, diff, episodes[0], evidence))
+    for problem in problems:  # which the change for another one mends too
+        if any(set(problem.tests) <= {*row["evidence"]["mended"]} for row in rows):
+            without.pop(problem.name, None)
     show(len(candidates), len(candidates))
     rows.sort(key=lambda row: -row["surety"])
     return Proposals(store.engine).propose(rows), without
@@ -76,13 +82,30 @@ def _together(found: Sequence[Candidate]) -> Problem:
     return replace(first, title=f"{tests[0]} fails, and {len(tests) - 1} more", tests=tests)
 
 
-def _by_change(episodes: Mapping[int, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """Diff -> the episodes that came to it, oldest first. An empty change mends nothing."""
+def by_change(
+    episodes: Mapping[int, Any], project: Project, leaves: Collection[str]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Diff -> the episodes that came to it, oldest first. An empty change mends nothing.
+
+    `leaves`: new files that tests leave. They are left out, and so is what the project has git ignore.
+    """
+    ignored = GitIgnoreSpec.from_lines(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines())
     found: dict[str, list[Mapping[str, Any]]] = {}
     for _, episode in sorted(episodes.items()):
-        if episode["diff"].strip() and not episode["tampered"]:
-            found.setdefault(episode["diff"], []).append(episode)
+        diff = "".join(
+            part
+            for part in re.split(r"(?m)^(?=diff --git )", episode["diff"])
+            if not (path := _new_file(part)) or not (path in leaves or ignored.match_file(path))
+        )
+        if diff.strip() and not episode["tampered"]:
+            found.setdefault(diff, []).append(episode)
     return found
+
+
+def _new_file(part: str) -> str:
+    """The path, where this part of a diff makes a file; else empty."""
+    match = re.match(r"diff --git a/(.*) b/\1\nnew file mode ", part)
+    return match[1] if match else ""
 
 
 def _why_none(played: Sequence[Mapping[str, Any]]) -> str:

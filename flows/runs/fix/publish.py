@@ -18,6 +18,7 @@ from typing import Any
 from stackrank.db.proposals import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
+from stackrank.flows.runs.fix.solved import write_solved
 from stackrank.home import locked
 from stackrank.terms import DecisionKind
 from stackrank.wording import evidence_lines, one_line
@@ -45,8 +46,10 @@ class Published:
     """Proposals that are approved and not in the branch -> why."""
 
 
-def publish(proposals: Sequence[Mapping[str, Any]], out: Path) -> Published:
+def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path | None = None) -> Published:
     """Write the approved among the proposals of one repository into `out`: a patch each, and a branch with all.
+
+    `repository`: where it is; None: where it was when they were made.
 
     Raises DecisionRefused for a decision that does not hold; then what was there stays. BenchmarkError where git or
     the repository fails.
@@ -62,7 +65,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path) -> Published:
     with locked(f"publishing/{name}"), tempfile.TemporaryDirectory(prefix=".publishing-", dir=out) as name:
         made = Path(name)
         if approved:
-            clone = _clone(approved, made / CLONE)
+            clone = _clone(approved, made / CLONE, repository or Path(approved[0]["repository"]))
             patches = {each["id"]: _patch(clone, each, made) for each in approved}
             done.conflicts = _branch(clone, approved[-1]["base"], patches)
             done.clone = out / CLONE
@@ -74,16 +77,16 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path) -> Published:
             for number, patch in patches.items():
                 done.patches[number] = patch.replace(out / patch.name)
             clone.replace(out / CLONE)
+        write_solved(approved, out)
     return done
 
 
-def _clone(approved: Sequence[Mapping[str, Any]], place: Path) -> Path:
-    repository = Path(approved[0]["repository"])
+def _clone(approved: Sequence[Mapping[str, Any]], place: Path, repository: Path) -> Path:
     for each in approved:
         if not repository.is_dir() or not has_commit(repository, each["base"]):
             raise BenchmarkError(
-                f"{repository} has no commit {each['base'][:12]} any more, which proposal {each['id']} is for: publish "
-                "where it is"
+                f"{repository} has no commit {each['base'][:12]} any more, which proposal {each['id']} is for: name a "
+                "clone that has it with --repo"
             )
     # Objects are copied: a hard link would let a later git touch the user's.
     git(

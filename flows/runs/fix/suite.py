@@ -28,6 +28,8 @@ class Suite:
     flaky: tuple[str, ...]
     outside: tuple[str, ...] = ()
     """Tests that fail because they write outside of the workspace, which is no problem of the program."""
+    leaves: frozenset[str] = frozenset()
+    """New files that the tests leave in the workspace: no part of any change."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -43,9 +45,10 @@ def run_suite(
     Raises BenchmarkError where nothing can be told from it, SandboxError.
     """
     files = {**project.files, **(changed or {})}
-    reports = [
+    runs = [
         _run(project, backend, {name: each for name, each in files.items() if each is not None}) for _ in range(times)
     ]
+    reports = [report for report, _ in runs]
     seen = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, outside = set(), {}, [], []
     for test in sorted(seen):
@@ -59,7 +62,8 @@ def run_suite(
             outside.append(test)
         elif outcomes == {"failed"}:
             failing[test] = message
-    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside))
+    leaves = frozenset(path for _, left in runs for path in left)
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves)
 
 
 def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
@@ -71,13 +75,15 @@ def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *,
     return replace(suite, failing={test: why for test, why in suite.failing.items() if test not in known})
 
 
-def _run(project: Project, backend: Backend, files: Mapping[str, bytes]) -> TestReport:
+def _run(project: Project, backend: Backend, files: Mapping[str, bytes]) -> tuple[TestReport, set[str]]:
+    """What the tests came to, and the new files that they left."""
     with Sandbox(backend, project.spec) as sandbox:
         sandbox.put(files)
         key = os.urandom(32)
         result = sandbox.test(
             project.command.whole("--continue-on-collection-errors"), project.timeout_s, key, score=True, every=True
         )
+        left = {path for path in sandbox.changes().files if path not in files}
     if result.timed_out:
         raise BenchmarkError(
             f"the tests of {project.name} do not end within {project.timeout_s:g} s: give them more with --timeout, or "
@@ -85,13 +91,16 @@ def _run(project: Project, backend: Backend, files: Mapping[str, bytes]) -> Test
         )
     report = parse(result.report, key) if result.report else TestReport()
     if not report.outcomes or not report.complete:
-        why = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
+        why = report.collect_errors[0] if report.collect_errors else _why(result.output)
         raise BenchmarkError(
             f"the tests of {project.name} do not run ({why[:300]}): say how with --test, and what they need with "
             "--setup and --require"
         )
-    return report
+    return report, left
 
 
-def _last_line(output: str) -> str:
-    return " ".join((output.strip().splitlines() or ["they print nothing"])[-1].split())
+def _why(output: str) -> str:
+    """The last line that speaks of an error, else the last one."""
+    said = output.strip().splitlines() or ["they print nothing"]
+    errors = [line for line in said if re.search(r"(?i)\berror\b", line)]
+    return " ".join((errors or said)[-1].split())

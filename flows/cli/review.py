@@ -1,0 +1,162 @@
+"""Command with which a person reads what `fix` proposed, and decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stackrank.errors import UsageError
+from stackrank.flows.cli.options import API, Api, Json
+from stackrank.flows.cli.output import print_json, print_table
+from stackrank.terms import DecisionKind
+from stackrank.wording import evidence_lines, interval, one_line, percent, say, tell
+
+if TYPE_CHECKING:
+    from stackrank.flows.runs.fix.publish import Published
+
+app = typer.Typer()
+SHOWN = ("id", "status", "surety", "problem", "title", "entrant", "repository")
+_NOTHING = "Nothing is proposed: `stackrank fix REPO` does."
+
+
+@app.command()
+def review(
+    number: Annotated[int | None, typer.Argument(help="A proposal's number.")] = None,
+    listing: Annotated[
+        bool, typer.Option("--list", help="All proposals, open ones first, the surest of them first.")
+    ] = False,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="What people made of each entrant's proposals, how quickly, and why.")
+    ] = False,
+    approve: Annotated[bool, typer.Option("--approve", help="Approve it, and write its patch.")] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Reject it; say why with --reason.")] = False,
+    comment: Annotated[
+        bool, typer.Option("--comment", help="Say something with --reason, and decide nothing.")
+    ] = False,
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    digest: Annotated[
+        str, typer.Option(help="Of the change that you looked at; refused where it is another by now.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder for patches and branch. Default: that of `fix`.")] = None,
+    repo: Annotated[
+        Path | None, typer.Option(help="Where the repository is by now. Default: where `fix` found it.")
+    ] = None,
+    push: Annotated[
+        str, typer.Option(help="Git remote, a URL or a path, that gets the branch with what is approved.")
+    ] = "",
+    pull_request: Annotated[
+        str,
+        typer.Option(help="OWNER/NAME at the forge: a draft pull request of the branch; needs STACKRANK_FORGE_TOKEN."),
+    ] = "",
+    onto: Annotated[str, typer.Option(help="The branch that the pull request is for.")] = "main",
+    api: Api = API,
+    as_json: Json = False,
+) -> None:
+    """Read proposals, decide about them, and write the approved ones as patches for `git am` and as a branch."""
+    from stackrank.db import queries
+    from stackrank.db.engine import connect
+    from stackrank.db.proposals import Proposals
+    from stackrank.flows.runs.fix.forge import open_pull_request, push_branch, require_token
+    from stackrank.flows.runs.fix.publish import publish
+    from stackrank.settings import default_owner
+
+    engine = connect()
+    kinds = {DecisionKind.APPROVED: approve, DecisionKind.REJECTED: reject, DecisionKind.COMMENT: comment}
+    chosen = [kind for kind, wanted in kinds.items() if wanted]
+    if number is None or listing or stats:
+        if chosen or push or pull_request:
+            raise UsageError(
+                "name the proposal: `stackrank review NUMBER --approve`; `stackrank review --list` lists them"
+            )
+        rows, boards = queries.proposals(engine), queries.acceptance(engine)
+        if as_json:
+            print_json({"proposals": rows, "acceptance": boards})
+            return
+        if stats:
+            _tell_stats(boards)
+        else:
+            print_table(listed(rows), {name: name for name in SHOWN}, _NOTHING)
+        return
+    if len(chosen) > 1:
+        raise UsageError("--approve, --reject and --comment exclude each other: give one")
+    if pull_request:
+        require_token(push, pull_request)
+    proposal = queries.proposal(engine, number)
+    folder = out or Path(proposal["folder"])
+    is_here = out is not None or folder.is_dir()
+    if not is_here and (push or chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
+        raise UsageError(f"{folder}, where `fix` put its files, is not on this machine: name a folder with --out")
+    if chosen:
+        seen = digest or proposal["digest"]
+        if len(seen) < 64 and proposal["digest"].startswith(seen) and len(seen) >= 8:
+            seen = proposal["digest"]
+        Proposals(engine).decide(number, chosen[0], digest=seen, reason=reason, person=default_owner())
+        proposal = queries.proposal(engine, number)
+    done: Published | None = None
+    sent = ""
+    if is_here and proposal["status"] in (DecisionKind.APPROVED, DecisionKind.REJECTED):
+        rows = queries.proposals(engine, repository=proposal["repository"])
+        done = publish([row for row in rows if out or row["folder"] == proposal["folder"]], folder, repo)
+        if push and done.clone is not None:
+            push_branch(done.clone, push)
+        if pull_request and done.clone is not None:
+            approved = [row for row in rows if row["id"] in done.patches and row["id"] not in done.conflicts]
+            sent = open_pull_request(api, pull_request, onto, approved)
+    if as_json:
+        print_json({**proposal, **_published(done), "pull_request": sent})
+    else:
+        _tell(proposal, evidence_lines(proposal))
+        for patch in done.patches.values() if done else ():
+            tell(f"patch: {patch}")
+        if sent:
+            tell(f"pull request: {sent}")
+    for each, why in (done.conflicts if done else {}).items():
+        say(f"proposal {each} is approved and not in the branch: {why}")
+
+
+def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
+    rows = [
+        {
+            "entrant": row["entrant"],
+            "proposals": row["proposals"],
+            "approved": row["approved"],
+            "rejected": row["rejected"],
+            "rate": percent(row["rate"]),
+            "95%": interval(row["ci_low"], row["ci_high"]),
+            "hours to decide": "" if row["hours_to_decide"] is None else f"{row['hours_to_decide']:.1f}",
+        }
+        for row in boards
+    ]
+    print_table(rows, {name: name for name in rows[0]} if rows else {}, _NOTHING)
+    for row in boards:
+        for reason, times in Counter(row["reasons"]).most_common():
+            tell(f"{row['entrant']}, rejected{f' {times} times' if times > 1 else ''}: {one_line(reason)}")
+
+
+def listed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What a table of proposals shows."""
+    return [{name: row[name] for name in SHOWN} for row in rows]
+
+
+def _published(done: Published | None) -> dict[str, Any]:
+    if done is None:
+        return {"patches": {}, "clone": None, "conflicts": {}}
+    patches = {str(number): str(patch) for number, patch in done.patches.items()}
+    return {"patches": patches, "clone": str(done.clone) if done.clone else None, "conflicts": done.conflicts}
+
+
+def _tell(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
+    tell(f"Proposal {proposal['id']} ({proposal['status']}): {proposal['title']}")
+    tell(f"{proposal['repository']} at {proposal['base'][:12]}, change {proposal['digest'][:16]}\n")
+    if proposal["test_diff"]:
+        tell(f"The test that was written for it, which fails without the change:\n{proposal['test_diff']}")
+    tell(proposal["diff"])
+    for line in evidence:
+        tell(line)
+    for said in (*proposal["comments"], *filter(None, [proposal["decision"]])):
+        tell(f"{said['kind']} by {said['person']}, {said['created_at']}: {said['reason']}")
+    tell(f"The episode, step by step: stackrank trace {proposal['episode_id']}")

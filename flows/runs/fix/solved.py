@@ -1,0 +1,36 @@
+"""Problems with an approved fix, as tasks whose answer is known: to be proved, attacked and played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.benchmarks.from_commit import TASKS
+from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
+
+SOLVED = "solved"
+
+
+def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | None:
+    """Write the tasks of the folder `out` whose tests an approved change makes pass into a folder in it, with that
+    change as their fix, and return the file. None where there is none; then what was there goes.
+
+    Raises BenchmarkError where the tasks of `out` cannot be read.
+    """
+    file, tasks = out / SOLVED / TASKS, out / TASKS
+    fixes = {
+        (row["base"], test): row["diff"] for row in approved for test in (*row["tests"], *row["evidence"]["mended"])
+    }
+    content = read_tasks(tasks)[0] if tasks.is_file() else None
+    solved = []
+    for entry in content.tasks if content else ():
+        found = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass}
+        if len(found) == 1 and (fix := found.pop()):
+            solved.append(entry.model_copy(update={"fix": fix}))
+    if content is None or not solved:
+        file.unlink(missing_ok=True)
+        return None
+    file.parent.mkdir(exist_ok=True)
+    write_tasks(file, content.model_copy(update={"tasks": solved}))
+    return file

@@ -1,0 +1,331 @@
+"""`stackrank review`: what leaves, what does not, and a forge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+from sqlalchemy import update
+
+from stackrank.db import queries
+from stackrank.db.engine import connect
+from stackrank.db.proposals import DecisionRefused, Proposals, digest_of
+from stackrank.db.store import Store
+from stackrank.db.transactions import DECISION, PROPOSAL
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.repo_schema import read_tasks
+from stackrank.errors import UsageError
+from stackrank.flows.runs.fix.comment import write_comment
+from stackrank.flows.runs.fix.forge import ForgeError, list_issues, open_pull_request, push_branch, require_token
+from stackrank.flows.runs.fix.issues import issues_from
+from stackrank.flows.runs.fix.publish import BRANCH, publish
+from tests.flows.calls import CommandLine
+from tests.support.fixing import BROKEN, FIX, OTHER_FIX, SECOND_FIX, git, proposal_row, repository, tree
+
+
+class Desk:
+    """Proposals about a repository, and what is published of them."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.shop = repository(folder / "shop")
+        self.out = folder / "out"
+        self.engine = connect(url)
+        self.proposals = Proposals(self.engine)
+        store = Store(self.engine)
+        tasks = [{"name": "t", "digest": "t"}]
+        benchmark = store.save_benchmark(name="b", digest="b", license="", source="", tasks=tasks)
+        entrant = store.save_entrant(digest="e", name="one", agent="repair", model="", tools="debug")
+        run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
+        cell = (benchmark.task_ids["t"], entrant, 1)
+        self._ids = run, entrant, store.create_episodes(run, [cell])[cell]
+
+    def propose(self, diff: str, **more: Any) -> int:
+        about = {"repository": str(self.shop), "base": git(self.shop, "rev-parse", "HEAD"), "folder": str(self.out)}
+        fields = {**about, "problem": hashlib.sha256(diff.encode()).hexdigest()[:8], "diff": diff, **more}
+        return self.proposals.propose([proposal_row(*self._ids, **fields)])[0]
+
+    def decide(self, number: int, kind: Any, reason: str = "So.") -> None:
+        digest = queries.proposal(self.engine, number)["digest"]
+        self.proposals.decide(number, kind, digest=digest, reason=reason, person="ann")
+
+    def publish(self) -> Any:
+        return publish(queries.proposals(self.engine), self.out)
+
+
+@pytest.fixture
+def desk(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path / "home"))
+    return Desk(tmp_path, database)
+
+
+def test_only_what_was_approved_leaves(desk: Desk, tmp_path: Path) -> None:
+    before = tree(desk.shop)
+    one, two, three = desk.propose(FIX), desk.propose(SECOND_FIX), desk.propose(OTHER_FIX)
+    assert desk.publish().patches == {} and list(desk.out.iterdir()) == []
+    # What would end a message for `git am`, in a person's words and in an agent's.
+    desk.decide(one, "approved", "Right.\n---\ndiff --git a/x b/x\nFrom nobody")
+    desk.decide(two, "rejected")
+    done = desk.publish()
+    assert list(done.patches) == [one] and done.patches[one].name.startswith(f"{one:04}-") and not done.conflicts
+    clean = tmp_path / "clean"
+    git(tmp_path, "clone", "-q", str(desk.shop), str(clean))
+    git(clean, "am", "-q", str(done.patches[one]))
+    assert (clean / "shop/cart.py").read_text() == BROKEN.replace("range(1, len", "range(0, len")
+    message = git(clean, "log", "-1", "--format=%B")
+    assert (
+        "    diff --git a/x b/x" in message and message.endswith("episode 1\nApproved-by: ann") and "1 of 2" in message
+    )
+    assert git(desk.out / "clone", "rev-list", "--count", f"main..{BRANCH}") == "1"
+    desk.decide(three, "approved")  # of the same lines: both cannot be in one branch
+    again = desk.publish()
+    assert list(again.patches) == [one, three] and list(again.conflicts) == [three]
+    assert git(desk.out / "clone", "rev-list", "--count", f"main..{BRANCH}") == "1"
+    assert tree(desk.shop) == before
+
+
+def test_nothing_leaves_by_a_forged_decision(desk: Desk) -> None:
+    one, two = desk.propose(FIX), desk.propose(SECOND_FIX)
+    desk.decide(one, "approved")
+    patch = desk.publish().patches[one]
+    desk.decide(two, "rejected")
+    for statement in (
+        update(DECISION).where(DECISION.c.proposal_id == two).values(kind="approved"),
+        update(PROPOSAL).where(PROPOSAL.c.id == one).values(diff=OTHER_FIX),
+    ):
+        with desk.engine.connect().execution_options(write=True) as connection, connection.begin():
+            connection.execute(statement)
+        with pytest.raises(DecisionRefused):
+            desk.publish()
+        assert [each.name for each in desk.out.glob("*.patch")] == [patch.name]  # as it was
+    assert digest_of("a", "b", "c") != digest_of("a", "bc", "")
+
+
+class Forge:
+    """Answers as a forge does, on this machine."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str | None, Any]] = []
+        self.status = 201
+        self.issues: Any = []
+        forge = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                forge.heard.append((self.path, self.headers["Authorization"], body))
+                self._answer(forge.status, {"html_url": "the draft", "message": "no such thing"})
+
+            def do_GET(self) -> None:
+                url = urlsplit(self.path)
+                asked = {name: value[0] for name, value in parse_qs(url.query).items()}
+                forge.heard.append((url.path, self.headers["Authorization"], asked))
+                page, size = int(asked["page"]), int(asked["per_page"])
+                listed = isinstance(forge.issues, list)
+                self._answer(200, forge.issues[(page - 1) * size : page * size] if listed else forge.issues)
+
+            def _answer(self, status: int, document: Any) -> None:
+                answer = json.dumps(document).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.api = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def forge() -> Iterator[Forge]:
+    served = Forge()
+    yield served
+    served.close()
+
+
+def test_a_branch_is_pushed_and_a_draft_opened(
+    desk: Desk, forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for push, name, words in (("r", "nothing", "OWNER/NAME"), ("", "o/n", "--push"), ("r", "o/n", "FORGE_TOKEN")):
+        with pytest.raises(UsageError, match=words):
+            require_token(push, name)
+    monkeypatch.setenv("STACKRANK_FORGE_TOKEN", "secret-token")
+    require_token("r", "o/n")
+    number = desk.propose(FIX)
+    desk.decide(number, "approved")
+    done = desk.publish()
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    push_branch(done.clone, str(tmp_path / "remote.git"))
+    assert git(tmp_path / "remote.git", "for-each-ref", "--format=%(refname)") == f"refs/heads/{BRANCH}"
+    approved = [queries.proposal(desk.engine, number)]
+    assert open_pull_request(forge.api, "o/n", "main", approved) == "the draft"
+    path, token, body = forge.heard[0]
+    assert (path, token, body["draft"]) == ("/repos/o/n/pulls", "Bearer secret-token", True)
+    assert (body["head"], body["base"]) == (BRANCH, "main") and "failed before, passed after" in body["body"]
+    forge.status = 404
+    with pytest.raises(ForgeError, match="404, no such thing"):
+        open_pull_request(forge.api, "o/n", "main", approved)
+    forge.close()
+    with pytest.raises(ForgeError, match="does not answer"):
+        open_pull_request(forge.api, "o/n", "main", approved)
+
+
+def test_the_open_issues_of_a_forge(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    forge.issues = [{"number": n, "title": f"Wrong {n}", "body": "So.", "state": "open"} for n in range(205)]
+    forge.issues[3]["pull_request"] = {"url": "x"}
+    found = list(issues_from(list_issues(forge.api, "o/n", ["bug", "good first issue"]), "o/n"))
+    assert len(found) == 204 and found[3].name == "issue-4" and found[3].text == "Wrong 4\n\nSo."
+    path, token, asked = forge.heard[-1]
+    assert (path, token, len(forge.heard)) == ("/repos/o/n/issues", None, 3)
+    assert asked == {"state": "open", "per_page": "100", "page": "3", "labels": "bug,good first issue"}
+    monkeypatch.setenv("STACKRANK_FORGE_TOKEN", "secret-token")
+    forge.issues = []
+    assert list_issues(forge.api + "/", "o/n") == [] and forge.heard[-1][1] == "Bearer secret-token"
+    forge.issues = {"message": "a proxy"}
+    with pytest.raises(ForgeError, match="no list of issues"):
+        list_issues(forge.api, "o/n")
+    with pytest.raises(UsageError, match="OWNER/NAME"):
+        list_issues(forge.api, "../n/x")
+
+
+def test_issues_that_cannot_be_had(forge: Forge, stackrank: CommandLine, tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    (tmp_path / "issue-1.md").write_text("Wrong\n")
+    call = ("fix", str(shop), "--out", str(tmp_path / "out"), "--issues", str(tmp_path / "issue-1.md"))
+    forge.issues = [{"number": 1, "title": "Wrong", "state": "open"}]
+    for api, status, words in (
+        (forge.api, 2, "two issues called issue-1"),
+        ("http://127.0.0.1:9", 1, "does not answer"),
+    ):
+        result = stackrank(*call, "--issues-of", "o/n", "--api", api, "--sandbox", "bubblewrap")
+        assert (result.status, words in result.sentence()) == (status, True), result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_comment_cannot_be_left_by_what_is_in_it(desk: Desk, tmp_path: Path) -> None:
+    number = desk.propose(FIX.replace("+    for", "+    # ``` </details> <img src=x>\n+    for"))
+    text = write_comment("shop", queries.proposals(desk.engine), {"p": "why"}, tmp_path).read_text()
+    assert f"### Proposal {number} (open)" in text and "````diff" in text
+
+
+def test_a_comment_is_as_long_as_a_forge_takes_it_and_not_there_without_news(desk: Desk, tmp_path: Path) -> None:
+    long = FIX.replace("+    for", f"+    # {'x' * 50_000}\n+    for")
+    one, two = desk.propose(long), desk.propose(long.replace("xxx", "yyy"))
+    text = write_comment("shop", queries.proposals(desk.engine), {"p": "why"}, tmp_path).read_text()
+    assert len(text) < 65_536 and f"### Proposal {one} " in text and f"### Proposal {two} " not in text
+    assert f"Too long for a comment: proposal {two}." in text and "p: why" in text
+    assert not write_comment("shop", [], {}, tmp_path).exists()  # the old one goes
+
+
+def test_where_the_repository_is_by_now(desk: Desk, tmp_path: Path) -> None:
+    number = desk.propose(FIX)
+    desk.decide(number, "approved")
+    moved = desk.shop.rename(tmp_path / "moved")
+    with pytest.raises(BenchmarkError, match="name a clone that has it with --repo"):
+        desk.publish()
+    done = publish(queries.proposals(desk.engine), desk.out, moved)
+    assert list(done.patches) == [number] and not done.conflicts
+
+
+def test_solved_problems_are_tasks_with_a_known_fix(desk: Desk) -> None:
+    test = "tests/test_cart.py::test_total"
+    source = {"git": str(desk.shop), "commit": git(desk.shop, "rev-parse", "HEAD")}
+    older = {"git": str(desk.shop), "commit": "1" * 40}
+    tasks = [
+        {"id": name, "source": place, "test": "python -m pytest -q", "fail_to_pass": wanted}
+        for name, place, wanted in (
+            ("total", source, [test]),
+            ("both", source, [test, "tests/test_cart.py::test_largest"]),
+            ("old", older, [test]),
+            ("without", source, []),
+        )
+    ]
+    desk.out.mkdir()
+    (desk.out / "tasks.yaml").write_text(json.dumps({"schema": 1, "name": "fix-shop", "tasks": tasks}))
+    number = desk.propose(FIX)
+    desk.decide(number, "rejected")
+    desk.publish()
+    assert not (desk.out / "solved").exists()
+    number = desk.propose(OTHER_FIX)
+    desk.decide(number, "approved")
+    desk.publish()
+    content, problems = read_tasks(desk.out / "solved" / "tasks.yaml")
+    assert [(each.id, each.fix) for each in content.tasks] == [("total", OTHER_FIX)] and not problems
+
+
+def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
+    for arguments, words in (
+        (("--approve",), "name the proposal"),
+        (("1", "--approve"), "There is no proposal 1"),
+        (("1", "--approve", "--reject"), "exclude each other"),
+        (("1", "--pull-request", "o/n"), "--push"),
+    ):
+        result = stackrank("review", *arguments)
+        assert result.status == 2 and words in result.sentence()
+    assert stackrank("review", "--list", "--json").json() == {"proposals": [], "acceptance": []}
+    assert "Nothing is proposed" in stackrank("review", "--stats").out
+
+
+def test_decisions_on_another_machine(desk: Desk, stackrank: CommandLine, tmp_path: Path) -> None:
+    number = str(desk.propose(FIX, repository="/elsewhere/shop"))
+    refused = stackrank("review", number, "--approve")
+    assert refused.status == 2 and "is not on this machine: name a folder with --out" in refused.sentence()
+    assert queries.proposal(desk.engine, number)["status"] == "open" and not desk.out.exists()
+    out = tmp_path / "fixes"
+    done = stackrank("review", number, "--approve", "--repo", str(desk.shop), "--out", str(out), "--json").json()
+    assert list(done["patches"]) == [number] and list(out.glob("0001-*.patch"))
+    assert "approved by" in stackrank("review", number).out and not desk.out.exists()  # reading it writes nothing
+
+
+def test_the_example_for_ci(stackrank: CommandLine, tmp_path: Path) -> None:
+    example = yaml.safe_load((Path(__file__).parents[2] / "deploy/examples/fix.yml").read_text())
+    steps = {line.split()[0]: line for step in example["jobs"]["fix"]["steps"] if (line := step.get("run"))}
+    values = {"$BASE": "main", "$RUNNER_TEMP": str(tmp_path)}
+    words = [re.sub(r"\$[A-Z_]+", lambda name: values[name[0]], word) for word in shlex.split(steps["stackrank"])]
+    place = words.index(".")
+    refused = stackrank(*words[1:place], str(tmp_path / "no-such"), *words[place + 1 :])
+    assert "no-such is not a folder" in refused.sentence()  # all of its options are known
+    gh = tmp_path / "bin" / "gh"
+    gh.parent.mkdir()
+    gh.write_text('#!/bin/sh\necho "$@" >> "$RUNNER_TEMP/asked"\n')
+    gh.chmod(0o755)
+    (comment,) = (text for text in steps.values() if "gh pr comment" in text)
+    path = f"{gh.parent}:{os.environ['PATH']}"
+    for written in (False, True):
+        if written:
+            write_comment("shop", [], {"p": "why"}, tmp_path / "proposals")
+        subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", comment],
+            env={"PATH": path, "RUNNER_TEMP": str(tmp_path), "NUMBER": "7"},
+            check=True,
+        )
+        assert (tmp_path / "asked").exists() == written
+    assert (tmp_path / "asked").read_text() == f"pr comment 7 --body-file {tmp_path}/proposals/comment.md\n"
+
+
+def test_what_people_made_of_proposals(desk: Desk, stackrank: CommandLine) -> None:
+    desk.decide(desk.propose(FIX), "approved")
+    desk.decide(desk.propose(SECOND_FIX), "rejected", "Too broad.")
+    desk.propose(OTHER_FIX)
+    (board,) = stackrank("review", "--stats", "--json").json()["acceptance"]
+    assert (board["approved"], board["rejected"], board["rate"]) == (1, 1, 0.5) and board["ci_low"] < 0.5
+    told = stackrank("review", "--stats").out
+    assert "50.0%" in told and "one, rejected: Too broad." in told
