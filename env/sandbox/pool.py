@@ -14,7 +14,7 @@ from stackrank.env.sandbox.client import Sandbox
 
 log = logging.getLogger(__name__)
 _OFTEN = 2
-"""Who was asked for so often will be asked for again."""
+"""A kind that was asked for so many times will be asked for again."""
 
 
 class Pool:
@@ -120,13 +120,13 @@ class Pool:
 
     def _wanted(self) -> SandboxSpec | None:
         """What to start next: the kind asked for last comes first, and has at least as many as any other."""
-        wanted = (spec for spec in reversed(self._ready) if self._asked[spec] >= _OFTEN and spec not in self._failed)
-        kinds = list(islice(wanted, max(self._size, 1)))
+        latest = (spec for spec in reversed(self._ready) if spec not in self._failed)
+        kinds = list(islice(latest, max(self._size, 1)))
         if not kinds:
             return None
         share = max(self._size // len(kinds), 1)
         for spec in kinds:
-            if len(self._ready[spec]) < share and self._room(spec):
+            if self._asked[spec] >= _OFTEN and len(self._ready[spec]) < share and self._room(spec):
                 return spec
         return None
 
