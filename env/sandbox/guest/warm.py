@@ -178,7 +178,8 @@ def _import(names: List[str]) -> None:
     """Import what is not there yet, so that forked processes have it."""
     missing = [name for name in names if name not in sys.modules]
     for name in missing:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):  # whoever needs it says so
+            importlib.import_module(name)
     if missing:
         gc.freeze()
 
