@@ -41,7 +41,7 @@ class Proposals(Transactions):
         """Store proposals, in this order, and return their numbers. `rows`: columns of `Proposal`.
 
         What nobody has decided about the same problem of the same repository is replaced. A change that is there
-        already keeps its number, and what was decided about it.
+        already, be it for a problem that was called otherwise, keeps its number, and what was decided about it.
         """
         return self._write(lambda connection: self._propose(connection, rows))
 
@@ -50,7 +50,7 @@ class Proposals(Transactions):
         by_problem: dict[tuple[str, str], list[int]] = {}
         for row in map(clean, map(dict, rows)):
             row["digest"] = digest_of(row["base"], row["diff"], row["test_diff"])
-            same = (_P.repository == row["repository"], _P.problem == row["problem"], _P.digest == row["digest"])
+            same = (_P.repository == row["repository"], _P.digest == row["digest"])
             number = connection.scalar(select(_P.id).where(*same, _P.replaced_by.is_(None)).order_by(_P.id))
             if number is None:
                 number = new_id(connection.execute(insert(PROPOSAL).values({**row, "created_at": now()})))

@@ -111,6 +111,7 @@ def test_a_change_that_was_replaced_meanwhile(proposals: Proposals, matrix: Simp
         decide(proposals, one, digest=queries.proposal(proposals.engine, old)["digest"])
     assert proposals.propose([row(matrix, **again)]) == [one]  # the same change keeps its number
     assert queries.proposal(proposals.engine, two)["replaced_by"] == one
+    assert proposals.propose([row(matrix, problem="called otherwise", **again)]) == [one]
 
 
 def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +148,8 @@ def test_decisions_that_say_nothing_or_are_about_nothing(proposals: Proposals, m
 
 def test_what_was_accepted(proposals: Proposals, matrix: SimpleNamespace) -> None:
     other = {"entrant_id": matrix.two, "episode_id": matrix.episodes[matrix.cells[1]]}
-    rows = [row(matrix, problem=f"p{n}") for n in range(4)] + [row(matrix, problem="p0", diff=OTHER_FIX, **other)]
+    rows = [row(matrix, problem=f"p{n}", diff=f"{SECOND_FIX}{' ' * n}") for n in range(4)]
+    rows.append(row(matrix, problem="p0", diff=OTHER_FIX, **other))
     numbers = proposals.propose(rows)
     for number, kind in zip(numbers[:3], (APPROVED, APPROVED, REJECTED), strict=True):
         decide(proposals, number, kind, reason="Because.")

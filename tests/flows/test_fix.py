@@ -146,10 +146,13 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
         ("x = 1\n", 60, "do not run"),
     ],
 )
-def test_a_suite_of_no_use(tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
-    project = opened(tmp_path / "p", {"test_it.py": test}, timeout_s=timeout_s)
-    with pytest.raises(BenchmarkError, match=words):
-        find_problems(project, run_suite(project, usable("bubblewrap"), times=2), usable("bubblewrap"), quiet)
+def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
+    project = repository(tmp_path / "p", {"test_it.py": test})
+    before = tree(project)
+    flags = ("--agent", "repair", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
+    result = stackrank("fix", str(project), *flags, *BOX)
+    assert (result.status, words in result.sentence()) == (2, True), result.err
+    assert tree(project) == before and not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
@@ -318,6 +321,8 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     project = open_project(out / "clone", Wishes())  # the branch, with both
     assert run_suite(project, usable("bubblewrap"), times=2).counts == {"passed": 5, "failed": 0, "flaky": 0}
     assert tree(shop) == before and "Proposal 1" in (out / "comment.md").read_text()
+    solved = played("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
+    assert [task["valid"] for task in solved["tasks"]] == [True] * len(document["problems"])
     late = played("review", "1", "--reject", "--reason", "No.")
     assert late.status == 2 and "has been decided" in late.sentence()
     whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
