@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from stackrank.dashboard import address, login
+from stackrank.dashboard import address, login, show
 from stackrank.dashboard.show import begin, escaped, guarded
 from stackrank.wording import words
 
@@ -47,7 +47,8 @@ login.require()
 pages = [_page(name, icon, help=about, default=name == "overview") for name, icon, about in _LISTED]
 pages += [_page(name, icon, visibility="hidden") for name, icon in _HIDDEN]
 page = st.navigation(pages, position="top")
-st.set_page_config(page_title=f"{page.title} - stackrank")
+show.titled(page.title)
+st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
 hints = st.container()

@@ -32,7 +32,7 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
 
     The choice lives in the address under `prefix`.
     """
-    event = st.plotly_chart(
+    event = charts.draw(
         charts.failure_bars(points),
         key=f"{prefix}_bars",
         on_select="rerun",

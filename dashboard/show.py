@@ -38,6 +38,19 @@ def escaped(text: object) -> str:
     return _MARKDOWN.sub(r"\\\1", visible(re.sub(r"\s+", " ", str(text))))
 
 
+def titled(*parts: object) -> None:
+    """Name the tab of the browser: what this page is about, the narrowest first."""
+    told = [visible(re.sub(r"\s+", " ", str(part)))[:80] for part in (*parts, "stackrank")]
+    st.set_page_config(page_title=" - ".join(told))
+
+
+def breadcrumb(*links: tuple[str, str, Mapping[str, Any]]) -> None:
+    """The way down to this page: page, label and query of each place above it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for page, label, query in links:
+            link(page, label, "chevron_right", **query)
+
+
 def badge(state: str, label: str | None = None) -> None:
     """A verdict or a run's status; colour, sign and word say the same."""
     color, icon = _BADGES.get(state, ("gray", "help"))
@@ -142,7 +155,7 @@ _NAMED = {
 }
 
 
-def _column(name: str) -> Any:
+def _column(name: str, values: pd.Series) -> Any:
     """How a column of an answer is shown; its id is not."""
     if name.endswith("_id"):
         return None
@@ -153,7 +166,10 @@ def _column(name: str) -> Any:
     if name in _SHARES or stem in ("ci", "pass", "all"):
         return st.column_config.NumberColumn(label, format="percent")
     if name.startswith("cost"):
-        return st.column_config.NumberColumn(label, format="$%.4f")
+        # A sum, or what one of something costs.
+        return st.column_config.NumberColumn(label, format="dollar" if name == "cost_usd" else "$%.4f")
+    if pd.api.types.is_integer_dtype(values):
+        return st.column_config.NumberColumn(label, format="localized")
     return st.column_config.Column(label)
 
 
@@ -174,7 +190,7 @@ def _neutral(value: Any) -> Any:
 def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
     """The numbers behind a chart under names for people, and a button that saves them under those of the database."""
     frame = pd.DataFrame(rows)
-    columns = {column: _column(column) for column in frame.columns}
+    columns = {column: _column(column, frame[column]) for column in frame.columns}
     grid(frame, alt=alt, key=key, column_config=columns)
     csv_button(rows, name=name, key=key)
 
@@ -204,7 +220,7 @@ def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> Non
     heading = [*names, *(["scope"] if about else [])]
     lines = csv_lines([heading, *([row.get(name) for name in names] + more for row in rows)])
     st.download_button(
-        "Download CSV",
+        f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)",
         "".join(lines).encode(),
         file_name=f"{name}.csv",
         mime="text/csv",

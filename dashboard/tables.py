@@ -13,6 +13,7 @@ from stackrank.dashboard import show
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
+RUNS_PAGE, TASKS_PAGE = "app_pages/runs.py", "app_pages/tasks.py"
 MOST_COMPARED = 4
 """So many entrants are compared side by side."""
 _Column = st.column_config
@@ -41,7 +42,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Cost of an episode": [row["cost_per_episode"] for row in rows],
             "Spent": [row["cost_usd"] for row in rows],
             "Cost per resolved": [row["cost_per_resolved"] for row in rows],
-            "Its interval": [_dollars(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows],
+            "95% of that cost": [_dollars(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows],
             "Steps": [row["steps_mean"] for row in rows],
             "Tokens": [wording.short_count(row["tokens_in"] + row["tokens_out"]) for row in rows],
             "Seconds": [row["wall_mean_s"] for row in rows],
@@ -71,12 +72,14 @@ _BOARD_COLUMNS = {
         y_min=0, y_max=1, help="The rate in each of the last 10 runs, without runs of few tasks."
     ),
     "Tasks": _Column.TextColumn(help="Tasks with a counted episode, of all that are in question."),
-    "Episodes": _Column.NumberColumn(help="Resolved and unresolved ones."),
-    "Errors": _Column.NumberColumn(help="The infrastructure failed. In no rate, unless they count as failures."),
+    "Episodes": _Column.NumberColumn(format="localized", help="Resolved and unresolved ones."),
+    "Errors": _Column.NumberColumn(
+        format="localized", help="The infrastructure failed. In no rate, unless they count as failures."
+    ),
     "Cost of an episode": _Column.NumberColumn(format="$%.4f", help="Mean of a counted one. Empty: price unknown."),
-    "Spent": _Column.NumberColumn(format="$%.2f", help="In all: errors and repeated tries are in it."),
+    "Spent": _Column.NumberColumn(format="dollar", help="In all: errors and repeated tries are in it."),
     "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
-    "Its interval": _Column.TextColumn(help="95%, by task (Fieller)."),
+    "95% of that cost": _Column.TextColumn(help="95%, by task (Fieller)."),
     "Steps": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
     "Seconds": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
 }
@@ -192,7 +195,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     )
     columns = {
         "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
-        "Cost": _Column.NumberColumn(format="$%.2f", help="So far, where prices are known; errors included."),
+        "Cost": _Column.NumberColumn(format="dollar", help="So far, where prices are known; errors included."),
         "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         "Tags": _Column.ListColumn(),
         "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),

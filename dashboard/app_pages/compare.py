@@ -153,7 +153,7 @@ def categories() -> None:
     total = {name: found[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
     everything = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
     figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])
-    st.plotly_chart(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
+    charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
     flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, everything)]
     lines = [
         {

@@ -10,7 +10,7 @@ from stackrank import wording
 from stackrank.dashboard import address, show
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.diverge import Pair, action_of, align, parting
-from stackrank.dashboard.tables import EPISODE_PAGE, EPISODES_PAGE
+from stackrank.dashboard.tables import EPISODE_PAGE, EPISODES_PAGE, TASK_PAGE, TASKS_PAGE
 from stackrank.dashboard.trace.detail import step_body
 from stackrank.dashboard.trace.header import facts
 from stackrank.dashboard.trace.steps import brief, tool_of
@@ -111,6 +111,8 @@ if not any(given):
     show.which("Diverge", question, EPISODES_PAGE, "Episodes", "list_alt")
 one = given[0] or given[1]
 assert one is not None
+show.titled(one["task"], " and ".join(f"episode {episode['id']}" for episode in given if episode))
+show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(one['task'])}", {"id": one["task_id"]}))
 st.title(show.escaped(one["task"]))
 if not all(given):
     choose(one, SIDES[given.index(None)])

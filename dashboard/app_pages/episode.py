@@ -33,9 +33,12 @@ def steps() -> None:
     """The steps, and the selected one: all that a click has to draw anew. While it is played, new ones come in."""
     with show.guarded():
         now = ask(queries.episode, episode["id"])
-        if now["verdict"] and going_on:
-            st.rerun(scope="app")
         last = ask(queries.last_step, episode["id"])
+        if now["verdict"] and going_on:
+            # Who watched the newest step goes on to look at it.
+            if last is not None and address.number("step") is None:
+                address.put(step=last)
+            st.rerun(scope="app")
         if last is None:
             st.info("No step has been committed yet.", icon=":material/hourglass_empty:")
             return

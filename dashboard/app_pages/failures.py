@@ -17,7 +17,7 @@ def funnel() -> None:
     if not rows:
         st.caption("No episode was counted.")
         return
-    st.plotly_chart(charts.funnel(rows, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
+    charts.draw(charts.funnel(rows, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
     st.caption(
         "Reproduced: the agent made the program fail before its eyes. Localized: the faulty place was seen. "
         "Inspected: a debugger paused there. Edited: the faulty place was changed. Improved: more tests passed than "

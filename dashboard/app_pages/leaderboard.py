@@ -1,7 +1,8 @@
 """Who is better."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
 from stackrank.db import queries
 
+Row = TypeVar("Row", bound=Mapping[str, Any])
 st.title("Leaderboard")
 
 
@@ -49,9 +51,19 @@ with st.container(border=True):
         st.caption("Tick two to four entrants to compare them on the tasks that all of them played.")
 
 
+def drawn(found: Sequence[Row]) -> Sequence[Row]:
+    """The rows of the entrants that a figure of lines can hold: those that are ticked, else the best."""
+    if len(ids) <= charts.MOST_DRAWN:
+        return found
+    some = (ticked or ids)[: charts.MOST_DRAWN]
+    what = "those ticked above" if ticked else "the best, or those that you tick above"
+    st.caption(f"Drawn are {len(some)} of {len(ids)} entrants: {what}. The table has all.")
+    return [row for row in found if row["entrant_id"] in some]
+
+
 def ranking() -> None:
     """Rates with their intervals."""
-    st.plotly_chart(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
+    charts.draw(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
     st.caption("Ranks come from differences paired by task, corrected over the board, and not from these intervals.")
 
 
@@ -60,7 +72,7 @@ def cost() -> None:
     unknown = [row["entrant"] for row in rows if row["cost_per_episode"] is None]
     if any(row["cost_per_episode"] for row in rows):
         figure = charts.cost_against_rate(rows)
-        st.plotly_chart(figure, key="lb_cost", alt="Cost of an episode against the rate of each entrant")
+        charts.draw(figure, key="lb_cost", alt="Cost of an episode against the rate of each entrant")
         names = ("entrant", "rate", "cost_per_episode", "cost_usd")
         flat = [{name: value for name, value in row.items() if name in names or "per_resolved" in name} for row in rows]
         show.table_and_csv(flat, name="cost", alt="Cost and rate of each entrant", key="lb_cost_table")
@@ -76,8 +88,8 @@ def budget() -> None:
     by: Literal["steps", "cost_usd"] = "cost_usd" if against == "cost" else "steps"
     curves = ask(queries.budget_curves, scope, by=by)
     if any(row["curve"] for row in curves):
-        figure = charts.budget_curves(curves, by)
-        st.plotly_chart(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
+        figure = charts.budget_curves(drawn(curves), by)
+        charts.draw(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
         flat = [
             {"entrant": row["entrant"], "counted": row["counted"], by: x, "rate": y}
             for row in curves
@@ -93,7 +105,7 @@ def reliability() -> None:
     """What further attempts help, and how often all hold."""
     found = ask(queries.reliability, scope)
     if max((row["k"] for row in found), default=0) > 1:
-        st.plotly_chart(charts.reliability(found), key="lb_reliability", alt="pass@k and all-k over k")
+        charts.draw(charts.reliability(drawn(found)), key="lb_reliability", alt="pass@k and all-k over k")
     else:
         st.info("Every task was attempted once. `attempts: 3` in a specification asks for more.")
     show.table_and_csv(found, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
@@ -110,7 +122,7 @@ def abilities() -> None:
         st.info("No entrant that is ranked has a counted episode.", icon=":material/filter_alt_off:")
         return
     figure = charts.ranking(model["entrants"])
-    st.plotly_chart(figure, key="lb_abilities", alt="Rate that each entrant would have on all tasks, with its interval")
+    charts.draw(figure, key="lb_abilities", alt="Rate that each entrant would have on all tasks, with its interval")
     st.caption(
         f"{model['note']} The rate is what the model expects on all tasks, whichever an entrant played. Infit and "
         "outfit are near 1 where the model fits."

@@ -18,11 +18,11 @@ def going_on() -> None:
     """The runs going on; it looks again every five seconds."""
     with show.guarded():
         rows = ask(queries.runs, status="running", limit=20)
-        st.subheader("Going on")
+        st.subheader("Runs in progress")
         if rows:
             run_table(rows, key="overview_going_on")
         else:
-            st.caption("No run is going on.")
+            st.caption("No run is in progress.")
 
 
 def latest(run_id: int) -> None:
@@ -65,7 +65,7 @@ def latest(run_id: int) -> None:
             columns=["Rank", "Entrant", "Rate", "95% interval", "Sealed", "Last runs", "Tasks", "Episodes", "Errors"],
             height=show.table_height(len(board), 320),
         )
-        show.csv_button(board, name=f"run_{run_id}", key="overview_board")
+        show.csv_button(board, name=f"entrants_{run_id}", key="overview_board")
     changed(run_id)
 
 
@@ -112,7 +112,7 @@ def infrastructure() -> None:
         st.metric("Errors", f"{found['errors']} ({wording.percent(found['error_rate'], 1)})", border=True)
         st.metric("Tried again", found["retried"], border=True, help="Tries that were repeated.")
         st.metric("Continued", found["interruptions"], border=True, help="Episodes that were cut off and continued.")
-        st.metric("Stalled runs", len(found["stalled"]), border=True, help="Going on, and silent for a minute.")
+        st.metric("Stalled runs", len(found["stalled"]), border=True, help="In progress, and silent for a minute.")
     of = "the newest run" if found["runs"] == 1 else f"the newest {found['runs']} runs"
     st.caption(f"Of {of}, {found['done']} episodes.")
     for run in found["stalled"]:

@@ -12,7 +12,7 @@ import yaml
 from stackrank import wording
 from stackrank.dashboard import address, charts, failing, people, show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import COMPARE_PAGE, EPISODES_PAGE, episode_table, leaderboard_table
+from stackrank.dashboard.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_PAGE, episode_table, leaderboard_table
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.settings import settings
@@ -26,6 +26,8 @@ run = ask(queries.run, ref)
 run_id = run["id"]
 live = not RunStatus(run["status"]).ended
 
+show.titled(run["name"], f"run {run_id}")
+show.breadcrumb((RUNS_PAGE, "Runs", {}))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.title(f"Run {show.escaped(run['name'])}", width="content")
     show.badge(run["status"])
@@ -63,11 +65,25 @@ def figures(now: Mapping[str, Any]) -> None:
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
         st.warning(f"No sign of life for {silence}. `stackrank resume {run_id}` goes on with it.")
+    if now["status"] == "running":
+        running_now()
+
+
+def running_now() -> None:
+    """The episodes that are being played."""
+    running = ask(queries.episodes, run_id, status="running", limit=50)
+    silent = [row for row in running if show.age_s(row["alive_at"]) > _SILENT_S]
+    if silent:
+        numbers = ", ".join(str(row["id"]) for row in silent)
+        st.warning(f"Not heard of for a minute: episode {numbers}.", icon=":material/hourglass_disabled:")
+    if running:
+        with st.expander(f"Running now: {len(running)}"):
+            episode_table(running, key="run_running", with_run=False)
 
 
 @st.fragment(run_every="5s")
 def live_figures() -> None:
-    """The figures of a run that goes on. When it ends, the whole page is made anew, without this timer."""
+    """The figures of a run that goes on. When it ends, the whole page is made anew, without its timers."""
     with show.guarded():
         now = ask(queries.run, run_id)
         if RunStatus(now["status"]).ended:
@@ -90,16 +106,6 @@ else:
 if run["reason"]:
     st.text(run["reason"])
 
-if run["status"] == "running":
-    running = ask(queries.episodes, run_id, status="running", limit=50)
-    silent = [row for row in running if show.age_s(row["alive_at"]) > _SILENT_S]
-    if silent:
-        numbers = ", ".join(str(row["id"]) for row in silent)
-        st.warning(f"Not heard of for a minute: episode {numbers}.", icon=":material/hourglass_disabled:")
-    if running:
-        with st.expander(f"Running now: {len(running)}"):
-            episode_table(running, key="run_running", with_run=False)
-
 if stop := ask(queries.stopping, run_id):
     with st.expander(show.escaped(f"Ends when decided: {stop['sentence']}"), icon=":material/flag:"):
         for pair in stop["pairs"]:
@@ -117,8 +123,8 @@ def entrants() -> None:
     rows = ask(queries.leaderboard, Scope(run=run_id))
     if rows:
         leaderboard_table(rows, key="run_board", alt="Entrants of the run, best rate first")
-        show.csv_button(rows, name=f"run_{run_id}", key="run_board")
-        st.plotly_chart(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
+        show.csv_button(rows, name=f"entrants_{run_id}", key="run_board")
+        charts.draw(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
         if len(rows) > 1:
             show.link(COMPARE_PAGE, "Compare entrants in this run", "compare_arrows", cmp_run=run_id)
     else:
@@ -197,14 +203,19 @@ def specification() -> None:
     st.json(run["versions"])
 
 
-address.tabs(
-    "run_tab",
-    {
+@st.fragment(run_every="5s" if live else None)
+def tabs() -> None:
+    """What there is in detail; it grows while the run goes on."""
+    parts = {
         "Entrants": entrants,
         "Failure points": failures,
         "Episodes": episodes,
         "Errors": errors,
         "Scored again": verdicts,
         "Specification": specification,
-    },
-)
+    }
+    with show.guarded():
+        address.tabs("run_tab", parts)
+
+
+tabs()

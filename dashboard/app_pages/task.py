@@ -6,15 +6,17 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address, filters, show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE
+from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
 from stackrank.db import queries
 
 task_id = address.number("id")
 if task_id is None:
-    show.which("Task", "Which task? Select one in the list of tasks.", "app_pages/tasks.py", "Tasks", "task")
+    show.which("Task", "Which task? Select one in the list of tasks.", TASKS_PAGE, "Tasks", "task")
 
 scope = filters.carried("task")
 task = ask(queries.task_board, task_id, scope)
+show.titled(task["name"], f"task {task_id}")
+show.breadcrumb((TASKS_PAGE, "Tasks", {}))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.title(show.escaped(task["name"]), width="content")
     valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
@@ -59,7 +61,7 @@ if task["entrants"]:
         alt="Entrants on this task, best first",
     )
     flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]
-    show.csv_button(flat, name=f"task_{task_id}", key="task_entrants")
+    show.csv_button(flat, name=f"task_{task_id}_entrants", key="task_entrants")
 
 if task["episodes"]:
     show.begin()

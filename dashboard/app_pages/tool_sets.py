@@ -42,7 +42,7 @@ def worth() -> None:
         if row["base"]
     ]
     alt = "Difference of each tool set to its base, with its 95% interval"
-    st.plotly_chart(charts.forest(marked, base or "no debugger", "the tool set"), key="ts_forest", alt=alt)
+    charts.draw(charts.forest(marked, base or "no debugger", "the tool set"), key="ts_forest", alt=alt)
     percent, mean = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.1f")
     shown = [
         {
@@ -126,7 +126,7 @@ def use() -> None:
     # Where two entrants have one name, their rows stand side by side.
     entrant = address.selectbox("Entrant", names, "ts_entrant", default=names[0], width=360)
     own = [row for row in played if row["entrant"] == entrant]
-    st.plotly_chart(charts.tool_calls(own), key="ts_calls", alt="Calls of each tool in an episode, by phase")
+    charts.draw(charts.tool_calls(own), key="ts_calls", alt="Calls of each tool in an episode, by phase")
     st.caption(
         "Searching: until the fault was first seen. Diagnosing: from then to the first edit there. Repairing: from "
         f"that edit on. Over {own[0]['played']} counted episodes."
@@ -157,7 +157,7 @@ def use() -> None:
             "Error rate": share(format="%.0f%%", help="Calls that came back as an error."),
             "Seconds": share(format="%.3f", help="Of the environment, mean of a call."),
             "Tokens": st.column_config.TextColumn(help="Of the model calls that chose the tool, mean of a call."),
-            "Cost": share(format="$%.4f", help="Of the model calls that chose the tool. Empty: a price is unknown."),
+            "Cost": share(format="dollar", help="Of the model calls that chose the tool. Empty: a price is unknown."),
         },
         height=show.table_height(len(lines)),
         alt="Use of every tool by every entrant",

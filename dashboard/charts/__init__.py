@@ -3,12 +3,14 @@
 from stackrank.dashboard.charts.entrants import budget_curves, cost_against_rate, ranking, reliability
 from stackrank.dashboard.charts.failures import failure_bars, funnel
 from stackrank.dashboard.charts.pairs import forest, tool_calls
-from stackrank.dashboard.charts.style import color_of, plain_label, symbol_of
+from stackrank.dashboard.charts.style import MOST_DRAWN, color_of, draw, plain_label, symbol_of
 
 __all__ = [
+    "MOST_DRAWN",
     "budget_curves",
     "color_of",
     "cost_against_rate",
+    "draw",
     "failure_bars",
     "forest",
     "funnel",

@@ -8,7 +8,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from stackrank.dashboard.charts.style import color_of, finished, marker_of, plain_label, with_legend
+from stackrank.dashboard.charts.style import (
+    MOST_DRAWN,
+    color_of,
+    dash_of,
+    finished,
+    marker_of,
+    plain_label,
+    with_legend,
+)
 from stackrank.wording import interval, percent, usd
 
 
@@ -51,12 +59,14 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         x, y = zip(*front, strict=True)
         line = {"color": "#8C8C8C", "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+    # Many names lie on each other: then only those on the line have theirs, and the others say it under the pointer.
+    named = [(cost, row["rate"]) for cost, row in known] if len(known) <= MOST_DRAWN else front
     for cost, row in known:
         figure.add_scatter(
             x=[cost],
             y=[row["rate"]],
             mode="markers+text",
-            text=[plain_label(row["entrant"])],
+            text=[plain_label(row["entrant"]) if (cost, row["rate"]) in named else ""],
             textposition="top center",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
@@ -83,7 +93,12 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
             x=x,
             y=y,
             mode="lines",
-            line={"color": color_of(row["entrant_id"]), "shape": "hv", "width": 2.5},
+            line={
+                "color": color_of(row["entrant_id"]),
+                "shape": "hv",
+                "width": 2.5,
+                "dash": dash_of(row["entrant_id"]),
+            },
             name=plain_label(row["entrant"]),
             hovertemplate="%{fullData.name}<br>%{y:.0%} with "
             + ("%{x:.0f} steps" if by == "steps" else "$%{x:.4g}")

@@ -17,6 +17,10 @@ _ON_DARK = {
     "#56B4E9": "#8CCBF2",
     "#8C8C8C": "#A6A6A6",
 }
+MOST_DRAWN = len(HUES)
+"""Entrants in one figure of lines: more could not be told apart."""
+_SAVED_WIDTH = 900
+"""Pixels of a figure that is saved; a paper's column makes it as small as it needs."""
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 
 
@@ -34,6 +38,18 @@ def symbol_of(entrant_id: int) -> str:
     """The mark that goes with the colour."""
     # Of two entrants with one colour each has another mark.
     return _SYMBOLS[(entrant_id - 1 + (entrant_id - 1) // len(HUES)) % len(_SYMBOLS)]
+
+
+def dash_of(entrant_id: int) -> str:
+    """The kind of line that goes with the colour: of two entrants with one colour each has another."""
+    return ("solid", "dash", "longdashdot")[(entrant_id - 1) // len(HUES) % 3]
+
+
+def draw(figure: go.Figure, *, key: str, alt: str, **options: Any) -> Any:
+    """`st.plotly_chart` whose button saves a drawing of any size, named as the figure is; returns what that does."""
+    saved = {"format": "svg", "filename": f"stackrank_{key}", "width": _SAVED_WIDTH, "height": figure.layout.height}
+    config = {"toImageButtonOptions": saved, "displaylogo": False}
+    return st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
 
 
 def plain_label(text: str) -> str:

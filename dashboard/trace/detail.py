@@ -16,7 +16,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import EPISODE_PAGE
 from stackrank.dashboard.trace import places, work
 from stackrank.dashboard.trace.steps import brief, distance, tool_of
-from stackrank.dashboard.trace.texts import body
+from stackrank.dashboard.trace.texts import body, prose
 from stackrank.db import queries
 
 _CODE = {"code", "command", "new_code", "content", "expression", "statement"}
@@ -33,7 +33,8 @@ def step_detail(episode: Mapping[str, Any], selected: int, last: int) -> None:
         st.info(f"This episode has no step {selected}; its last one is {last}.", icon=":material/search_off:")
         return
     key = f"trace_{episode['id']}_{selected}"
-    _head(episode, step)
+    # The key tells the list and the timeline in the browser that the step is drawn.
+    _head(episode, step, key=f"shown_step_{selected}")
     address.tabs(
         "step_tab",
         {
@@ -57,11 +58,11 @@ def step_body(episode: Mapping[str, Any], index: int) -> None:
     _step(episode, step, f"diverge_{episode['id']}_{index}")
 
 
-def _head(episode: Mapping[str, Any], step: Mapping[str, Any]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
+def _head(episode: Mapping[str, Any], step: Mapping[str, Any], key: str | None = None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=key):
         st.subheader(f"Step {step['index']}: {show.escaped(tool_of(step))}", width="content", anchor=False)
         if not step["ok"]:
-            st.badge("the tool could not do it", color="orange", icon=":material/close:")
+            st.badge("tool error", color="orange", icon=":material/close:")
         if step["index"] == episode["failure_step"]:
             st.badge("failure point", color="red", icon=":material/my_location:")
         for name, index in episode["milestones"].items():
@@ -81,7 +82,7 @@ def _step(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) -> None
     load = partial(_load, episode["id"], step["index"])
     if step["thought"]:
         st.markdown("**Thought**")
-        body(step["thought"], key=f"{key}_thought", total=step["thought_chars"], load=partial(load, "thought"))
+        prose(step["thought"], key=f"{key}_thought", total=step["thought_chars"], load=partial(load, "thought"))
     _action(episode, step, key)
     st.markdown("**Observation**")
     total = step["observation_chars"]
@@ -158,10 +159,34 @@ def _exchanges(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) ->
         if each.get("reasoning"):
             st.caption("Reasoning")
             body(each["reasoning"], key=f"{key}_reasoning_{number}")
-        for part in ("request", "answer"):
-            st.caption(part.capitalize())
-            text = json.dumps(each.get(part), indent=1, ensure_ascii=False)
-            body(text, key=f"{key}_{part}_{number}", language="json")
+        _conversation(each.get("request"), f"{key}_said_{number}")
+        for part in ("answer", "request"):
+            with st.expander(f"The {part} as it was sent"):
+                text = json.dumps(each.get(part), indent=1, ensure_ascii=False)
+                body(text, key=f"{key}_{part}_{number}", language="json")
+
+
+def _conversation(request: Any, key: str) -> None:
+    """What the model was told since it last spoke; what stood before that is one click away."""
+    said = request.get("messages") if isinstance(request, dict) else None
+    messages = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
+    spoke = [at for at, each in enumerate(messages) if each.get("role") == "assistant"]
+    new = spoke[-1] + 1 if spoke else 0
+    for at, each in enumerate(messages[new:], new):
+        _message(each, f"{key}_{at}")
+    if new and st.toggle(f"Show the {new} earlier messages", key=f"{key}_earlier"):
+        for at, each in enumerate(messages[max(0, new - _MOST_INSIDE) : new]):
+            _message(each, f"{key}_earlier_{at}")
+
+
+def _message(message: Mapping[str, Any], key: str) -> None:
+    st.caption(show.escaped(wording.words(str(message.get("role", "")))).capitalize())
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    body("\n".join(str(text) for text in texts if text is not None), key=key)
+    if called := message.get("tool_calls"):
+        body(json.dumps(called, indent=1, ensure_ascii=False), key=f"{key}_calls", language="json")
 
 
 def _left_out(request: Mapping[str, Any]) -> str:

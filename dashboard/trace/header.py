@@ -11,13 +11,21 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address, show
-from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, TASK_PAGE
+from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, TASK_PAGE
 from stackrank.dashboard.trace.texts import body
 from stackrank.db import queries
 
 
 def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
     """Who did what, how it ended, and where to go from here."""
+    show.titled(episode["task"], episode["entrant"], f"episode {episode['id']}")
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap=None):
+        show.breadcrumb(
+            (RUNS_PAGE, "Runs", {}),
+            (RUN_PAGE, f"Run {show.escaped(episode['run'])}", {"id": episode["run_id"]}),
+            (TASK_PAGE, f"Task {show.escaped(episode['task'])}", {"id": episode["task_id"]}),
+        )
+        _links(episode, around)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(show.escaped(episode["task"]), width="content", anchor=False)
         show.badge(episode["verdict"] or episode["status"])
@@ -31,7 +39,6 @@ def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
         about.append(f"cut off and continued {episode['interruptions']} times")
     st.caption(" · ".join(map(show.escaped, about)))
     st.markdown(facts(episode))
-    _links(episode, around)
     if episode["tampered"]:
         _listed("The change tried to decide its own verdict. The scorer noted:", episode["score"].get("notes") or [])
     if lines := wording.suspicious_lines(episode):
@@ -42,8 +49,8 @@ def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
 
 
 def _listed(what: str, lines: Sequence[object]) -> None:
-    st.warning(what, icon=":material/policy:")
-    st.code(wording.visible("\n".join(map(str, lines))), language=None, wrap_lines=True)
+    with st.expander(f":orange[{what}] ({len(lines)})", icon=":material/policy:"):
+        st.code(wording.visible("\n".join(map(str, lines))), language=None, wrap_lines=True)
 
 
 def _badges(episode: Mapping[str, Any]) -> None:
@@ -57,10 +64,6 @@ def _badges(episode: Mapping[str, Any]) -> None:
         st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:")
     if episode["tampered"]:
         st.badge("tampered with the tests", color="red", icon=":material/gpp_bad:")
-    if episode["sealed"]:
-        st.badge(f"sealed, {episode['sealed']} bits", color="green", icon=":material/verified_user:")
-    elif episode["verdict"] == "resolved":
-        st.badge("not sealed", color="gray", icon=":material/shield_question:")
     if not episode["counted"]:
         st.badge("tried again, not counted", color="gray", icon=":material/replay:")
     if episode["replayed"]:
@@ -96,12 +99,10 @@ def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
     with st.container(horizontal=True):
-        show.link(RUN_PAGE, f"Run {show.escaped(episode['run'])}", "play_circle", id=episode["run_id"])
-        show.link(TASK_PAGE, "Task", "task", id=episode["task_id"])
         for side, label, icon in (("previous", "Previous", "arrow_back"), ("next", "Next", "arrow_forward")):
             if other := around[side]:
                 verdict = show.VERDICTS.get(other["verdict"], "")
-                show.link(EPISODE_PAGE, f"{label} of this task and entrant: {verdict}", icon, id=other["id"])
+                show.link(EPISODE_PAGE, f"{label} attempt: {verdict}", icon, id=other["id"])
         show.link(DIVERGE_PAGE, "Beside another episode", "fork_right", a=episode["id"])
         step = episode["failure_step"]
         if episode["failure_point"] and step is not None:

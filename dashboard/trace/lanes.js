@@ -2,7 +2,7 @@
 // Name, label, height, what it shows, and which steps it has something to show of: a lane without any is left out.
 const LANES = [
   ["milestones", "Milestones", 14, "Round: reached for the first time. Triangle: the failure point.", () => true],
-  ["tool", "Tool", 14, "Pale: the tool could not do it.", () => true],
+  ["tool", "Tool", 14, "Pale: the tool answered with an error.", () => true],
   ["place", "Paused at", 24, "The line where the debugger stood: a colour per file, later lines further down.", row => row.file],
   ["depth", "Stack depth", 18, "How many calls deep the debugger stood.", row => row.depth !== null],
   ["tests", "Tests", 20, "Passing below, failing above; pale: as last run.", row => row.passed !== null && row.failed !== null],
@@ -18,7 +18,7 @@ class Lanes {
     this.readout = root.querySelector(".readout")
     this.labels = root.querySelector(".labels")
     this.selection = new Selection(() => this.draw())
-    this.canvas.onclick = event => this.selection.choose(this.at(event)?.step)
+    this.canvas.onclick = event => this.selection.choose(this.at(event)?.step, true)
     this.canvas.onmousemove = event => this.say(this.at(event))
     this.canvas.onmouseleave = () => this.say()
     this.observer = new ResizeObserver(() => this.draw())
@@ -119,7 +119,7 @@ class Lanes {
 
   tool(context, top, height, step) {
     for (const [at, row] of this.data.rows.entries()) {
-      context.fillStyle = this.style.palette[this.data.tools.indexOf(row.tool) % this.style.palette.length]
+      context.fillStyle = this.style.palette[this.data.tools[row.tool]]
       context.globalAlpha = row.ok ? 1 : 0.4
       context.fillRect(at * step, top, Math.max(step - (step > 4 ? 1 : 0), 0.75), height)
     }

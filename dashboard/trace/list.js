@@ -22,6 +22,8 @@ class List {
   }
 
   update(data) {
+    // Who comes by a link to a step is to see it.
+    if (!this.data && addressStep() !== null) this.box.scrollIntoView({ block: "nearest" })
     this.data = data
     this.selection.update(data.start, this.selection.send)
     this.palette = styleOf(this.root).palette
@@ -31,14 +33,14 @@ class List {
   }
 
   colorOf(tool) {
-    return this.palette[this.data.tools.indexOf(tool) % this.palette.length]
+    return this.palette[this.data.tools[tool]]
   }
 
   drawTools() {
     const counts = new Map()
     for (const row of this.data.rows) counts.set(row.tool, (counts.get(row.tool) ?? 0) + 1)
     this.tools.replaceChildren(
-      ...this.data.tools.filter(tool => counts.has(tool)).map(tool => {
+      ...[...counts.keys()].map(tool => {
         const button = element("button", "toggle")
         const square = element("span", "square")
         square.style.background = this.colorOf(tool)
@@ -99,7 +101,7 @@ class List {
     if (row.inside) made.classList.add("inside")
     const top = element("div", "top")
     top.append(element("span", "number", String(row.step)), element("span", "tool", row.tool))
-    if (!row.ok) top.append(element("span", "chip refused", "refused"))
+    if (!row.ok) top.append(element("span", "chip error", "tool error"))
     if (row.step === this.data.failure) top.append(element("span", "chip failed", "failure point"))
     for (const mark of row.marks) top.append(element("span", "chip mark", mark))
     const about = element("span", "about", [row.where, row.tests].filter(Boolean).join(" · "))
@@ -107,7 +109,7 @@ class List {
     top.append(about)
     made.append(top, element("div", "text", row.text))
     made.onclick = () => {
-      this.selection.choose(row.step)
+      this.selection.choose(row.step, true)
       this.box.focus({ preventScroll: true })
     }
     return made
@@ -137,8 +139,9 @@ class List {
       this.drawTools()
       this.filter()
     }
-    this.selection.choose(row.step)
+    this.selection.choose(row.step, "npf".includes(event.key))
     this.reveal()
+    this.box.scrollIntoView({ block: "nearest" })
   }
 }
 

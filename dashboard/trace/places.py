@@ -13,6 +13,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import show
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.trace.colors import colored
 from stackrank.dashboard.trace.files import plain_path
 from stackrank.dashboard.trace.steps import where
 from stackrank.dashboard.trace.work import doubts, files_at
@@ -98,7 +99,7 @@ def _view(episode: Mapping[str, Any], state: dict[str, Any], stood: dict[str, An
     value = {
         "path": wording.visible(path),
         "first": first,
-        "lines": [one[:2_000] for one in lines[first - 1 : first - 1 + _LINES]],
+        "lines": colored(path, text, lines)[first - 1 : first - 1 + _LINES],
         "current": current,
         "breakpoints": [number for file, number in _breakpoints(stood) if file == path],
         "touched": touched,

@@ -5,7 +5,7 @@ function draw({ data, parentElement }) {
   box.setAttribute("aria-label", `Source of ${file.path}`)
   const marks = [["current", file.current], ["breakpoint", file.breakpoints], ["touched", file.touched], ["fault", file.faults]]
   box.replaceChildren(
-    ...file.lines.map((text, at) => {
+    ...file.lines.map((pieces, at) => {
       const number = file.first + at
       const line = document.createElement("div")
       line.className = "line"
@@ -17,12 +17,19 @@ function draw({ data, parentElement }) {
       count.className = "count"
       count.textContent = String(number)
       const code = document.createElement("code")
-      code.textContent = text || " "
+      for (const [kind, part] of pieces) {
+        const piece = document.createElement("span")
+        if (kind) piece.className = kind
+        piece.textContent = part
+        code.append(piece)
+      }
+      if (!pieces.length) code.textContent = " "
       line.append(gutter, count, code)
       return line
     }),
   )
-  const target = box.querySelector(".current, .touched, .breakpoint")
+  // What matters most, and not what comes first in the file.
+  const target = [".current", ".touched", ".breakpoint"].map(kind => box.querySelector(kind)).find(Boolean)
   box.scrollTop = target ? Math.max(0, target.offsetTop - box.clientHeight / 2) : 0
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from stackrank.db.engine import default_url
 WINDOW = 5_000
 """Steps that are sent to the browser at once."""
 _HERE = Path(__file__).parent
+_TOOLS = ("reset", "view", "pdb", "rewrite", "eval", "bash", "grep", "listdir", "submit", "malformed")
+"""Tools with a colour of their own, by their places in the browser's list of hues."""
 _DISTANCES = {
     "line": "at the fault",
     "function": "in the faulty function",
@@ -99,7 +102,7 @@ def _payloads(
 ) -> tuple[bytes, bytes]:
     engine: Engine = data.engine()
     outline = queries.step_outline(engine, episode_id, first=first, limit=min(WINDOW, last + 1 - first))
-    tools = list(dict.fromkeys(tool_of(row) for row in outline))
+    tools = {name: _hue(name) for name in map(tool_of, outline)}
     names: dict[int, list[str]] = {}
     for name, index in marks:
         names.setdefault(index, []).append(wording.words(name))
@@ -107,6 +110,11 @@ def _payloads(
     lanes = [_lane(row, names.get(row["index"], [])) for row in outline]
     listed = [_listed(row, names.get(row["index"], [])) for row in outline]
     return _packed({**common, "rows": lanes}), _packed({**common, "rows": listed})
+
+
+def _hue(tool: str) -> int:
+    """The place of a tool's colour: the same in every episode. Tools of others share the hues by their names."""
+    return _TOOLS.index(tool) if tool in _TOOLS else zlib.crc32(tool.encode()) % len(_TOOLS)
 
 
 def _packed(value: Any) -> bytes:
@@ -149,7 +157,7 @@ def _listed(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
         "step": row["index"],
         "tool": tool_of(row),
         "ok": bool(row["ok"]),
-        "text": wording.visible(brief(row["arguments"]) or row["thought"]).replace("\n", " ⏎ "),
+        "text": wording.visible(row["changed"] or brief(row["arguments"]) or row["thought"]).replace("\n", " ⏎ "),
         "where": where(row),
         "tests": tests,
         "marks": marks,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
+from markdown_it import MarkdownIt
 
 from stackrank import wording
 
@@ -14,6 +15,18 @@ MOST = 1_000_000
 """Characters that a page can bear."""
 # From here on a text scrolls by itself, so that what follows stays in sight.
 _LONG, _LONG_LINES, _LONG_HEIGHT = 4_000, 40, 520
+
+
+# Headings, lists, emphasis and code; nothing that leads or loads from elsewhere, and no markup of the text's own.
+_PROSE = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable(["link", "image", "autolink", "reference"])
+
+
+def prose(text: str, *, key: str, total: int, load: Callable[[int], str]) -> None:
+    """What a model says, as the Markdown that it is. A long one is shown as `body` shows it."""
+    if total > CUT:
+        body(text, key=key, total=total, load=load)
+    else:
+        st.html(f'<div class="stackrank-prose">{_PROSE.render(wording.visible(text))}</div>')
 
 
 def body(

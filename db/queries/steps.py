@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -144,8 +145,8 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     """The steps as a list and a timeline show them, in order.
 
     `arguments` is the beginning of its JSON, `thought` that of the text, 160 characters each. Of the state there are
-    `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `investigation`: as
-    `steps` has it.
+    `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `changed`: the first line
+    of code that a rewrite changed, as a diff has it, else None. `investigation`: as `steps` has it.
     """
     shown = ("index", "tool", "ok", "milestones", "distance", "distance_lines", "tokens_in", "tokens_out", "model_ms")
     columns = [_S[name] for name in (*shown, "arguments", "thought", "state")]
@@ -153,14 +154,27 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     found = fetch(engine, query.order_by(_S.index).limit(limit))
     blobs = _blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
-    states = blobs.parts([row.pop("state") for row in found], (*names, "tests"))
+    folded = [row.pop("state") for row in found]
+    states = blobs.parts(folded, (*names, "tests"))
+    edits = [(row, state) for row, state in zip(found, folded, strict=True) if row["tool"] == "rewrite" and row["ok"]]
+    changes = blobs.parts([state for _, state in edits], ("diff",))
+    changed = {row["index"]: _first_change(each.get("diff")) for (row, _), each in zip(edits, changes, strict=True)}
     outline = []
     for row, state in zip(blobs.complete(found), states, strict=True):
         tests = state.get("tests")
         state |= {name: tests.get(name) for name in ("passed", "failed")} if isinstance(tests, dict) else {}
         row |= {"arguments": json.dumps(row["arguments"])[:_OUTLINE_CHARS], "thought": row["thought"][:_OUTLINE_CHARS]}
-        outline.append(row | {name: _brief(state.get(name)) for name in (*names, "passed", "failed")})
+        row |= {name: _brief(state.get(name)) for name in (*names, "passed", "failed")}
+        outline.append(row | {"changed": _brief(changed.get(row["index"]))})
     return _within_investigations(engine, episode_id, outline)
+
+
+def _first_change(diff: Any) -> str | None:
+    """The first line of a unified diff that was added, or else taken away, and says something: no comment."""
+    for kind in (r"^\+(?!\+\+ )", r"^-(?!-- )"):
+        if found := re.search(rf"{kind}[ \t]*[^\s#].*", str(diff or ""), re.M):
+            return f"{found[0][0]} {found[0][1:].strip()}"
+    return None
 
 
 def _brief(value: Any) -> str | None:

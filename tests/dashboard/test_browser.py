@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from stackrank.db import queries
 from tests.dashboard.browsing import heading, ready, sync_api, tick
+from tests.dashboard.traces import add_many, finish, new_episode
 
 
 @pytest.mark.parametrize(
@@ -142,6 +144,20 @@ def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
         page.goto(path)
         ready(page)
         sync_api.expect(page.get_by_text("There is no")).to_be_visible()
+
+
+def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    episode = new_episode(watched.store, name="growing")
+    run = queries.episode(watched.store.engine, episode)["run_id"]
+    page.goto(f"/run?id={run}")
+    ready(page)
+    sync_api.expect(page.get_by_text("No episode has a verdict yet.")).to_be_visible()
+    sync_api.expect(page.get_by_text("Running now: 1")).to_be_visible()
+    assert page.title() == f"run of growing - run {run} - stackrank"
+    add_many(watched.store, episode, 2)
+    finish(watched.store, episode, steps=1)
+    sync_api.expect(page.get_by_text("Download entrants (CSV)")).to_be_visible()
+    sync_api.expect(page.get_by_text("Running now: 1")).to_have_count(0)
 
 
 def test_a_run_that_ends_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,12 +109,16 @@ def test_nonsense_in_the_address_of_the_leaderboard(visit: Any, seeded: SimpleNa
 def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "episode", id=str(seeded.made.hostile), step="2")
     shown = [block.value for block in app.code]
-    assert shown[0] == HOSTILE and shown[1] == HOSTILE
-    assert shown[2].startswith(HOSTILE) and len(shown[2]) < 21_000 and "more characters" in shown[2]
+    assert shown[0] == HOSTILE
+    assert shown[1].startswith(HOSTILE) and len(shown[1]) < 21_000 and "more characters" in shown[1]
     assert not any("<script>" in part.value for part in app.markdown)
+    # The thought is Markdown: it is bold where it says so, and what it says is markup or leads elsewhere stays text.
+    (thought,) = [part.proto.body for part in app.get("html") if "stackrank-prose" in part.proto.body]
+    assert "&lt;script&gt;" in thought and "<strong>bold</strong>" in thought and "[a](b)" in thought
+    assert not re.search("<(script|img|a)", thought)
     assert not any(part.allow_html for part in app.markdown)
     app.toggle(key=f"trace_{seeded.made.hostile}_2_observation_all").set_value(True).run()
-    assert len(app.code[2].value) > 30_000
+    assert len(app.code[1].value) > 30_000
 
 
 @pytest.mark.slow
@@ -182,6 +187,8 @@ def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     assert len(board) == 3 and "3 of 3 entrants show no clear change" in texts(app)
     assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
     assert going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
+    saved = [part.proto.label for part in app.get("download_button")]
+    assert len(saved) == len(set(saved)) == 4
 
 
 def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> None:
@@ -314,7 +321,7 @@ def test_examples_are_of_what_is_counted(visit: Any, seeded: SimpleNamespace, po
     chosen = {"run_point": point} if point else {}
     app = visit(seeded.url, "run", id=str(run), run_tab="Failure points", run_entrant=row["entrant"], **chosen)
     links = [part.proto.query_string for part in app.get("page_link")]
-    assert f"id={found[0]['id']}" in links[0] and f"ep_run={run}" in links[-1]
+    assert f"id={found[0]['id']}" in links[1] and f"ep_run={run}" in links[-1]
 
 
 def test_a_run_without_a_sign_of_life(visit: Any, tmp_path: Path) -> None:

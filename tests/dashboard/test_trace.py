@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from stackrank.dashboard.charts.style import HUES
+from stackrank.dashboard.trace.colors import colored
 from stackrank.dashboard.trace.files import Files
+from stackrank.dashboard.trace.steps import _HERE, _TOOLS, _hue
 from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
+from stackrank.db.queries.steps import _first_change
 from stackrank.db.store import Store
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.tools import tool_set
+from stackrank.wording import visible
 from tests.dashboard.seed import SOURCE
 from tests.dashboard.traces import add_many, finish, new_episode
 from tests.env.conftest import make_task, usable
@@ -86,6 +92,7 @@ def test_what_the_list_and_the_timeline_show(visit: Any, played: SimpleNamespace
     assert "Step 2: rewrite" in texts(app), "the failure point comes first"
     listed = rows(app)
     assert [row["tool"] for row in listed] == ["reset", "pdb", "rewrite", "eval", "rewrite", "bash"]
+    assert [listed[2]["text"], listed[4]["text"]] == ["+ for item in items:", "- from decimal import Decimal"]
     assert [row["marks"] for row in listed[:3]] == [["reproduced"], [], ["localized"]]
     assert (listed[0]["tests"], listed[1]["where"], listed[3]["ok"]) == ("1 of 2 pass", "core.py:14 Book.total", False)
     lanes = rows(app, "lanes")
@@ -145,15 +152,48 @@ def view(app: Any) -> dict[str, Any]:
     return shown
 
 
+def plain(shown: dict[str, Any]) -> list[str]:
+    return ["".join(text for _, text in line) for line in shown["lines"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", 'def f():\n    """A\n    b"""\r\n\n\treturn "\x0c\x1b[1m"  # \u202e\n'),
+        ("a.py", "if (\n'a"),
+        ("a.unknown", "x = 1\n"),
+        ("a.py", "x" * 5_000),
+        ("a.py", ""),
+    ],
+)
+def test_colors_change_no_text(path: str, text: str) -> None:
+    lines = visible(text).split("\n")
+    assert ["".join(part for _, part in line) for line in colored(path, text, lines)] == [one[:2_000] for one in lines]
+
+
+def test_a_first_change_is_code() -> None:
+    diff = changed("# stackrank-canary 1\nx = 1\n", "# stackrank-canary 2\n\n\tx = 2  # two\n")
+    assert _first_change(diff) == "+ x = 2  # two"
+    assert _first_change(changed("# a\n", "# b\n")) is None and _first_change(None) is None
+
+
+def test_a_tool_has_one_color_in_every_episode() -> None:
+    hues = [_hue(name) for name in _TOOLS]
+    assert len(set(hues)) == len(_TOOLS) and 0 <= _hue("of a plug-in") < len(_TOOLS)
+    for scheme in re.findall(r"(?:light|dark): (\[.*?\])", (_HERE / "shared.js").read_text()):
+        assert len(set(json.loads(scheme))) == len(_TOOLS)
+        assert not {color.upper() for color in json.loads(scheme)} & {*HUES}, "the colour of an entrant"
+
+
 def test_the_source_is_as_it_was_at_the_step(visit: Any, played: SimpleNamespace) -> None:
     lines = SOURCE.split("\n")
     before = view(visit(played.url, "episode", id=played.episode, step="1", step_tab="Source"))
-    assert before["lines"] == lines
+    assert plain(before) == lines and before["lines"][0][0] == ["k", "from"]
     assert (before["current"], before["breakpoints"], before["touched"], before["faults"]) == ([14], [13], [], [])
     after = view(visit(played.url, "episode", id=played.episode, step="2", step_tab="Source"))
-    assert after["lines"][13] == "        for item in items:" and after["touched"] == [14]
+    assert plain(after)[13] == "        for item in items:" and after["touched"] == [14]
     cut = view(visit(played.url, "episode", id=played.episode, step="4", step_tab="Source"))
-    assert cut["lines"] == [*lines[2:13], "        for item in items:", *lines[14:]]
+    assert plain(cut) == [*lines[2:13], "        for item in items:", *lines[14:]]
 
 
 def test_the_fix_marks_lines_only_after_it_was_asked_for(visit: Any, played: SimpleNamespace) -> None:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from stackrank.db.models import Step
 from tests.dashboard.browsing import heading, ready, sync_api
 from tests.dashboard.traces import add_evil, add_many, finish, new_episode
 
@@ -49,12 +50,39 @@ def test_a_link_to_a_step_and_the_way_back(page: sync_api.Page) -> None:
     at(page, 6)
     page.go_back()
     at(page, 4)
-    page.go_back()
-    at(page, 3)
     page.go_forward()
-    at(page, 4)
+    at(page, 6)
     page.reload()
+    at(page, 6)
+    page.go_back()
     at(page, 4)
+
+
+def test_reading_step_by_step_is_one_entry_of_the_history_and_stays_in_sight(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.goto("/episodes")
+    ready(page)
+    page.goto("/episode?id=4&step=1")
+    ready(page)
+    at(page, 1)
+    for step in range(2, 10):
+        pressed(page, "j", step)
+        page.wait_for_selector(f".st-key-shown_step_{step}")  # before: the answer to an earlier key may come late
+    page.go_back()
+    heading(page, "Episodes")
+
+
+def test_the_source_shows_where_the_program_stands(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    source = "".join(f"line_{number} = {number}\n" for number in range(1, 401))
+    episode = new_episode(watched.store, files={"core.py": source}, name="far")
+    state = {"file": "core.py", "line": 300, "breakpoints": [{"file": "core.py", "line": 5}]}
+    watched.store.add_step(Step(episode_id=episode, index=0, tool="pdb", state=state))
+    finish(watched.store, episode, steps=0)
+    page.goto(f"/episode?id={episode}&step=0&step_tab=Source")
+    ready(page)
+    expect(page.locator(".line.current .count")).to_have_text(["300"])
+    expect(page.locator(".line.current")).to_be_in_viewport()
+    assert page.locator(".line.breakpoint").evaluate("line => line.offsetTop < line.parentElement.scrollTop")
 
 
 def test_the_keyboard(page: sync_api.Page, long: int) -> None:
@@ -144,6 +172,18 @@ def test_steps_arrive_while_an_episode_is_played(page: sync_api.Page, watched: S
     assert len(sent) == before, "the refreshing goes on after the end"
 
 
+def test_who_watches_the_newest_step_stays_there_at_the_end(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    episode = new_episode(watched.store, name="watched to the end")
+    add_many(watched.store, episode, 4)
+    page.goto(f"/episode?id={episode}")
+    ready(page)
+    heading(page, "Step 3:")
+    finish(watched.store, episode, steps=3, failure_step=1)
+    expect(page.get_by_text("failure point: wrong fix")).to_be_visible()
+    ready(page)
+    at(page, 3)
+
+
 def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="evil")
     add_evil(watched.store, episode)
@@ -166,6 +206,6 @@ def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace
     page.evaluate("document.querySelector('.stMain').scrollTop = 0")
     pressed(page, "j", 3)
     pressed(page, "k", 2)
-    assert page.title() == "Episode - stackrank" and alerts == []
+    assert page.title() == f"evil - entrant of evil - episode {episode} - stackrank" and alerts == []
     assert page.locator("img[src='x']").count() == 0
     assert page.evaluate("document.querySelectorAll('[dir=rtl]').length") == 0

@@ -1,0 +1,59 @@
+"""The lines of a source file in pieces, each with its kind; the browser gives the kinds their colours."""
+
+from __future__ import annotations
+
+from pygments.lexers import get_lexer_for_filename
+from pygments.token import Token
+from pygments.util import ClassNotFound
+
+from stackrank.wording import visible
+
+_MOST = 200_000
+"""Characters; a longer file stays plain."""
+_MOST_IN_LINE = 2_000
+_KINDS = (
+    (Token.Keyword, "k"),
+    (Token.Operator.Word, "k"),
+    (Token.Literal.String, "s"),
+    (Token.Literal.Number, "n"),
+    (Token.Comment, "c"),
+    (Token.Name.Function, "f"),
+    (Token.Name.Class, "f"),
+)
+Piece = tuple[str, str]
+"""Kind, empty for ordinary code, and text."""
+
+
+def colored(path: str, text: str, lines: list[str]) -> list[list[Piece]]:
+    """`lines` of `text` in pieces, cut after 2,000 characters; plain where no language is known for `path`."""
+    found = _pieces(path, text) if len(text) <= _MOST else []
+    # Lexers may change what ends a line: what is shown is the text, whatever the colours.
+    if ["".join(part for _, part in line) for line in found] != lines:
+        found = [[("", line)] if line else [] for line in lines]
+    return [_cut(line) for line in found]
+
+
+def _pieces(path: str, text: str) -> list[list[Piece]]:
+    try:
+        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return []
+    found: list[list[Piece]] = [[]]
+    for token, value in lexer.get_tokens(visible(text)):
+        kind = next((name for of, name in _KINDS if token in of), "")
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                found.append([])
+            if part:
+                found[-1].append((kind, part))
+    return found
+
+
+def _cut(line: list[Piece]) -> list[Piece]:
+    left, kept = _MOST_IN_LINE, []
+    for kind, text in line:
+        kept.append((kind, text[:left]))
+        left -= len(text)
+        if left <= 0:
+            break
+    return kept
