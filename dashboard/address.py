@@ -91,9 +91,9 @@ def picked(name: str, ids: Sequence[int]) -> list[int]:
     return found
 
 
-def text_input(label: str, name: str, *, resets: Sequence[str] = (), **options: Any) -> str:
-    """A line of text."""
-    value = st.query_params.get(name, "").replace("\0", "")[:200]
+def text_input(label: str, name: str, *, resets: Sequence[str] = (), most: int = 200, **options: Any) -> str:
+    """A line of text of at most so many characters."""
+    value = st.query_params.get(name, "").replace("\0", "")[:most]
     return str(_draw(st.text_input, name, value, label, default="", resets=resets, **options))
 
 

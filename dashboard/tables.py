@@ -18,6 +18,7 @@ MOST_COMPARED = 4
 """So many entrants are compared side by side."""
 _Column = st.column_config
 _ID = r"id=(\d+)$"
+_EPISODE = r"id=(\d+)"
 
 
 def _dollars(low: float | None, high: float | None) -> str:
@@ -136,8 +137,15 @@ def pick(
             st.caption(hint)
 
 
-def episode_table(rows: Sequence[Mapping[str, Any]], *, key: str, with_run: bool = True) -> None:
-    """Episodes, one of which can be opened."""
+def episode_table(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    key: str,
+    with_run: bool = True,
+    hits: Mapping[int, Mapping[str, Any]] | None = None,
+) -> None:
+    """Episodes, one of which can be opened; `hits`: episode -> the `step` and the `excerpt` that a search found."""
+    steps = {episode: f"&step={hit['step']}" for episode, hit in (hits or {}).items()}
     frame = pd.DataFrame(
         {
             "Verdict": [show.VERDICTS.get(row["verdict"], row["verdict"]) for row in rows],
@@ -152,9 +160,12 @@ def episode_table(rows: Sequence[Mapping[str, Any]], *, key: str, with_run: bool
             "Seconds": [row["wall_s"] for row in rows],
             "Attempt": [row["attempt"] for row in rows],
             "Run": [row["run"] for row in rows],
-            "Episode": [f"episode?id={row['id']}" for row in rows],
+            "Episode": [f"episode?id={row['id']}{steps.get(row['id'], '')}" for row in rows],
         }
     )
+    if hits:
+        told = [hits.get(row["id"]) for row in rows]
+        frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in told])
     if not with_run:
         frame = frame.drop(columns="Run")
     columns = {
@@ -162,12 +173,13 @@ def episode_table(rows: Sequence[Mapping[str, Any]], *, key: str, with_run: bool
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
         "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
-        "Episode": _Column.LinkColumn(display_text=_ID, help="Opens the trace in a new tab."),
+        "Found": _Column.TextColumn(width="large", help="The first step with the text."),
+        "Episode": _Column.LinkColumn(display_text=_EPISODE, help="Opens the trace in a new tab."),
     }
 
     def opened(row: Mapping[str, Any]) -> None:
         label = f"Open episode {row['id']}: {show.escaped(row['task'])}, {show.escaped(row['entrant'])}"
-        show.link(EPISODE_PAGE, label, id=row["id"])
+        show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
 
     hint = "Tick a row to open its trace here; its number opens it in a new tab."
     pick(rows, frame, columns, key=key, name="episodes", alt="Episodes", hint=hint, opened=opened)

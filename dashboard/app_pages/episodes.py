@@ -9,9 +9,16 @@ from stackrank.dashboard import address, show
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import episode_table
 from stackrank.db import queries
+from stackrank.db.search import HELP, parse
+from stackrank.errors import UsageError
 from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
 
 _PAGE = 100
+_MOST_ASKED = 500
+"""Characters of a query."""
+_MORE = ("ep_failure", "ep_stop", "ep_tool", "ep_steps", "ep_steps_max", "ep_cost", "ep_cost_max", "ep_tag")
+_PATIENCE_S = 4.0
+"""After so long a search of texts shows what it has found."""
 _FAILURES = [*map(str, FailurePoint), UNKNOWN]
 _STOPS = list(map(str, StopReason))
 
@@ -25,10 +32,19 @@ labels = {str(run["id"]): f"{run['name']} ({run['id']})" for run in runs}
 names = sorted({entrant["name"] for entrant in ask(queries.entrants)})
 
 
+_RESETS = ("ep_after",)
+query = address.text_input(
+    "Query", "ep_query", resets=_RESETS, placeholder='entrant:qwen -breakpoint tool:pdb text:"AssertionError" steps>20',
+    help=HELP, icon=":material/search:", most=_MOST_ASKED,
+)  # fmt: skip
+try:
+    parse(query)
+except UsageError as error:
+    st.error(show.as_message(error), icon=":material/search_off:")
+    st.stop()
 # The address may ask for any run, by name too, not only for the newest ones.
 asked = st.query_params.get("ep_run")
 choices = [asked, *labels] if asked and asked not in labels else list(labels)
-_RESETS = ("ep_after",)
 with st.container(horizontal=True):
     run = address.selectbox(
         "Run",
@@ -42,7 +58,8 @@ with st.container(horizontal=True):
     entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
     verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
     text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
-with st.container(horizontal=True):
+more = any(name in st.query_params for name in _MORE)
+with st.expander("More filters", expanded=more), st.container(horizontal=True):
     failures = address.multiselect(
         "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=wording.words, width=300
     )
@@ -70,12 +87,13 @@ filters: dict[str, Any] = {
     "newest_first": True,
 }
 after = address.number("ep_after")
-rows = ask(queries.episodes, run, **filters, after=after, limit=_PAGE + 1)
+found = ask(queries.search, query, run, **filters, after=after, limit=_PAGE, seconds=_PATIENCE_S)
+rows, following = found["episodes"], found["following"]
 if rows:
-    episode_table(rows[:_PAGE], key="ep_table")
+    episode_table(rows, key="ep_table", hits=found["hits"])
     st.caption("Newest first, without those that have not started.")
-else:
+elif following is None:
     st.info("No episode matches these filters.", icon=":material/filter_alt_off:")
-
-following = rows[_PAGE - 1]["id"] if len(rows) > _PAGE else None
-address.pager("ep_after", following, first="First page", more="Next page")
+if following is not None and len(rows) < _PAGE:
+    st.caption(f"The texts of {found['looked_at']:,} episodes were looked through, back to episode {following}.")
+address.pager("ep_after", following, first="First page", more="Next page" if len(rows) == _PAGE else "Search on")

@@ -27,6 +27,7 @@ from stackrank.db.queries.reliability import budget_curves, reliability
 from stackrank.db.queries.runs import outages, paused, played_in, progress, run, run_of_flow, runs, tasks_of_run
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
+from stackrank.db.queries.search import search
 from stackrank.db.queries.standings import board, failure_points, leaderboard, rate_history, run_summary
 from stackrank.db.queries.steps import (
     actions,
@@ -102,6 +103,7 @@ __all__ = [
     "run_summary",
     "runs",
     "scope_of",
+    "search",
     "set_aside",
     "side_by_side",
     "step",

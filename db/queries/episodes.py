@@ -55,14 +55,16 @@ def episodes(
     after: int | None = None,
     limit: int = 100,
     newest_first: bool = False,
+    where: Iterable[ColumnElement[bool]] = (),
 ) -> list[rows.EpisodeListed]:
     """Episodes of a run (of all runs for None) by id, with the names of task, entrant and run; no diff, no score.
 
     Filters take one value or several. `tool`: a step used it. `text`: in the task's name or title, or in the error.
-    `counted` None: tries that were repeated, too. `after` is the id of the last episode of the page before.
+    `counted` None: tries that were repeated, too. `after` is the id of the last episode of the page before. `where`:
+    what else has to hold.
     Raises `NotFound` for an unknown run.
     """
-    conditions: list[ColumnElement[bool]] = []
+    conditions = list(where)
     if run is not None:
         conditions.append(_E.run_id == find_run_id(engine, run))
     lists: tuple[tuple[ColumnElement[Any], str | Iterable[str] | None], ...] = (

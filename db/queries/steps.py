@@ -112,6 +112,16 @@ def steps_of(
     return found
 
 
+def texts_of(
+    engine: Engine, run_id: int, episode_ids: Collection[int]
+) -> Iterator[tuple[int, int, tuple[str, Row, str]]]:
+    """Episode, index, and (thought, arguments, observation) of the steps of several episodes of one run, in order."""
+    columns = (_S.episode_id, _S.index, _S.thought, _S.arguments, _S.observation)
+    query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
+    for row in _Blobs(engine, run_id).complete(fetch(engine, query)):
+        yield row["episode_id"], row["index"], (row["thought"], row["arguments"], row["observation"])
+
+
 def _within_investigations(engine: Engine, episode_id: int, found: list[Any]) -> list[Any]:
     """The rows of steps with `investigation`: what follows an `investigate` that was carried out, up to an `answer`."""
     query = select(_S.index, _S.tool).where(_S.episode_id == episode_id, _S.ok, _S.tool.in_(_INVESTIGATIONS))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from stackrank.db.search import HELP
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import FailurePoint, Verdict
@@ -76,6 +77,7 @@ def episodes(
     task: Annotated[list[str] | None, typer.Option(help="Name of a task.")] = None,
     failure_point: Annotated[list[str] | None, typer.Option(help=f"{one_of(FailurePoint)}.")] = None,
     tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
+    query: Annotated[str, typer.Option(help=HELP)] = "",
     limit: Annotated[int, typer.Option(help="List at most this many.")] = 1000,
     after: Annotated[int | None, typer.Option(help="Only episodes with a higher number: the next page.")] = None,
     as_json: Json = False,
@@ -86,10 +88,14 @@ def episodes(
 
     check_terms("--verdict", verdict, Verdict)
     check_terms("--failure-point", failure_point, FailurePoint)
-    rows = queries.episodes(
-        connect(), run, verdict=verdict, entrant=entrant, task=task, failure_point=failure_point, tool=tool,
+    found = queries.search(
+        connect(), query, run, verdict=verdict, entrant=entrant, task=task, failure_point=failure_point, tool=tool,
         limit=limit, after=after,
     )  # fmt: skip
+    hits = found["hits"]
+    rows: list[dict[str, Any]] = [
+        {**row, "hit": hits[row["id"]]} if row["id"] in hits else {**row} for row in found["episodes"]
+    ]
     if as_json:
         print_json(rows)
         return
@@ -98,6 +104,9 @@ def episodes(
         "stop_reason": "stop reason", "failure_point": "failure point", "steps": "steps", "wall_s": "seconds",
         "cost_usd": "cost $",
     }  # fmt: skip
+    if hits:
+        columns |= {"step": "at step", "excerpt": "text"}
+        rows = [{**row, **row.get("hit", {"step": "", "excerpt": ""})} for row in rows]
     print_table(rows, columns, "No episode matches.")
 
 

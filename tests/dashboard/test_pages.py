@@ -121,6 +121,21 @@ def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> N
     assert len(app.code[1].value) > 30_000
 
 
+def test_a_query_finds_episodes_and_the_step(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "episodes", ep_query="-tool:pdb verdict:resolved")
+    assert set(app.dataframe[0].value["Entrant"]) == {"qwen3-coder / rewrite"}
+    app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', ep_run="1")
+    shown = app.dataframe[0].value
+    steps = [int(told.split(":")[0].removeprefix("step ")) for told in shown["Found"]]
+    assert steps and all("passed in" in told for told in shown["Found"])
+    ends = zip(shown["Episode"], steps, strict=True)
+    assert all(link.startswith("episode?id=") and link.endswith(f"&step={step}") for link, step in ends)
+    app = visit(seeded.url, "episodes", ep_query="verdict:<b>good</b>")
+    assert "does not exist; choose resolved, unresolved or error." in texts(app) and not app.dataframe
+    app.text_input(key="ep_query_widget").set_value("text:xyzzy").run()
+    assert "No episode matches" in texts(app)
+
+
 @pytest.mark.slow
 def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"

@@ -1,0 +1,112 @@
+"""The language in which people ask for episodes: `entrant:qwen -breakpoint tool:pdb text:"AssertionError" steps>20`.
+
+Words apart from each other must all hold, values behind commas are alternatives, a minus turns a word around.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from stackrank.errors import UsageError
+from stackrank.storable import storable_text
+from stackrank.terms import UNKNOWN, FailurePoint, Milestone, StopReason, Verdict
+from stackrank.wording import one_of
+
+MILESTONES = tuple(map(str, Milestone))
+NAMES = ("entrant", "model", "task", "run")
+"""Fields of which a part is enough, in capitals or not."""
+EXACT = ("tool", "tools", "tag", "category", "difficulty")
+NUMBERS = ("steps", "cost", "tokens", "seconds", "attempt")
+CLOSED: dict[str, tuple[str, ...]] = {
+    "verdict": tuple(map(str, Verdict)),
+    "failure": (*map(str, FailurePoint), UNKNOWN),
+    "stop": tuple(map(str, StopReason)),
+}
+TEXT = "text"
+FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT)
+HELP = (
+    f'Words that must all hold, such as entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
+    f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus turns a word around, commas separate "
+    "alternatives."
+)
+_VALUE = r'"[^"]*"|[^\s",]+'
+_WORD = re.compile(
+    rf"(?P<minus>-?)(?:(?P<field>[a-z_]+)(?P<op>:|>=|<=|=|>|<))?(?P<values>(?:{_VALUE})(?:,(?:{_VALUE}))*)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a query. `field` is one of `FIELDS`, or a milestone, which has no values."""
+
+    field: str
+    op: str = ":"
+    values: tuple[str, ...] = ()
+    negated: bool = False
+
+
+def parse(query: str) -> list[Word]:
+    """The words of a query; none for an empty one. Raises `UsageError` for what means nothing."""
+    words, at = [], 0
+    query = storable_text(query).strip()
+    while at < len(query):
+        if query[at].isspace():
+            at += 1
+            continue
+        end = next((place for place in range(at, len(query)) if query[place].isspace()), len(query))
+        found = _WORD.match(query, at)
+        if query[at:].count('"') % 2:
+            raise UsageError(
+                f"The quotation mark in {_shown(query[at:])} is not closed: end the text with another one."
+            )
+        if not found or not found.end() > at or (found.end() < len(query) and not query[found.end()].isspace()):
+            raise UsageError(
+                f"{_shown(query[at:end])} cannot be read: write FIELD:VALUE, with quotes around odd values."
+            )
+        words.append(_word(found))
+        at = found.end()
+    return words
+
+
+def _word(found: re.Match[str]) -> Word:
+    field, op, negated = found["field"], found["op"], bool(found["minus"])
+    values = tuple(value.strip('"') for value in re.findall(_VALUE, found["values"] or ""))
+    if field is None:
+        if (found["values"] or "").startswith('"') and values[0]:
+            return Word(TEXT, values=values, negated=negated)
+        if len(values) != 1 or values[0] not in MILESTONES:
+            hint = f'text:"{values[0]}" searches for a text' if values and values[0] else f"say {one_of(MILESTONES)}"
+            raise UsageError(f"{_shown(found[0])} is no milestone ({', '.join(MILESTONES)}); {hint}.")
+        return Word(values[0], negated=negated)
+    if field not in FIELDS:
+        raise UsageError(f"{_shown(found[0])}: there is no field {field!r}; choose {one_of(FIELDS)}.")
+    if not all(values) or not values:
+        raise UsageError(f"{_shown(found[0])}: {field} needs a value, as in {field}{op}{_example(field)}.")
+    if field in NUMBERS:
+        _check_numbers(found[0], field, values)
+    elif op not in (":", "="):
+        raise UsageError(f"{_shown(found[0])}: only {one_of(NUMBERS)} can be compared; write {field}:{values[0]}.")
+    if field in CLOSED:
+        _check_known(found[0], values, CLOSED[field])
+    return Word(field, ":" if op == "=" else op, values, negated)
+
+
+def _check_numbers(word: str, field: str, values: Collection[str]) -> None:
+    for value in values:
+        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value):
+            raise UsageError(f"{_shown(word)}: {value!r} is no number; write, for instance, {field}>20.")
+
+
+def _check_known(word: str, values: Collection[str], known: Collection[str]) -> None:
+    if unknown := [value for value in values if value not in known]:
+        raise UsageError(f"{_shown(word)}: {unknown[0]!r} does not exist; choose {one_of(known)}.")
+
+
+def _example(field: str) -> str:
+    return "20" if field in NUMBERS else CLOSED.get(field, ("pdb" if field in ("tool", "text") else "name",))[0]
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
