@@ -32,7 +32,13 @@ _LISTED = (
     ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
     ("episodes", "list_alt", "Find episodes by entrant, task, verdict, failure point or tool, and open their traces."),
 )
-_HIDDEN = (("task", "task"), ("run", "play_circle"), ("episode", "bug_report"), ("diverge", "fork_right"))
+_HIDDEN = (
+    ("task", "task"),
+    ("run", "play_circle"),
+    ("episode", "bug_report"),
+    ("diverge", "fork_right"),
+    ("against", "compare_arrows"),
+)
 
 
 def _page(name: str, icon: str, **options: Any) -> Any:

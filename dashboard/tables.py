@@ -13,7 +13,7 @@ from stackrank.dashboard import show
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
-RUNS_PAGE, TASKS_PAGE = "app_pages/runs.py", "app_pages/tasks.py"
+RUNS_PAGE, TASKS_PAGE, AGAINST_PAGE = "app_pages/runs.py", "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """So many entrants are compared side by side."""
 _Column = st.column_config
@@ -116,23 +116,29 @@ def pick(
     alt: str,
     hint: str,
     opened: Callable[[Mapping[str, Any]], None],
+    two: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None,
 ) -> None:
-    """A table of which a row can be ticked, with its CSV; above it stands what `opened` draws for it, else the hint."""
+    """A table of which a row can be ticked, with its CSV; above it stands what `opened` draws for it, else the hint.
+
+    With `two`, more rows can be ticked, and of two stands there what that draws.
+    """
     opener = st.container()
     event = show.grid(
         frame,
         key=key,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode="multi-row" if two else "single-row",
         column_config=columns,
         height=show.table_height(len(rows)),
         alt=alt,
     )
     show.csv_button(rows, name=name, key=key)
-    index = next(iter(event.selection.rows), None)
+    picked = [rows[index] for index in event.selection.rows if index < len(rows)]
     with opener:
-        if index is not None and index < len(rows):
-            opened(rows[index])
+        if len(picked) == 1:
+            opened(picked[0])
+        elif two and len(picked) == 2:
+            two(*picked)
         else:
             st.caption(hint)
 
@@ -216,5 +222,11 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     def opened(row: Mapping[str, Any]) -> None:
         show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])
 
-    hint = "Tick a row to open the run here; its id opens it in a new tab."
-    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, opened=opened)
+    def two(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+        a, b = sorted((one["id"], other["id"]))
+        show.link(
+            AGAINST_PAGE, f"Run {b} against run {a}: what changed, and on which tasks", "compare_arrows", a=a, b=b
+        )
+
+    hint = "Tick a row to open the run here, two to lay one against the other; an id opens it in a new tab."
+    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, opened=opened, two=two)

@@ -5,7 +5,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import RUN_PAGE, leaderboard_table, run_table
+from stackrank.dashboard.tables import AGAINST_PAGE, RUN_PAGE, leaderboard_table, run_table
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.terms import RunStatus
@@ -25,6 +25,20 @@ def going_on() -> None:
             st.caption("No run is in progress.")
 
 
+def news(run_id: int) -> None:
+    """What is new in the latest run, in one sentence, and the way to the tasks behind it."""
+    rows = ask(queries.changes, run_id)
+    if not rows:
+        return
+    before = max(row["before"] for row in rows)
+    found = ask(queries.run_pair, before, run_id)
+    icon = "trending_down" if any(row["sure"] and row["difference"] < 0 for row in rows) else "timeline"
+    sentence = queries.pair_sentence(rows, found["worse"], found["better"])
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/{icon}: **{show.escaped(sentence)}**", width="stretch")
+        show.link(AGAINST_PAGE, f"Why? Against run {before}", "help", a=before, b=run_id)
+
+
 def latest(run_id: int) -> None:
     """The latest scheduled run that came to an end, against the one before it."""
     run = ask(queries.run, run_id)
@@ -36,6 +50,7 @@ def latest(run_id: int) -> None:
         show.link(RUN_PAGE, "Open", id=run_id)
     if run["reason"]:
         st.caption(show.escaped(run["reason"]))
+    news(run_id)
     errors = run["errors"] / run["done"] if run["done"] else 0.0
     with st.container(horizontal=True):
         st.metric("Episodes", f"{run['done']}/{run['episodes_total'] - run['not_played']}", border=True)

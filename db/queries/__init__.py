@@ -24,6 +24,7 @@ from stackrank.db.queries.notes import notes
 from stackrank.db.queries.proposals import acceptance, proposal, proposals, rejected_changes
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
+from stackrank.db.queries.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.runs import outages, paused, played_in, progress, run, run_of_flow, runs, tasks_of_run
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
@@ -87,6 +88,7 @@ __all__ = [
     "neighbours",
     "notes",
     "outages",
+    "pair_sentence",
     "paused",
     "played_in",
     "progress",
@@ -100,6 +102,7 @@ __all__ = [
     "resolved_by",
     "run",
     "run_of_flow",
+    "run_pair",
     "run_summary",
     "runs",
     "scope_of",

@@ -24,9 +24,9 @@ def ready(page: sync_api.Page) -> None:
     assert page.locator('[data-testid="stException"]').count() == 0
 
 
-def tick(page: sync_api.Page, row: int) -> None:
-    """Tick a row, from 1, of the first table; it is a drawing, so a click before it is painted is lost."""
-    grid = page.locator('[data-testid="stDataFrame"]').first
+def tick(page: sync_api.Page, row: int, table: int = 0) -> None:
+    """Tick a row, from 1, of a table, from 0; it is a drawing, so a click before it is painted is lost."""
+    grid = page.locator('[data-testid="stDataFrame"]').nth(table)
     grid.get_by_test_id(f"glide-cell-1-{row - 1}").wait_for(state="attached")
     grid.click(position={"x": 15, "y": 35 * row + 17})
 

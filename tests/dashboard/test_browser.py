@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -144,6 +145,22 @@ def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
         page.goto(path)
         ready(page)
         sync_api.expect(page.get_by_text("There is no")).to_be_visible()
+
+
+def test_why_a_run_is_worse_is_three_clicks_away(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    """From Overview to the tasks behind the sentence, and on to what the agent did otherwise."""
+    page.goto("/")
+    ready(page)
+    sync_api.expect(page.get_by_text("tasks resolved less often:")).to_be_visible()
+    page.get_by_role("link", name="Why?").click()
+    sync_api.expect(page.get_by_role("heading", name=re.compile(r"^Run \d+ against run \d+$"))).to_be_visible()
+    heading(page, "Resolved less often")
+    ready(page)
+    tick(page, 1, table=1)
+    page.get_by_role("link", name="side by side").click()
+    page.wait_for_url("**/diverge?a=*&b=*")
+    ready(page)
+    sync_api.expect(page.get_by_text("They part at line")).to_be_visible()
 
 
 def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
