@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.env.benchmarks.bug_suite import DATA, load_task
 from stackrank.env.patches import make_diff
@@ -47,6 +48,7 @@ ROOT = Path(__file__).parents[2]
         ("episodes 17", 2, ["17", "stackrank runs"]),
         ("episodes", 2, ["no run yet", "stackrank run"]),
         ("episodes --verdict solved", 2, ["--verdict solved", "resolved, unresolved or error"]),
+        ("episodes --query verdct:x", 2, ["verdct:x", "choose entrant, model"]),
         ("export --verdict solved", 2, ["--verdict solved", "unresolved"]),
         ("trace 17", 2, ["17", "stackrank episodes"]),
         ("trace what", 2, ["what"]),
@@ -204,6 +206,24 @@ def test_doctor(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None
 def test_gc_with_nothing_to_do(stackrank: CommandLine) -> None:
     assert stackrank("gc", "--json").json() == {"removed": []}
     assert "nothing" in stackrank("gc").out
+
+
+def test_a_query_finds_episodes_and_the_step(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", url := f"sqlite:///{tmp_path / 'seeded.db'}")
+    engine = connect(url)
+    run = seed(engine, tasks=4).runs[0]
+    query = 'verdict:resolved text:"passed in"'
+    rows = stackrank("episodes", str(run), "--query", query, "--json").json()
+    assert rows and {row["verdict"] for row in rows} == {"resolved"}
+    for row in rows:
+        assert "passed in" in row["hit"]["excerpt"]
+        assert "passed in" in queries.step_text(engine, row["id"], row["hit"]["step"], "observation", chars=10_000)
+    engine.dispose()
+    assert "at step" in stackrank("episodes", str(run), "--query", query).out
+    rows = stackrank("episodes", str(run), "--query", "-tool:pdb", "--json").json()
+    assert rows and not any("hit" in row for row in rows)
 
 
 @pytest.mark.slow
