@@ -11,8 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import show
+from stackrank.dashboard import address, show
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.colors import colored
 from stackrank.dashboard.trace.files import plain_path
 from stackrank.dashboard.trace.steps import where
@@ -57,7 +58,18 @@ def source(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) -> Non
         st.caption("More of this file is not stored: only small text files of a task are, as they were given.")
         return
     st.caption(_legend(episode, state, stood, path))
-    _SOURCE(key=f"{key}_source", data=_view(episode, state, stood, path, text))
+    line = address.number("step_line")
+    if line is None and plain_path(stood.get("file")) == path and isinstance(stood.get("line"), int):
+        line = stood["line"]
+    if line is not None:
+        travel.line_history(episode, step["index"], path, line)
+
+    def clicked() -> None:
+        chosen = st.session_state[f"{key}_source"].line
+        if isinstance(chosen, int) and 0 < chosen < 10**9:
+            address.put(step_line=chosen)
+
+    _SOURCE(key=f"{key}_source", data=_view(episode, state, stood, path, text), on_line_change=clicked)
     doubts(files)
 
 
@@ -134,6 +146,7 @@ def stack(episode: Mapping[str, Any], step: Mapping[str, Any]) -> None:
         )
         show.grid(table, height=show.table_height(len(frames), 320), alt="Calls, outermost first")
     _pairs(state.get("locals"), ("Local", "Value"), "Local variables")
+    travel.values(episode, step["index"])
     points = [f"{file}:{line}" for file, line in _breakpoints(state)]
     if points:
         st.text(wording.visible(f"Breakpoints: {', '.join(points)}"))

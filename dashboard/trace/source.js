@@ -1,5 +1,5 @@
 // A file with the lines that the debugger stands at and stops at. Its text is the agent's: it goes in as text only.
-function draw({ data, parentElement }) {
+function draw({ data, parentElement, setTriggerValue }) {
   const file = JSON.parse(typeof data === "string" ? data : new TextDecoder().decode(data))
   const box = parentElement.querySelector(".source")
   box.setAttribute("aria-label", `Source of ${file.path}`)
@@ -16,6 +16,8 @@ function draw({ data, parentElement }) {
       const count = document.createElement("span")
       count.className = "count"
       count.textContent = String(number)
+      count.title = "Which steps stopped here or edited this line?"
+      count.onclick = () => setTriggerValue("line", number)
       const code = document.createElement("code")
       for (const [kind, part] of pieces) {
         const piece = document.createElement("span")

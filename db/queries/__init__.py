@@ -21,6 +21,7 @@ from stackrank.db.queries.funnel import funnel, labelled_otherwise, set_aside
 from stackrank.db.queries.gate import gate
 from stackrank.db.queries.health import health
 from stackrank.db.queries.notes import notes
+from stackrank.db.queries.pauses import pauses
 from stackrank.db.queries.proposals import acceptance, proposal, proposals, rejected_changes
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
@@ -90,6 +91,7 @@ __all__ = [
     "outages",
     "pair_sentence",
     "paused",
+    "pauses",
     "played_in",
     "progress",
     "proposal",

@@ -75,12 +75,13 @@ class _Blobs:
         return [whole(part, self.contents) if short else part for part, short in picked]
 
 
-def _blobs_of(engine: Engine, episode_id: int) -> _Blobs:
+def blobs_of(engine: Engine, episode_id: int) -> _Blobs:
+    """What reads the blobs of an episode's steps."""
     return _Blobs(engine, select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id).scalar_subquery())
 
 
 def _asked(engine: Engine, episode_id: int, query: Any) -> list[Row]:
-    return _blobs_of(engine, episode_id).complete(fetch(engine, query))
+    return blobs_of(engine, episode_id).complete(fetch(engine, query))
 
 
 def steps(
@@ -141,7 +142,7 @@ def _investigated(found: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
 
 def whole_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
     """The steps of an episode with every column of theirs, times as times, in order."""
-    blobs = _blobs_of(engine, episode_id)
+    blobs = blobs_of(engine, episode_id)
     first: int | None = 0
     while first is not None:
         query = select(STEP).where(_S.episode_id == episode_id, _S.index >= first)
@@ -162,7 +163,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     columns = [_S[name] for name in (*shown, "arguments", "thought", "state")]
     query = select(*columns).where(_S.episode_id == episode_id, _S.index >= first)
     found = fetch(engine, query.order_by(_S.index).limit(limit))
-    blobs = _blobs_of(engine, episode_id)
+    blobs = blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
     folded = [row.pop("state") for row in found]
     states = blobs.parts(folded, (*names, "tests"))
@@ -244,7 +245,7 @@ def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
     """
     query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last, _S.ok)
     found = fetch(engine, query.order_by(_S.index))
-    states = _blobs_of(engine, episode_id).parts([row["state"] for row in found], ("diff", "edited"))
+    states = blobs_of(engine, episode_id).parts([row["state"] for row in found], ("diff", "edited"))
     both = zip(found, states, strict=True)
     made = [{"index": r["index"], "tool": r["tool"], "diff": s.get("diff"), "edited": s.get("edited")} for r, s in both]
     return [row for row in made if row["tool"] == "bash" or (row["diff"], row["edited"]) != (None, None)]
@@ -252,7 +253,7 @@ def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
 
 def before(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
     """The last step up to `index` whose state has `part` (`event`: the debugger stood somewhere; `tests`; ...)."""
-    blobs, at_once = _blobs_of(engine, episode_id), 16
+    blobs, at_once = blobs_of(engine, episode_id), 16
     while index >= 0:
         query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= index)
         found = fetch(engine, query.order_by(_S.index.desc()).limit(at_once))

@@ -25,7 +25,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.tools import tool_set
 from stackrank.wording import visible
-from tests.dashboard.seed import SOURCE
+from tests.dashboard.seed import HOSTILE, SOURCE
 from tests.dashboard.traces import add_many, finish, new_episode
 from tests.env.conftest import make_task, usable
 
@@ -194,6 +194,34 @@ def test_the_source_is_as_it_was_at_the_step(visit: Any, played: SimpleNamespace
     assert plain(after)[13] == "        for item in items:" and after["touched"] == [14]
     cut = view(visit(played.url, "episode", id=played.episode, step="4", step_tab="Source"))
     assert plain(cut) == [*lines[2:13], "        for item in items:", *lines[14:]]
+
+
+def test_a_local_over_the_steps(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    for index, value in enumerate(("0", "0", "3", None, "3", HOSTILE)):
+        at = {"file": "core.py", "line": 12 + index % 2, "function": "Book.total", "breakpoints": []}
+        state = {} if value is None else {**at, "locals": {"result": value, "odd": [1]}}
+        store.add_step(Step(episode_id=episode, index=index, tool="pdb", state=state))
+    edit = {"kind": "edit", "edited": "core.py", "lines": [13, 14]}
+    store.add_step(Step(episode_id=episode, index=6, tool="rewrite", state=edit))
+    finish(store, episode, steps=6)
+    app = visit(url, "episode", id=str(episode), step="2", step_tab="Stack", step_local="result")
+    table = next(each.value for each in app.dataframe if "Steps" in each.value)
+    assert table.to_dict("list") == {
+        "": ["", "▶", ""],
+        "Steps": ["0–1", "2–4", "5"],
+        "Function": ["Book.total"] * 3,
+        "Value": ["0", "3", HOSTILE],
+    }
+    app = visit(url, "episode", id=str(episode), step="2", step_tab="Source", step_line="13")
+    assert "Line 13: 2 stops, 1 edits" in texts(app)
+    assert [each.label for each in app.button if each.label.startswith("Step ")] == ["Step 1", "Step 5", "Step 6"]
+    app.button(key="travel_line_5").click().run()
+    assert "Step 5: pdb" in texts(app) and app.query_params["step"] in ("5", ["5"])
+    # Without a wish, it is the line where the program stands.
+    assert "Line 12: 3 stops" in texts(visit(url, "episode", id=str(episode), step="2", step_tab="Source"))
 
 
 def test_the_fix_marks_lines_only_after_it_was_asked_for(visit: Any, played: SimpleNamespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -83,6 +84,10 @@ def test_the_source_shows_where_the_program_stands(page: sync_api.Page, watched:
     expect(page.locator(".line.current .count")).to_have_text(["300"])
     expect(page.locator(".line.current")).to_be_in_viewport()
     assert page.locator(".line.breakpoint").evaluate("line => line.offsetTop < line.parentElement.scrollTop")
+    expect(page.get_by_text("Line 300: 1 stops")).to_be_visible()
+    page.locator(".count", has_text=re.compile("^299$")).click()
+    expect(page.get_by_text("Line 299: 0 stops")).to_be_visible()
+    assert "step_line=299" in page.evaluate("location.search")
 
 
 def test_the_keyboard(page: sync_api.Page, long: int) -> None:
