@@ -113,7 +113,7 @@ def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> N
     assert shown[1].startswith(HOSTILE) and len(shown[1]) < 21_000 and "more characters" in shown[1]
     assert not any("<script>" in part.value for part in app.markdown)
     # The thought is Markdown: it is bold where it says so, and what it says is markup or leads elsewhere stays text.
-    (thought,) = [part.proto.body for part in app.get("html") if "stackrank-prose" in part.proto.body]
+    (thought,) = [part.proto.body for part in app.get("html") if 'class="stackrank-prose"' in part.proto.body]
     assert "&lt;script&gt;" in thought and "<strong>bold</strong>" in thought and "[a](b)" in thought
     assert not re.search("<(script|img|a)", thought)
     assert not any(part.allow_html for part in app.markdown)
