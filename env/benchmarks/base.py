@@ -31,6 +31,8 @@ class Source:
     """A folder of git repositories, for data that names commits."""
     environments: Path | None = None
     """A file that says how environments are built, for data whose images cannot be had."""
+    seed: str = ""
+    """For benchmarks that make their tasks: what they are made from. Empty: today."""
     fetch: bool = True
     """Whether data that is not here yet may be fetched from a package index."""
 

@@ -99,6 +99,9 @@ class Recipe(_Model):
     """Gitignore patterns of what nobody needs."""
     suite: list[str] = []
     """The library's quick tests that agents can run, and that every verdict runs: files or ids."""
+    own_tests: list[str] = []
+    """The files and folders of the library's own tests that pass in a sandbox with nothing but its requirements: what
+    `fresh` seeks faults by. Empty: it seeks none here."""
     timeout_s: float = Field(default=60, gt=0)
     tasks: list[TaskRecipe] = Field(min_length=1)
 

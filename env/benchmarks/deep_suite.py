@@ -75,7 +75,7 @@ class Deep(TaskByTask):
 
 def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
     """One task. Raises BenchmarkError."""
-    files = _without(_library(recipe.library, recipe.version, recipe.sha256, fetch), tuple(recipe.omit))
+    files = _without(library_files(recipe, fetch), tuple(recipe.omit))
     broken = plant(files, about.changes)
     if (made := digest_of(broken)) != about.broken:
         raise BenchmarkError(f"{about.id}: its changes make other files than they did ({made}, not {about.broken})")
@@ -112,6 +112,11 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
         limits=Limits(timeout_s=recipe.timeout_s),
         measured=measured,
     )
+
+
+def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
+    """All files of a recipe's library. Raises BenchmarkError."""
+    return _library(recipe.library, recipe.version, recipe.sha256, fetch)
 
 
 def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:

@@ -10,6 +10,7 @@ from stackrank.env.benchmarks.aider import Aider
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.benchmarks.deep_suite import Deep
+from stackrank.env.benchmarks.fresh import Fresh
 from stackrank.env.benchmarks.harbor import Harbor
 from stackrank.env.benchmarks.mini_nightmare import MiniNightmare
 from stackrank.env.benchmarks.repo import Repo
@@ -19,6 +20,7 @@ from stackrank.env.task import Task
 BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
     "bugs": BugSuite,
     "deep": Deep,
+    "fresh": Fresh,
     "mini_nightmare": MiniNightmare,
     "aider": Aider,
     "swebench": SweBench,

@@ -46,6 +46,8 @@ class InjectionOptions:
     """Seconds that a test run of a task may take; the whole of the project's tests may take five times as long."""
     deep: bool = False
     """Whether only faults far from their failures are wanted."""
+    share: tuple[int, int] = (0, 1)
+    """Which share of all candidates is tried, from 0, and of how many: two shares have none in common."""
 
 
 @dataclass
@@ -100,6 +102,8 @@ class Injection:
         candidates = find_candidates(self._files, reach, self._wishes.seed, operators)
         if not candidates:
             raise BenchmarkError("its tests reach no line that could be changed")
+        number, shares = self._wishes.share
+        candidates = [each for each in candidates if _share_of(each, shares) == number]
         tally = Tally(self._wishes.count, len(candidates))
         project = Project(self._files, self._wishes.test, reach, self._wishes.timeout_s, self._wishes.deep)
         accepted: list[tuple[Candidate, Verified]] = []
@@ -200,3 +204,7 @@ class Injection:
                     continue
                 found[result.key] = result
         return found
+
+
+def _share_of(candidate: Candidate, shares: int) -> int:
+    return int(hashlib.sha256(candidate.key.encode()).hexdigest()[:8], 16) % shares

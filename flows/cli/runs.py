@@ -41,6 +41,7 @@ def run(
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
+    night: Annotated[str | None, typer.Option(help="Seed of the benchmark fresh. Default: today's date.")] = None,
     tasks: Annotated[str | None, typer.Option(help="Task names, separated by commas.")] = None,
     limit: Annotated[int | None, typer.Option(help="Play at most this many tasks, taken evenly from the list.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Agent; may be given several times.")] = None,

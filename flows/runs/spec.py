@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -111,6 +112,8 @@ class RunSpec(BaseModel):
     """A folder of git repositories, for benchmarks whose data names commits."""
     environments: str | None = None
     """A file that says how environments are built where images cannot be pulled."""
+    night: str = ""
+    """The seed of the benchmark `fresh`: a date, a number, or any text. Today's date where absent."""
     tasks: list[str] | None = None
     """Task names; all where absent."""
     limit: int | None = Field(None, ge=1)
@@ -187,7 +190,7 @@ class RunSpec(BaseModel):
         """Where the benchmark's data is."""
         places = (self.path, self.fixes, self.repos, self.environments)
         path, fixes, repos, environments = (Path(each) if each else None for each in places)
-        return Source(path, fixes, repos, environments)
+        return Source(path, fixes, repos, environments, self.night)
 
     @field_validator("path", "fixes", "repos", "environments")
     @classmethod
@@ -232,6 +235,14 @@ class RunSpec(BaseModel):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _tonight(self) -> RunSpec:
+        # Stored with a run, which may go on after midnight; not with a schedule, whose every run has its own.
+        if self.benchmark == "fresh" and not self.night:
+            self.night = date.today().isoformat()
+            self.model_fields_set.discard("night")
+        return self
 
     @model_validator(mode="after")
     def _all_entrants(self) -> RunSpec:

@@ -1,0 +1,120 @@
+"""A task of `fresh`: one change of a library, and half of the tests that notice it."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.env.benchmarks.deep_suite import library_files
+from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
+from stackrank.env.environment import Environment
+from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.sandbox.guest.source import functions
+from stackrank.env.task import Limits, Task
+from stackrank.source import parse_python
+
+
+class FreshTask(BaseModel):
+    """What one task is made of, beside its library."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    library: str
+    change: Change
+    broken: str
+    """Digest of the changed files."""
+    category: str
+    command: str
+    fail_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """Its name, which tells nothing of where it is."""
+        return f"{self.library}-{self.broken[:8]}"
+
+
+def load_task(recipe: Recipe, about: FreshTask) -> Task:
+    """One task. Raises BenchmarkError."""
+    files = library_of(recipe)
+    broken = plant(files, [about.change])
+    if (made := digest_of(broken)) != about.broken:
+        raise BenchmarkError(f"{about.id}: its change makes another file than it did ({made}, not {about.broken})")
+    shown, hidden, withheld = split(files, about.fail_to_pass)
+    visible = shlex.join(word for word in shlex.split(about.command) if word.partition("[")[0] not in withheld)
+    fix = make_diff(broken, {path: files[path] for path in broken})
+    given = {**files, **broken, **shown}
+    return Task(
+        id=about.id,
+        benchmark="fresh",
+        title=f"{recipe.library}: {_words(about.fail_to_pass[0])}",
+        statement=f"Since we use this copy of {recipe.library}, something is wrong with it that was right before: "
+        f"{_words(about.fail_to_pass[0])}. Nothing else has changed.",
+        files=given,
+        hidden_files=hidden,
+        test_command=visible,
+        score_command=about.command,
+        category=about.category,
+        tags=(recipe.library,),
+        fail_to_pass=about.fail_to_pass,
+        pass_to_pass=about.pass_to_pass,
+        fix=fix,
+        faults=find_faults(given, fix),
+        readonly=(*TEST_PATTERNS, "tests/", "test/"),
+        editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        environment=environment_of(recipe),
+        limits=Limits(timeout_s=recipe.timeout_s),
+    )
+
+
+def library_of(recipe: Recipe) -> dict[str, bytes]:
+    """A library with its tests, and without what nobody needs."""
+    files = library_files(recipe)
+    folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests)}
+    return {path: content for path, content in files.items() if path.partition("/")[0] in folders}
+
+
+def environment_of(recipe: Recipe) -> Environment | None:
+    """What its tests need."""
+    return Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None
+
+
+def split(files: Mapping[str, bytes], failing: tuple[str, ...]) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
+    """The test files as agents see them, without the second half of the failing functions; as they are; what is gone.
+
+    Raises BenchmarkError where there are not two, or what is left is no Python.
+    """
+    found = list(dict.fromkeys(test.partition("[")[0] for test in failing))
+    withheld = set(found[(len(found) + 1) // 2 :])
+    if not withheld:
+        raise BenchmarkError("one test alone notices it")
+    shown: dict[str, bytes] = {}
+    for path in sorted({test.partition("::")[0] for test in withheld}):
+        gone = {test.partition("::")[2].replace("::", ".") for test in withheld if test.startswith(f"{path}::")}
+        lines = files[path].decode().split("\n")
+        spans = [_span(node) for name, node in functions(parse_python(files[path])) if name in gone]
+        for first, last in sorted(spans, reverse=True):
+            del lines[first - 1 : last]
+        shown[path] = "\n".join(lines).encode()
+        try:
+            parse_python(shown[path])
+        except (SyntaxError, ValueError):
+            raise BenchmarkError("its tests cannot be told apart") from None
+        if len(spans) < len(gone):
+            raise BenchmarkError("its tests cannot be told apart")
+    return shown, {path: files[path] for path in shown}, withheld
+
+
+def _span(node: ast.AST) -> tuple[int, int]:
+    """First and last line of a function, its decorators with it."""
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno
+
+
+def _words(test: str) -> str:
+    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_").replace("_", " ")
