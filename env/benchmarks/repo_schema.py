@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -224,6 +225,8 @@ def _sentence(error: ValidationError, node: Node, above: tuple[str | int, ...]) 
             message = "not a field" + (f", did you mean {near[0]}?" if near else "")
         elif each["type"] == "missing":
             message = "missing"
+        elif each["type"] == "string_type" and isinstance(each["input"], int | float | date):
+            message = f"YAML reads {each['input']} where a text is wanted: put it in quotes"
         problems.append(f"line {line}: {field}: {message}")
     return "; ".join(problems)
 

@@ -160,13 +160,15 @@ def test_hidden_tests_and_patches_beside_the_source_are_not_shown(folder: Path) 
 def test_git_source(folder: Path, tmp_path: Path) -> None:
     made = make_repository(tmp_path / "clone")
     write(folder, {"fix.patch": made.fix, "tests.patch": made.test_patch})
-    source = f"source: {{git: ../clone, commit: {made.before[:8]}}}"
+    source = f"source: {{git: ../clone, commit: '{made.before[:8]}'}}"
     task = only(load(folder, f"id: x, {source}, test: pytest tests, fix: fix.patch, test_patch: tests.patch"))
     assert validate(task, lambda spec: Sandbox(usable("local"), spec), 1).valid
     below = only(load(folder, f"id: x, {source[:-1]}, subdir: shop}}, test: pytest"))
     assert sorted(below.files) == ["__init__.py", "cart.py"]
     reason = load(folder, GOOD, f"id: x, source: {{git: ../clone, commit: '{'0' * 40}'}}, test: y").excluded()["x"]
     assert "has no commit 0000" in reason
+    reason = load(folder, GOOD, "id: x, source: {git: ../clone, commit: 12345678}, test: y").excluded()["x"]
+    assert reason.endswith("source.commit: YAML reads 12345678 where a text is wanted: put it in quotes")
 
 
 def test_commands() -> None:
