@@ -22,14 +22,19 @@ class List {
   }
 
   update(data) {
-    // Who comes by a link to a step is to see it.
-    if (!this.data && addressStep() !== null) this.box.scrollIntoView({ block: "nearest" })
+    const linked = !this.data && addressStep() !== null
     this.data = data
     this.selection.update(data.start, this.selection.send)
     this.palette = styleOf(this.root).palette
     this.drawTools()
     this.filter()
     this.reveal()
+    // Who comes by a link to a step is to see it. Only the row: the header above stays where there is room for both.
+    if (linked) requestAnimationFrame(() => this.selectedRow()?.scrollIntoView({ block: "nearest" }))
+  }
+
+  selectedRow() {
+    return this.space.querySelector('[aria-selected="true"]')
   }
 
   colorOf(tool) {
