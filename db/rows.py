@@ -531,18 +531,12 @@ class ToolSetRow(TypedDict):
     cost_per_resolved: float | None
 
 
-class Change(TypedDict):
-    """How an entrant differs from the earlier runs of the series: its last `runs` from the `baseline` runs before.
+class Difference(TypedDict):
+    """An entrant's rate before and now over `tasks`. Rates are in 0..1, the interval is for this entrant alone.
 
-    `before` is the newest run of the baseline. The difference is in 0..1, its interval for this entrant alone;
     `p_value` is Holm's, over the entrants. `sure`: it is below 0.05.
     """
 
-    entrant_id: int
-    entrant: str
-    before: int
-    runs: int
-    baseline: int
     tasks: int
     rate_before: float
     rate: float
@@ -551,6 +545,19 @@ class Change(TypedDict):
     ci_high: float
     p_value: float
     sure: bool
+
+
+class Change(Difference):
+    """How an entrant differs from the earlier runs of the series: its last `runs` from the `baseline` runs before.
+
+    `before` is the newest run of the baseline.
+    """
+
+    entrant_id: int
+    entrant: str
+    before: int
+    runs: int
+    baseline: int
 
 
 class Reliability(TypedDict):

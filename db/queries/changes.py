@@ -32,15 +32,22 @@ def changed(entrants: Sequence[Past]) -> list[tuple[Past, rows.Change]]:
                 "before": one.baseline[-1],
                 "runs": change.runs,
                 "baseline": change.baseline,
-                "tasks": change.tasks,
-                "rate_before": change.before,
-                "rate": change.now,
-                "difference": change.difference,
-                "ci_low": change.low,
-                "ci_high": change.high,
-                "p_value": p_value,
-                "sure": p_value < stats.ALPHA,
+                **difference(change, p_value),
             },
         )
         for (one, change), p_value in zip(found, corrected, strict=True)
     ]
+
+
+def difference(change: stats.Change, p_value: float) -> rows.Difference:
+    """The change as a row, with its corrected p-value."""
+    return {
+        "tasks": change.tasks,
+        "rate_before": change.before,
+        "rate": change.now,
+        "difference": change.difference,
+        "ci_low": change.low,
+        "ci_high": change.high,
+        "p_value": p_value,
+        "sure": p_value < stats.ALPHA,
+    }

@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 
 from sqlalchemy import Engine, select
 
-from stackrank.db import conditions, stats
+from stackrank.db import conditions, rows, stats
+from stackrank.db.queries.changes import difference
 from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.transactions import ENTRANT, EPISODE, TASK
@@ -31,18 +32,10 @@ class Flip(TypedDict):
     episode: int
 
 
-class Both(TypedDict):
-    """An entrant in both runs, over the tasks that both counted; rates in 0..1, p by Holm over the entrants."""
+class Both(rows.Difference):
+    """An entrant in both runs, over the tasks that both counted."""
 
     entrant: str
-    tasks: int
-    rate_before: float
-    rate: float
-    difference: float
-    ci_low: float
-    ci_high: float
-    p_value: float
-    sure: bool
     worse: int
     better: int
 
@@ -140,14 +133,7 @@ def _flip(entrant: str, task: tuple[str, str], then: Sequence[Side], now: Sequen
 def _both(entrant: str, change: stats.Change, p_value: float, flips: Sequence[Flip]) -> Both:
     return {
         "entrant": entrant,
-        "tasks": change.tasks,
-        "rate_before": change.before,
-        "rate": change.now,
-        "difference": change.difference,
-        "ci_low": change.low,
-        "ci_high": change.high,
-        "p_value": p_value,
-        "sure": p_value < stats.ALPHA,
+        **difference(change, p_value),
         "worse": sum(each["difference"] < 0 for each in flips),
         "better": sum(each["difference"] > 0 for each in flips),
     }
