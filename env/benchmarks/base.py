@@ -35,6 +35,8 @@ class Source:
     """For benchmarks that make their tasks: what they are made from. Empty: today."""
     fetch: bool = True
     """Whether data that is not here yet may be fetched from a package index."""
+    count: int | None = None
+    """For benchmarks that make their tasks: how many. None: as many as they make unless they are asked."""
 
 
 def is_hub_name(path: str) -> bool:

@@ -55,6 +55,11 @@ class Change(_Model):
         """The file that changes."""
         return self.place.partition(":")[0]
 
+    @property
+    def key(self) -> str:
+        """What `env.inject` calls a change that an operator makes."""
+        return f"{self.place} {self.operator} {self.number}"
+
 
 class TaskRecipe(_Model):
     """One task."""
@@ -67,15 +72,23 @@ class TaskRecipe(_Model):
     changes: list[Change] = Field(min_length=1)
     broken: str
     """Digest of the changed files, see `digest_of`."""
-    report: str
+    report: str = ""
     """A test that shows it through the library's public interface; agents see it."""
+    suite: list[str] = []
+    """Files of the library's own tests that agents see, and that every verdict runs, beside those of the recipe.
+    Without a `report` some of these tests show the fault.
+    """
     hidden: list[str] = []
-    """Ids of the library's own tests that notice it, or their files: agents have none of these files."""
+    """Ids of the library's own tests, or their files, that agents do not have and every verdict runs: some that notice
+    the fault, and some that run the code around it and have to go on passing.
+    """
     hidden_report: str = ""
     """More tests like the report, for the verdict."""
 
     @model_validator(mode="after")
     def _something_hidden(self) -> TaskRecipe:
+        if not (self.report or self.suite):
+            raise ValueError("it needs `report` or `suite`: a test that agents can run has to show it")
         if not (self.hidden or self.hidden_report):
             raise ValueError("it needs `hidden` or `hidden_report`: a verdict from what agents see cannot be sealed")
         return self
@@ -176,10 +189,9 @@ def _difference(old: str, new: str) -> tuple[int, int, str]:
 
 
 def _by_operator(change: Change, content: bytes) -> str:
-    key = f"{change.place} {change.operator} {change.number}"
-    made = _proposals(change.file, content).get(key)
+    made = _proposals(change.file, content).get(change.key)
     if made is None:
-        raise BenchmarkError(f"{key}: no such change is possible there")
+        raise BenchmarkError(f"{change.key}: no such change is possible there")
     return made.source().decode()
 
 

@@ -18,14 +18,14 @@ import shlex
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
-from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
+from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
 from stackrank.env.difficulty.measure import Measured
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
@@ -75,18 +75,25 @@ class Deep(TaskByTask):
 
 def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
     """One task. Raises BenchmarkError."""
-    files = _without(library_files(recipe, fetch), tuple(recipe.omit))
+    library = library_files(recipe, fetch)
+    files = without(library, recipe.omit)
     broken = plant(files, about.changes)
     if (made := digest_of(broken)) != about.broken:
         raise BenchmarkError(f"{about.id}: its changes make other files than they did ({made}, not {about.broken})")
     noticing = dict.fromkeys(test.partition("::")[0] for test in about.hidden)
-    if missing := [path for path in noticing if path not in files]:
+    if missing := [path for path in (*noticing, *about.suite) if path not in library]:
         raise BenchmarkError(f"{about.id}: {recipe.library} {recipe.version} has no {missing[0]}")
-    hidden = {path: files[path] for path in noticing}
+    hidden = {path: library[path] for path in noticing}
+    shown = {path: without_tests(library[path], about.hidden, path) for path in about.suite}
     given = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
-    given[REPORT] = about.report.encode()
-    visible = [REPORT, *(test for test in recipe.suite if test.partition("::")[0] not in hidden)]
-    scored = [*visible, *about.hidden]
+    # What tests share is where tests are: in the workspace only if some of them are.
+    (given if shown else hidden).update(_beside(library, (*noticing, *about.suite), files))
+    given.update(shown)
+    if about.report:
+        given[REPORT] = about.report.encode()
+    own = [test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in shown]
+    visible = [*([REPORT] if about.report else ()), *shown, *own]
+    scored = [*visible, *(test for test in about.hidden if test.partition("::")[0] not in shown)]
     if about.hidden_report:
         hidden[HIDDEN_REPORT] = about.hidden_report.encode()
         scored.append(HIDDEN_REPORT)
@@ -107,7 +114,7 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
         faults=find_faults(given, fix),
         readonly=(*TEST_PATTERNS, "tests/", "test/"),
         editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
-        failing_files=(REPORT,),
+        failing_files=(REPORT,) if about.report else (),
         environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
         limits=Limits(timeout_s=recipe.timeout_s),
         measured=measured,
@@ -117,6 +124,19 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
 def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
     """All files of a recipe's library. Raises BenchmarkError."""
     return _library(recipe.library, recipe.version, recipe.sha256, fetch)
+
+
+def _beside(library: Mapping[str, bytes], tests: Iterable[str], known: Container[str]) -> dict[str, bytes]:
+    """What tests need of the folders that they are in: fixtures, data and helpers, no other tests."""
+    folders = {f"{path.partition('/')[0]}/" for path in tests}
+    own = TEST_PATTERNS[:2]
+    return {
+        path: content
+        for path, content in library.items()
+        if path not in known
+        and any(path.startswith(folder) for folder in folders)
+        and not any(PurePosixPath(path).match(pattern) for pattern in own)
+    }
 
 
 def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:
@@ -135,7 +155,8 @@ def _read_measured(file: Path) -> dict[str, str]:
     return {name: json.dumps(each) for name, each in known.items()}
 
 
-def _without(files: Mapping[str, bytes], patterns: tuple[str, ...]) -> dict[str, bytes]:
+def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, bytes]:
+    """The files that no gitignore pattern names."""
     omitted = GitIgnoreSpec.from_lines(patterns)
     return {path: content for path, content in files.items() if not omitted.match_file(path)}
 

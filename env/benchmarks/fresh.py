@@ -1,11 +1,12 @@
 """`fresh`: faults that nobody has seen, made anew for every night in the libraries of `deep` that bring tests.
 
-A night is a seed: a date, a number, or any text. Of all changes that could be made each night tries a share of its own,
-so that nights that follow one another make no task twice. A fault is kept where it is far from its failure, as
-`stackrank inject --deep` measures it, where at least two of the library's tests notice it, and where the task that is
-made of it is proved. Agents see some of these tests; the others are withheld for the verdict.
+A night is a seed: a date, a number, or any text. Of all changes that could be made each night tries a part of its own,
+so that nights that follow one another make no task twice, wherever they are made. A fault is kept where it is far from
+its failure, as `stackrank inject --deep` measures it, where at least two of the library's tests notice it, and where
+the task that is made of it is proved. Agents see some of these tests; the others are withheld for the verdict.
 
-What a night came to is kept in stackrank's home, so that a night is made once, and is the same again elsewhere.
+What a night came to is kept in stackrank's home, so that a night is made once; no later night makes one of its tasks
+again. A night of which fewer tasks are asked for has the first of them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import functools
 import hashlib
 from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
 from stackrank.env.benchmarks.base import Source, TaskByTask, own_name
 from stackrank.env.benchmarks.deep_recipe import read_recipe
@@ -25,7 +27,15 @@ from stackrank.env.task import Task
 from stackrank.home import home, locked, write_whole
 from stackrank.wording import say
 
-_NIGHT = TypeAdapter(list[FreshTask])
+PER_NIGHT = 10
+
+
+class Night(BaseModel):
+    """What a night came to."""
+
+    wanted: int = 0
+    """How many tasks were asked for; there are fewer where its faults came to an end."""
+    tasks: list[FreshTask] = []
 
 
 class Fresh(TaskByTask):
@@ -37,6 +47,7 @@ class Fresh(TaskByTask):
         """`source.seed`: the night; today where empty. `source.path`: other recipes. Raises BenchmarkError."""
         self._source = source or Source()
         self.seed = self._source.seed or date.today().isoformat()
+        self._count = self._source.count or PER_NIGHT
         self.name = own_name(self.name, self.seed)
         files = sorted((self._source.path or DATA).glob("*.yaml"))
         self._recipes = {each.library: each for each in map(read_recipe, files) if each.own_tests}
@@ -45,18 +56,29 @@ class Fresh(TaskByTask):
         self.empty = f"the night {self.seed} of fresh has no task yet: `stackrank tasks fresh` makes today's"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        for each in self._night():
+        for each in self._night().tasks[: self._count]:
             yield each.id, functools.partial(load_task, self._recipes[each.library], each)
 
-    def _night(self) -> list[FreshTask]:
+    def _night(self) -> Night:
+        """What is known of the night, and, where more is wanted and may be made, that too. Raises BenchmarkError."""
         about = [self.seed, *(f"{each.library} {each.sha256} {each.own_tests}" for each in self._recipes.values())]
-        file = home() / "fresh" / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.json"
-        if not file.is_file() and self._source.fetch:
-            with locked("fresh"):
-                if not file.is_file():
-                    # Late: only who makes tasks needs what makes them.
-                    from stackrank.env.benchmarks.fresh_night import make_night
+        folder = home() / "fresh"
+        file = folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.night.json"
+        known = _read(file)
+        if known.wanted >= self._count or not self._source.fetch:
+            return known
+        with locked("fresh"):
+            if (known := _read(file)).wanted < self._count:
+                # Late: only who makes tasks needs what makes them.
+                from stackrank.env.benchmarks.fresh_night import make_night
 
-                    made = make_night(self.seed, list(self._recipes.values()), say)
-                    write_whole(file, _NIGHT.dump_json(made, indent=1).decode() + "\n")
-        return _NIGHT.validate_json(file.read_text(encoding="utf-8")) if file.is_file() else []
+                others = [each for each in sorted(folder.glob("*.night.json")) if each != file]
+                used = [task for each in others for task in _read(each).tasks]
+                made = make_night(self.seed, list(self._recipes.values()), self._count, used, say)
+                known = Night(wanted=self._count, tasks=made)
+                write_whole(file, known.model_dump_json(indent=1) + "\n")
+        return known
+
+
+def _read(file: Path) -> Night:
+    return Night.model_validate_json(file.read_text(encoding="utf-8")) if file.is_file() else Night()

@@ -1,110 +1,203 @@
-"""Making a night of `fresh`: faults are sought library by library, tried, and the tasks made of them proved."""
+"""Making a night of `fresh`: faults are sought in several libraries at once, and the tasks of them proved."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import random
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Collection, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from datetime import date
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
 from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
-from stackrank.env.difficulty.measure import find_measured, save_measured
+from stackrank.env.difficulty.measure import find_measured, measure, save_measured
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.env.inject.reach import TestCommand
 from stackrank.env.inject.verify import Verified, shallow
-from stackrank.env.sandbox.base import Backend, SandboxSpec, Say
+from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.registry import default_backend
 from stackrank.env.scoring.proof import find_proof, save_proof
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
+from stackrank.errors import StackrankError
 from stackrank.home import home
 
-PER_NIGHT = 10
 PARTS = 32
-"""Nights in a row that share nothing."""
+"""All changes that could be made are so many parts."""
+FAR = 16
+"""A night has a part of its own, and where that is not enough the one so many nights on: nights that are nearer to each
+other share nothing."""
 _ROUNDS = 2
-_TURN = 2
-"""How many faults more a library is asked for when it is its turn."""
+_OTHERS = 20
+"""How many test functions a verdict runs beside those that notice the fault: of those that reach it."""
+_SAY_EVERY_S = 15.0
 
 
-def make_night(seed: str, recipes: Sequence[Recipe], say: Say, count: int = PER_NIGHT) -> list[FreshTask]:
-    """The tasks of a night, at most `count`, the same for the same seed and recipes.
+def make_night(
+    seed: str, recipes: Sequence[Recipe], count: int, used: Collection[FreshTask], say: Say
+) -> list[FreshTask]:
+    """The first `count` tasks of a night, or as many as there are: the same for the same seed, recipes and `used`.
 
-    Libraries take turns, in an order that the seed chooses, so that a night is of several. Raises BenchmarkError,
-    SandboxError.
+    `used`: tasks of other nights, which are not made again. Libraries take turns, in an order that the seed chooses,
+    so that a night is of several; as many as there are processors are worked on at the same time. What was found out
+    is kept as soon as it is known, so a night that is cut off goes on. Raises BenchmarkError, SandboxError.
     """
-    backend = default_backend()
+    progress = _Progress(seed, count, say)
     order = random.Random(seed).sample(list(recipes), len(recipes))
-    searches = [_Search(recipe, seed, backend, say) for recipe in order]
+    searches = [_Search(each, seed, used, default_backend(), progress) for each in order]
+    turn = itertools.cycle(searches)
     found: list[FreshTask] = []
-    while len(found) < count and (left := [each for each in searches if not each.exhausted]):
-        for search in left:
-            if len(found) < count:
-                found += search.more()[: count - len(found)]
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
+        try:
+            while len(found) < count and not all(each.exhausted for each in searches):
+                for working in [threads.submit(next(turn).more) for _ in range(count - len(found))]:
+                    working.result()
+                # The first task of each, then the second: a night of fewer tasks is the beginning of one of more.
+                rounds = itertools.zip_longest(*(each.made for each in searches))
+                found = [made for each in rounds for made in each if made is not None]
+        finally:
+            for search in searches:
+                search.stop()
+            threads.shutdown(cancel_futures=True)
+            for search in searches:
+                search.close()
     if not found:
         raise BenchmarkError(f"no fault of the night {seed} is deep and proved: name another night")
-    say(f"fresh {seed}: {len(found)} tasks")
     return found
 
 
+class _Progress:
+    """Says in one line how far a night is, now and then."""
+
+    def __init__(self, seed: str, count: int, say: Say) -> None:
+        self.say = say
+        self._seed, self._count = seed, count
+        self._proved = self._tried = 0
+        self._said = time.monotonic()
+        self._writing = threading.Lock()
+
+    def tried(self) -> None:
+        """One more fault was tried."""
+        self._add(0, 1)
+
+    def proved(self) -> None:
+        """One more task is proved."""
+        self._add(1, 0)
+
+    def _add(self, proved: int, tried: int) -> None:
+        with self._writing:
+            self._proved += proved
+            self._tried += tried
+            if not proved and time.monotonic() - self._said < _SAY_EVERY_S:
+                return
+            self._said = time.monotonic()
+            self.say(f"fresh {self._seed}: {self._proved} of {self._count} tasks proved, {self._tried} faults tried")
+
+
+class _Stopped(StackrankError):
+    """The night is made, or was interrupted."""
+
+
 class _Search:
-    """Faults of one library."""
+    """Faults of one library, one after the other."""
 
-    def __init__(self, recipe: Recipe, seed: str, backend: Backend, say: Say) -> None:
-        self._recipe, self._backend, self._say, self._seed = recipe, backend, say, seed
+    def __init__(
+        self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress
+    ) -> None:
+        self._recipe, self._seed, self._backend, self._progress = recipe, seed, backend, progress
         self._files = library_of(recipe)
-        self._seen = 0
-        self.exhausted = False
-        """Whether all of the night's share was tried."""
-
-    def more(self) -> list[FreshTask]:
-        """What comes of the next few faults."""
-        wanted = self._seen + _TURN
-        faults = self._faults(wanted)
-        made = [self._task(*fault) for fault in faults[self._seen :]]
-        self._seen, self.exhausted = len(faults), len(faults) < wanted
-        return [each for each in made if each is not None]
-
-    def _faults(self, wanted: int) -> list[tuple[Candidate, Verified]]:
-        recipe, name = self._recipe, f"{self._recipe.library} {self._recipe.version}"
         command = f"python -m pytest -q -p no:cacheprovider {recipe.options} {' '.join(recipe.own_tests)}"
+        self._test = TestCommand.of(command, self._files)
+        own = [each for each in used if each.library == recipe.library]
+        self._used = {each.broken for each in own}
+        self._keys = {each.change.key for each in own}
+        self._faults: Generator[tuple[Candidate, Verified]] | None = None
+        self._working = threading.Lock()
+        self._stopped = False
+        self.made: list[FreshTask] = []
+        self.exhausted = False
+        """Whether all that the night may take was tried."""
+
+    def more(self) -> None:
+        """Make one more task, if there is another."""
+        with self._working:
+            self._faults = self._faults or self._all()
+            with suppress(_Stopped):
+                for fault in self._faults:
+                    if (made := self._task(*fault)) is not None:
+                        self.made.append(made)
+                        self._progress.proved()
+                        return
+            self.exhausted = True
+
+    def stop(self) -> None:
+        """Try no more than what is being tried."""
+        self._stopped = True
+
+    def close(self) -> None:
+        """Give its sandboxes back."""
+        with self._working:
+            if self._faults is not None:
+                self._faults.close()
+
+    def _tried(self, tally: Tally) -> None:
+        self._progress.tried()
+        if self._stopped:
+            raise _Stopped
+
+    def _all(self) -> Generator[tuple[Candidate, Verified]]:
+        recipe = self._recipe
         options = InjectionOptions(
-            wanted,
+            1,
             int(hashlib.sha256(self._seed.encode()).hexdigest()[:8], 16),
-            TestCommand.of(command, self._files),
+            self._test,
             environment_of(recipe) or Environment(),
-            workers=min(os.cpu_count() or 1, 4),
+            workers=1,
             timeout_s=recipe.timeout_s,
             deep=True,
-            share=(night_number(self._seed) % PARTS, PARTS),
+            choose=self._choose,
+            proved_later=True,
         )
         injection = Injection(self._backend, self._files, options, home() / "fresh" / recipe.library)
-        injection.prepare(self._say)
-        self._say(f"fresh {self._seed}: seeking faults in {name}")
+        injection.prepare(self._progress.say)
         try:
-            return injection.bugs(injection.reach(), _unheard)
+            with closing(injection.found(injection.reach(), self._tried)) as faults:
+                yield from faults
         except BenchmarkError as error:
-            raise BenchmarkError(f"{name}: {error}") from None
+            raise BenchmarkError(f"{recipe.library} {recipe.version}: {error}") from None
+
+    def _choose(self, candidates: list[Candidate]) -> list[Candidate]:
+        night = night_number(self._seed)
+        parts = (night % PARTS, (night + FAR) % PARTS)
+        left = [each for each in candidates if each.key not in self._keys]
+        return [each for part in parts for each in left if part_of(each.key) == part]
 
     def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
-        """The task of a fault; None where it is of no use as one."""
+        """The task of a fault; None where it is of no use as one, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
         change = Change(place=place, operator=operator, number=int(number))
+        command, stay = _few(verified, self._test)
         made = FreshTask(
             library=self._recipe.library,
             change=change,
             broken=digest_of(plant(self._files, [change])),
             category=candidate.category,
-            command=verified.command,
+            command=command,
             fail_to_pass=verified.fail_to_pass,
-            pass_to_pass=verified.pass_to_pass,
+            pass_to_pass=stay,
         )
+        if made.broken in self._used:
+            return None
+        self._used.add(made.broken)
         try:
             task = load_task(self._recipe, made)
         except BenchmarkError:
@@ -112,21 +205,41 @@ class _Search:
         return made if self._holds(task) else None
 
     def _holds(self, task: Task) -> bool:
-        """Whether a task is proved, deep as it is shown, and its verdicts can be sealed. What was found to is kept."""
-        if find_proof(task) is not None and find_measured(task) is not None:
-            return True
+        """Whether a task is deep as it is shown, proved, and its verdicts can be sealed. What was found out is kept."""
 
         def new(spec: SandboxSpec) -> Sandbox:
             return Sandbox(self._backend, spec)
 
-        result = validate(task, new, _ROUNDS)
-        if not (result.valid and result.proof and result.proof.covered and result.measured):
+        measured = find_measured(task)
+        if measured is None:
+            with new(spec_for(task, warm=False)) as sandbox:
+                measured = measure(task, sandbox)
+            save_measured(task, measured)
+        if shallow(measured):
             return False
-        if shallow(result.measured):
+        if (proof := find_proof(task)) is not None:
+            return proof.covered > 0
+        result = validate(task, new, _ROUNDS, measured)
+        if result.proof is None:
             return False
         save_proof(task, result.proof)
-        save_measured(task, result.measured)
-        return True
+        return result.proof.covered > 0
+
+
+def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]]:
+    """The command with the tests that notice a fault and some of the others by name; those that have to stay good."""
+    functions = list(dict.fromkeys(test.partition("[")[0] for test in verified.fail_to_pass))
+    others = [test.partition("[")[0] for test in verified.pass_to_pass]
+    others = [test for test in dict.fromkeys(others) if test not in functions]
+    some = [others[place * len(others) // _OTHERS] for place in range(_OTHERS)] if len(others) > _OTHERS else others
+    chosen = {*functions, *some}
+    stay = tuple(test for test in verified.pass_to_pass if test.partition("[")[0] in chosen)
+    return command.on([*functions, *some]), stay
+
+
+def part_of(key: str) -> int:
+    """The part that a change belongs to."""
+    return int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) % PARTS
 
 
 def night_number(seed: str) -> int:
@@ -136,7 +249,3 @@ def night_number(seed: str) -> int:
     except ValueError:
         pass
     return int(seed) if seed.isdecimal() else int(hashlib.sha256(seed.encode()).hexdigest()[:8], 16)
-
-
-def _unheard(tally: Tally) -> None:
-    """Nobody listens."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shlex
 from collections.abc import Mapping
 
@@ -11,12 +10,10 @@ from pydantic import BaseModel, ConfigDict
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
 from stackrank.env.benchmarks.deep_suite import library_files
-from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
+from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.env.sandbox.guest.source import functions
 from stackrank.env.task import Limits, Task
-from stackrank.source import parse_python
 
 
 class FreshTask(BaseModel):
@@ -95,25 +92,8 @@ def split(files: Mapping[str, bytes], failing: tuple[str, ...]) -> tuple[dict[st
         raise BenchmarkError("one test alone notices it")
     shown: dict[str, bytes] = {}
     for path in sorted({test.partition("::")[0] for test in withheld}):
-        gone = {test.partition("::")[2].replace("::", ".") for test in withheld if test.startswith(f"{path}::")}
-        lines = files[path].decode().split("\n")
-        spans = [_span(node) for name, node in functions(parse_python(files[path])) if name in gone]
-        for first, last in sorted(spans, reverse=True):
-            del lines[first - 1 : last]
-        shown[path] = "\n".join(lines).encode()
-        try:
-            parse_python(shown[path])
-        except (SyntaxError, ValueError):
-            raise BenchmarkError("its tests cannot be told apart") from None
-        if len(spans) < len(gone):
-            raise BenchmarkError("its tests cannot be told apart")
+        shown[path] = without_tests(files[path], withheld, path)
     return shown, {path: files[path] for path in shown}, withheld
-
-
-def _span(node: ast.AST) -> tuple[int, int]:
-    """First and last line of a function, its decorators with it."""
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
-    return min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno
 
 
 def _words(test: str) -> str:

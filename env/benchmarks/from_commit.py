@@ -10,7 +10,14 @@ from pathlib import Path
 from unidiff.patch import PatchSet
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import diff_of, open_repository, parent_and_message, read_at, resolve_commit
+from stackrank.env.benchmarks.git import (
+    diff_of,
+    latest_version,
+    open_repository,
+    parent_and_message,
+    read_at,
+    resolve_commit,
+)
 from stackrank.env.benchmarks.repo_schema import (
     PythonEntry,
     SourceEntry,
@@ -26,6 +33,8 @@ from stackrank.env.scoring.report import PASSED, TestReport
 TASKS = "tasks.yaml"
 # Extras that projects put their test requirements in.
 _EXTRAS = ("test", "tests", "testing", "dev")
+# What a build needs that asks git for the version: setuptools_scm, flit_scm, hatch-vcs.
+_VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 
 
 @dataclass(frozen=True)
@@ -99,16 +108,22 @@ def split(diff: str) -> tuple[str, str]:
 
 def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     """An editable installation, with the project's extra for tests, where there is something to install."""
-    found = read_at(repository, commit, [f"{below}{name}" for name in ("pyproject.toml", "setup.py")])
+    found = read_at(repository, commit, [f"{below}{name}" for name in ("pyproject.toml", "setup.py", "setup.cfg")])
     try:
         project = tomllib.loads(found.get(f"{below}pyproject.toml", b"").decode())
     except ValueError:
         project = {}
-    if not (f"{below}setup.py" in found or "project" in project or "poetry" in project.get("tool", {})):
+    built = project.get("tool", {})
+    described = "poetry" in built or "flit" in built or b"[metadata]" in found.get(f"{below}setup.cfg", b"")
+    if not (f"{below}setup.py" in found or "project" in project or ("build-system" in project and described)):
         return []
     extras = project.get("project", {}).get("optional-dependencies", {})
     extra = next((name for name in _EXTRAS if name in extras), "")
-    return [f"python -m pip install -q -e '.[{extra}]'" if extra else "python -m pip install -q -e ."]
+    command = f"python -m pip install -q -e '.[{extra}]'" if extra else "python -m pip install -q -e ."
+    if b"scm" in found.get(f"{below}setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
+        # An environment has the files and not their history.
+        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={latest_version(repository, commit) or '0'} {command}"]
+    return [command]
 
 
 def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import os
 import posixpath
 import re
 import subprocess
@@ -16,9 +15,10 @@ from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import files_digest
+from stackrank.env.git_environment import git_environment
 from stackrank.home import home, locked
 
-_TREES = 4  # whole trees kept in memory, tens of megabytes each
+_TREES = 4  # whole trees kept in memory, tens of megabytes each with their contents
 _LINK = "120000"
 
 
@@ -26,18 +26,16 @@ def git(repository: Path, *arguments: str, given: bytes = b"", variables: Mappin
     """A command's output; `variables`: more of the environment. The repository may be of another user; nothing is
     fetched unasked, and no protocol but these used. Raises BenchmarkError with what git said last.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")}
-    environment |= {
+    own = {
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
         "GIT_TERMINAL_PROMPT": "0",
     }
-    environment |= variables or {}
     done = subprocess.run(
         ["git", "-c", "safe.directory=*", "-C", str(repository), *arguments],
         input=given,
         capture_output=True,
-        env=environment,
+        env=git_environment({**own, **(variables or {})}),
         check=False,
     )
     if done.returncode:
@@ -119,6 +117,17 @@ def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
 
 
 @functools.lru_cache(maxsize=64)
+def latest_version(repository: Path, commit: str) -> str:
+    """The version that the newest tag before a commit names, such as 1.2; empty where there is none."""
+    try:
+        tag = git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
+    except BenchmarkError:
+        return ""
+    found = re.search(r"\d+(\.\d+)*", tag)
+    return found[0] if found else ""
+
+
+@functools.lru_cache(maxsize=_TREES)
 def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
     """Path below `subdir` -> hash of every file.
 

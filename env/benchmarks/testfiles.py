@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
@@ -11,6 +12,8 @@ from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.sandbox.guest.source import functions
+from stackrank.source import parse_python
 
 TEST_PATTERNS = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
 _TESTS = GitIgnoreSpec.from_lines([*TEST_PATTERNS, "tests/**", "testing/**", "test/**"])
@@ -19,6 +22,49 @@ _TESTS = GitIgnoreSpec.from_lines([*TEST_PATTERNS, "tests/**", "testing/**", "te
 def is_test(path: str) -> bool:
     """Whether a path is one of a test, by its name or its folder."""
     return _TESTS.match_file(path)
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a path is one of a file of tests, by its name alone."""
+    name = PurePosixPath(path).name
+    return name.endswith(".py") and is_test(name)
+
+
+def test_folders(files: Iterable[str]) -> frozenset[str]:
+    """The outermost folders that are called after tests and hold some: nothing below them is an agent's to change."""
+    found: set[str] = set()
+    for path in filter(is_test_file, files):
+        parents = [each for each in PurePosixPath(path).parents if each.name in ("test", "tests", "testing")]
+        found.update(str(each) for each in parents[-1:])
+    return frozenset(found)
+
+
+def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
+    """The test file at `path` without the functions that some ids name; as it is where they name none of it.
+
+    Raises BenchmarkError where they cannot be cut out.
+    """
+    gone = {
+        test.partition("[")[0].partition("::")[2].replace("::", ".") for test in tests if test.startswith(f"{path}::")
+    }
+    lines = content.decode().split("\n")
+    spans = [_span(node) for name, node in functions(parse_python(content)) if name in gone]
+    for first, last in sorted(spans, reverse=True):
+        del lines[first - 1 : last]
+    shown = "\n".join(lines).encode()
+    try:
+        parse_python(shown)
+    except (SyntaxError, ValueError):
+        spans = []
+    if len(spans) < len(gone):
+        raise BenchmarkError("its tests cannot be told apart")
+    return shown
+
+
+def _span(node: ast.AST) -> tuple[int, int]:
+    """First and last line of a function, its decorators with it."""
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno
 
 
 def check_command(command: str) -> str:

@@ -1,8 +1,0 @@
-# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
-"""Comments below an article."""
-from __future__ import annotations
-
-from .comment import Comment
-from .page import Page
-
-__all__ = ["Comment", "Page"]

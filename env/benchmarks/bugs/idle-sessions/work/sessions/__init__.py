@@ -1,7 +1,0 @@
-# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
-"""Sessions of a web application."""
-from __future__ import annotations
-
-from .store import SessionStore
-
-__all__ = ["SessionStore"]

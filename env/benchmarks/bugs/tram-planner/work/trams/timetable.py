@@ -1,0 +1,461 @@
+# stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+"""The timetable of a weekday morning: for each trip its number and its line, then its stops with their times."""
+from __future__ import annotations
+
+TIMETABLE = """
+1A05 1
+  08:20 Altmarkt
+  08:23 Bergtor
+  08:29 Cityhafen
+  08:35 Domplatz
+  08:38 Eichholz
+  08:42 Fischmarkt
+  08:48 Gartenweg
+  08:53 Hafentor
+1A06 1
+  09:00 Altmarkt
+  09:03 Bergtor
+  09:09 Cityhafen
+  09:15 Domplatz
+  09:18 Eichholz
+  09:22 Fischmarkt
+  09:28 Gartenweg
+  09:33 Hafentor
+1A07 1
+  09:40 Altmarkt
+  09:43 Bergtor
+  09:49 Cityhafen
+  09:55 Domplatz
+  09:58 Eichholz
+  10:02 Fischmarkt
+  10:08 Gartenweg
+  10:13 Hafentor
+1A08 1
+  10:20 Altmarkt
+  10:23 Bergtor
+  10:29 Cityhafen
+  11:35 Domplatz
+  10:38 Eichholz
+  10:42 Fischmarkt
+  10:48 Gartenweg
+  10:53 Hafentor
+1A09 1
+  11:00 Altmarkt
+  11:03 Bergtor
+  11:09 Cityhafen
+  11:15 Domplatz
+  11:18 Eichholz
+  11:22 Fischmarkt
+  11:28 Gartenweg
+  11:33 Hafentor
+1A10 1
+  11:40 Altmarkt
+  11:43 Bergtor
+  11:49 Cityhafen
+  11:55 Domplatz
+  11:58 Eichholz
+  12:02 Fischmarkt
+  12:08 Gartenweg
+  12:13 Hafentor
+1A11 1
+  12:20 Altmarkt
+  12:23 Bergtor
+  12:29 Cityhafen
+  12:35 Domplatz
+  12:38 Eichholz
+  12:42 Fischmarkt
+  12:48 Gartenweg
+  12:53 Hafentor
+1A12 1
+  13:00 Altmarkt
+  13:03 Bergtor
+  13:09 Cityhafen
+  13:15 Domplatz
+  13:18 Eichholz
+  13:22 Fischmarkt
+  13:28 Gartenweg
+  13:33 Hafentor
+1B05 1
+  08:25 Hafentor
+  08:30 Gartenweg
+  08:36 Fischmarkt
+  08:40 Eichholz
+  08:43 Domplatz
+  08:49 Cityhafen
+  08:55 Bergtor
+  08:58 Altmarkt
+1B06 1
+  09:05 Hafentor
+  09:10 Gartenweg
+  09:16 Fischmarkt
+  09:20 Eichholz
+  09:23 Domplatz
+  09:29 Cityhafen
+  09:35 Bergtor
+  09:38 Altmarkt
+1B07 1
+  09:45 Hafentor
+  09:50 Gartenweg
+  09:56 Fischmarkt
+  10:00 Eichholz
+  10:03 Domplatz
+  10:09 Cityhafen
+  10:15 Bergtor
+  10:18 Altmarkt
+1B08 1
+  10:25 Hafentor
+  10:30 Gartenweg
+  10:36 Fischmarkt
+  10:40 Eichholz
+  10:43 Domplatz
+  10:49 Cityhafen
+  10:55 Bergtor
+  10:58 Altmarkt
+1B09 1
+  11:05 Hafentor
+  11:10 Gartenweg
+  11:16 Fischmarkt
+  11:20 Eichholz
+  11:23 Domplatz
+  11:29 Cityhafen
+  11:35 Bergtor
+  11:38 Altmarkt
+1B10 1
+  11:45 Hafentor
+  11:50 Gartenweg
+  11:56 Fischmarkt
+  12:00 Eichholz
+  12:03 Domplatz
+  12:09 Cityhafen
+  12:15 Bergtor
+  12:18 Altmarkt
+1B11 1
+  12:25 Hafentor
+  12:30 Gartenweg
+  12:36 Fischmarkt
+  12:40 Eichholz
+  12:43 Domplatz
+  12:49 Cityhafen
+  12:55 Bergtor
+  12:58 Altmarkt
+2A05 2
+  08:32 Inselbad
+  08:38 Jahnallee
+  08:40 Kornhaus
+  08:46 Domplatz
+  08:48 Lindenhof
+  08:53 Messe
+  08:57 Nordbad
+2A06 2
+  09:12 Inselbad
+  09:18 Jahnallee
+  09:20 Kornhaus
+  09:26 Domplatz
+  09:28 Lindenhof
+  09:33 Messe
+  09:37 Nordbad
+2A07 2
+  09:52 Inselbad
+  09:58 Jahnallee
+  10:00 Kornhaus
+  10:06 Domplatz
+  10:08 Lindenhof
+  10:13 Messe
+  10:17 Nordbad
+2A08 2
+  10:32 Inselbad
+  10:38 Jahnallee
+  10:40 Kornhaus
+  10:46 Domplatz
+  10:48 Lindenhof
+  10:53 Messe
+  10:57 Nordbad
+2A09 2
+  11:12 Inselbad
+  11:18 Jahnallee
+  11:20 Kornhaus
+  11:26 Domplatz
+  11:28 Lindenhof
+  11:33 Messe
+  11:37 Nordbad
+2A10 2
+  11:52 Inselbad
+  11:58 Jahnallee
+  12:00 Kornhaus
+  12:06 Domplatz
+  12:08 Lindenhof
+  12:13 Messe
+  12:17 Nordbad
+2A11 2
+  12:32 Inselbad
+  12:38 Jahnallee
+  12:40 Kornhaus
+  12:46 Domplatz
+  12:48 Lindenhof
+  12:53 Messe
+  12:57 Nordbad
+2B05 2
+  08:37 Nordbad
+  08:41 Messe
+  08:46 Lindenhof
+  08:48 Domplatz
+  08:54 Kornhaus
+  08:56 Jahnallee
+  09:02 Inselbad
+2B06 2
+  09:17 Nordbad
+  09:21 Messe
+  09:26 Lindenhof
+  09:28 Domplatz
+  09:34 Kornhaus
+  09:36 Jahnallee
+  09:42 Inselbad
+2B07 2
+  09:57 Nordbad
+  10:01 Messe
+  10:06 Lindenhof
+  10:08 Domplatz
+  10:14 Kornhaus
+  10:16 Jahnallee
+  10:22 Inselbad
+2B08 2
+  10:37 Nordbad
+  10:41 Messe
+  10:46 Lindenhof
+  10:48 Domplatz
+  10:54 Kornhaus
+  10:56 Jahnallee
+  11:02 Inselbad
+2B09 2
+  11:17 Nordbad
+  11:21 Messe
+  11:26 Lindenhof
+  11:28 Domplatz
+  11:34 Kornhaus
+  11:36 Jahnallee
+  11:42 Inselbad
+2B10 2
+  11:57 Nordbad
+  12:01 Messe
+  12:06 Lindenhof
+  12:08 Domplatz
+  12:14 Kornhaus
+  12:16 Jahnallee
+  12:22 Inselbad
+2B11 2
+  12:37 Nordbad
+  12:41 Messe
+  12:46 Lindenhof
+  12:48 Domplatz
+  12:54 Kornhaus
+  12:56 Jahnallee
+  13:02 Inselbad
+3A03 3
+  08:05 Opernplatz
+  08:11 Pfarrgasse
+  08:14 Lindenhof
+  08:17 Querweg
+  08:22 Rathaus
+  08:28 Stadtpark
+  08:34 Turmplatz
+  08:39 Ufer
+3A04 3
+  09:05 Opernplatz
+  09:11 Pfarrgasse
+  09:14 Lindenhof
+  09:17 Querweg
+  09:22 Rathaus
+  09:28 Stadtpark
+  09:34 Turmplatz
+  09:39 Ufer
+3A05 3
+  10:05 Opernplatz
+  10:11 Pfarrgasse
+  10:14 Lindenhof
+  10:17 Querweg
+  10:22 Rathaus
+  10:28 Stadtpark
+  10:34 Turmplatz
+  10:39 Ufer
+3A06 3
+  11:05 Opernplatz
+  11:11 Pfarrgasse
+  11:14 Lindenhof
+  11:17 Querweg
+  11:22 Rathaus
+  11:28 Stadtpark
+  11:34 Turmplatz
+  11:39 Ufer
+3A07 3
+  12:05 Opernplatz
+  12:11 Pfarrgasse
+  12:14 Lindenhof
+  12:17 Querweg
+  12:22 Rathaus
+  12:28 Stadtpark
+  12:34 Turmplatz
+  12:39 Ufer
+3B03 3
+  08:10 Ufer
+  08:15 Turmplatz
+  08:21 Stadtpark
+  08:27 Rathaus
+  08:32 Querweg
+  08:35 Lindenhof
+  08:38 Pfarrgasse
+  08:44 Opernplatz
+3B04 3
+  09:10 Ufer
+  09:15 Turmplatz
+  09:21 Stadtpark
+  09:27 Rathaus
+  09:32 Querweg
+  09:35 Lindenhof
+  09:38 Pfarrgasse
+  09:44 Opernplatz
+3B05 3
+  10:10 Ufer
+  10:15 Turmplatz
+  10:21 Stadtpark
+  10:27 Rathaus
+  10:32 Querweg
+  10:35 Lindenhof
+  10:38 Pfarrgasse
+  10:44 Opernplatz
+3B06 3
+  11:10 Ufer
+  11:15 Turmplatz
+  11:21 Stadtpark
+  11:27 Rathaus
+  11:32 Querweg
+  11:35 Lindenhof
+  11:38 Pfarrgasse
+  11:44 Opernplatz
+3B07 3
+  12:10 Ufer
+  12:15 Turmplatz
+  12:21 Stadtpark
+  12:27 Rathaus
+  12:32 Querweg
+  12:35 Lindenhof
+  12:38 Pfarrgasse
+  12:44 Opernplatz
+4A03 4
+  08:20 Viehmarkt
+  08:25 Westbad
+  08:28 Rathaus
+  08:31 Gartenweg
+  08:34 Ziegelei
+  08:40 Auwald
+4A04 4
+  09:20 Viehmarkt
+  09:25 Westbad
+  09:28 Rathaus
+  09:31 Gartenweg
+  09:34 Ziegelei
+  09:40 Auwald
+4A05 4
+  10:20 Viehmarkt
+  10:25 Westbad
+  10:28 Rathaus
+  10:31 Gartenweg
+  10:34 Ziegelei
+  10:40 Auwald
+4A06 4
+  11:20 Viehmarkt
+  11:25 Westbad
+  11:28 Rathaus
+  11:31 Gartenweg
+  11:34 Ziegelei
+  11:40 Auwald
+4A07 4
+  12:20 Viehmarkt
+  12:25 Westbad
+  12:28 Rathaus
+  12:31 Gartenweg
+  12:34 Ziegelei
+  12:40 Auwald
+4B03 4
+  08:25 Auwald
+  08:31 Ziegelei
+  08:34 Gartenweg
+  08:37 Rathaus
+  08:40 Westbad
+  08:45 Viehmarkt
+4B04 4
+  09:25 Auwald
+  09:31 Ziegelei
+  09:34 Gartenweg
+  09:37 Rathaus
+  09:40 Westbad
+  09:45 Viehmarkt
+4B05 4
+  10:25 Auwald
+  10:31 Ziegelei
+  10:34 Gartenweg
+  10:37 Rathaus
+  10:40 Westbad
+  10:45 Viehmarkt
+4B06 4
+  11:25 Auwald
+  11:31 Ziegelei
+  11:34 Gartenweg
+  11:37 Rathaus
+  11:40 Westbad
+  11:45 Viehmarkt
+4B07 4
+  12:25 Auwald
+  12:31 Ziegelei
+  12:34 Gartenweg
+  12:37 Rathaus
+  12:40 Westbad
+  12:45 Viehmarkt
+5A03 5
+  09:10 Buchenhain
+  09:15 Campus
+  09:17 Messe
+  09:19 Stadtpark
+  09:22 Dorfplatz
+  09:28 Erzbahn
+  09:30 Flugfeld
+5A04 5
+  10:30 Buchenhain
+  10:35 Campus
+  10:37 Messe
+  10:39 Stadtpark
+  10:42 Dorfplatz
+  10:48 Erzbahn
+  10:50 Flugfeld
+5A05 5
+  11:50 Buchenhain
+  11:55 Campus
+  11:57 Messe
+  11:59 Stadtpark
+  12:02 Dorfplatz
+  12:08 Erzbahn
+  12:10 Flugfeld
+5B03 5
+  09:15 Flugfeld
+  09:17 Erzbahn
+  09:23 Dorfplatz
+  09:26 Stadtpark
+  09:28 Messe
+  09:30 Campus
+  09:35 Buchenhain
+5B04 5
+  10:35 Flugfeld
+  10:37 Erzbahn
+  10:43 Dorfplatz
+  10:46 Stadtpark
+  10:48 Messe
+  10:50 Campus
+  10:55 Buchenhain
+5B05 5
+  11:55 Flugfeld
+  11:57 Erzbahn
+  12:03 Dorfplatz
+  12:06 Stadtpark
+  12:08 Messe
+  12:10 Campus
+  12:15 Buchenhain
+"""
