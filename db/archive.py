@@ -22,6 +22,7 @@ from stackrank.db.transactions import (
     CHANGE,
     ENTRANT,
     EPISODE,
+    LABEL,
     NOTE,
     RUN,
     STEP,
@@ -76,7 +77,7 @@ def _own(table: Any, runs: Sequence[int]) -> Any:
 def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
     """What goes into each file; steps come episode by episode."""
     episodes = _own(EPISODE, runs)
-    own = {"runs": RUN, "episodes": EPISODE, "verdicts": VERDICTS, "notes": NOTE, "tool_use": TOOL_USE}
+    own = {"runs": RUN, "episodes": EPISODE, "verdicts": VERDICTS, "notes": NOTE, "labels": LABEL, "tool_use": TOOL_USE}
     used = {
         "benchmarks": (BENCHMARK, BENCHMARK.c.id, select(RUN.c.benchmark_id).where(_own(RUN, runs))),
         "tasks": (TASK, TASK.c.id, select(EPISODE.c.task_id).where(episodes)),

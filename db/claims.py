@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, cast
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, union_all, update
 
 from stackrank.db import tallies
 from stackrank.db.columns import now
 from stackrank.db.errors import ClaimLost, NotFound
 from stackrank.db.models import Episode
 from stackrank.db.rows import Claim, Claimed
-from stackrank.db.transactions import EPISODE, OPEN, STEP, Transactions, clean, new_id
+from stackrank.db.transactions import COUNTER, EPISODE, LEFT, OPEN, STEP, Transactions, clean, new_id
 from stackrank.terms import EpisodeStatus, ErrorClass, StopReason, Verdict
 
 _E = EPISODE.c
@@ -164,22 +164,20 @@ class Claims(Transactions):
             values = {"verdict": Verdict.ERROR, "status": EpisodeStatus.DONE, "steps": max(steps - 1, 0), **known}
             said = {"stop_reason": stop_reason, "error": error, "error_class": error_class}
             values |= {"ended_at": now(), "claimed_by": "", **clean(said)}
+            tallies.forget_of(connection, episode_id)
             where = [_E.id == episode_id, _E.verdict == "", *([] if by is None else [_E.claimed_by == by])]
-            failed = bool(connection.execute(update(EPISODE).where(*where).values(values)).rowcount)
-            if failed:
-                tallies.forget_of(connection, episode_id)
-            return failed
+            return bool(connection.execute(update(EPISODE).where(*where).values(values)).rowcount)
 
         return self._write(work)
 
     def spent_usd(self, run_id: int) -> float:
         """What a run has cost so far, the episodes that are going on included; unknown prices count nothing."""
-        done = select(func.sum(_E.cost_usd)).where(_E.run_id == run_id, _E.status == EpisodeStatus.DONE)
-        going = (
-            select(func.sum(STEP.c.cost_usd))
-            .join(EPISODE, _E.id == STEP.c.episode_id)
-            .where(_E.run_id == run_id, _E.status != EpisodeStatus.DONE)
+        done = select(func.sum(COUNTER.c.cost_usd)).where(
+            COUNTER.c.run_id == run_id, COUNTER.c.status == EpisodeStatus.DONE
         )
+        running = select(_E.id).where(_E.run_id == run_id, _E.status == EpisodeStatus.RUNNING, OPEN)
+        left = select(_E.id).where(_E.run_id == run_id, LEFT)
+        going = select(func.sum(STEP.c.cost_usd)).where(STEP.c.episode_id.in_(union_all(running, left)))
         return self._write(
             lambda connection: float((connection.scalar(done) or 0.0) + (connection.scalar(going) or 0.0)), write=False
         )

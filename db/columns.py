@@ -8,9 +8,19 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, CheckConstraint, Column, DateTime, Integer, Text, TypeDecorator
 from sqlalchemy.engine import Dialect
-from sqlmodel import Field
+from sqlmodel import Field, SQLModel
 
 from stackrank.db.texts import Packed
+
+# Constraints without a name cannot be dropped by a later migration.
+# Here, since every module of tables needs this one before it makes its first.
+SQLModel.metadata.naming_convention = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
 
 KEY = BigInteger().with_variant(Integer, "sqlite")
 """A row's number: 64 bits. SQLite's integers are, and only by that name does it count rows up by itself."""

@@ -11,12 +11,12 @@ from sqlmodel import SQLModel
 from stackrank.db import models
 from stackrank.db.errors import FAILURES, DatabaseError, explain
 from stackrank.db.partitions import make_partitions
-from stackrank.db.transactions import STEP
+from stackrank.db.transactions import COUNTER, STEP
 
 assert models  # The tables are known once their module is imported.
 _BATCH = 500
-TABLES = SQLModel.metadata.sorted_tables
-"""Every table, after those it refers to."""
+TABLES = [table for table in SQLModel.metadata.sorted_tables if table is not COUNTER]
+"""Every table but the counters, which follow from the episodes; after those it refers to."""
 
 
 def copy(source: Engine, target: Engine, say: Callable[[str, int], None]) -> dict[str, int]:

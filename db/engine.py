@@ -16,7 +16,7 @@ from stackrank.home import home
 from stackrank.settings import settings
 from stackrank.wording import masked, say
 
-HEAD = "0013"
+HEAD = "0015"
 """The newest migration. A database at this revision is used as it is, and alembic is not even imported."""
 VERSION_TABLE = "stackrank_schema"
 """Not alembic's usual name, so that a database can be shared with another program that uses alembic."""
@@ -122,11 +122,25 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
     # Few for each process: a server takes 100 by default, and all of a fleet's processes share them.
     engine = create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=4, connect_args=arguments)
 
+    # Whoever is cut off in the middle of a transaction must not keep its locks.
+    limit = f"idle_in_transaction_session_timeout = '{_MOST_IDLE_S}s'"
+
     @event.listens_for(engine, "connect")
-    def _connected(connection: Any, _record: Any) -> None:
-        # Whoever is cut off in the middle of a transaction must not keep its locks.
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{_MOST_IDLE_S}s'")
+    def _connected(connection: Any, record: Any) -> None:
+        # A pooler such as PgBouncer tells a number of its own. Each transaction may have another session behind it:
+        # nothing that one remembers holds for the next, no setting and no prepared statement.
+        real = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        record.info["pooled"] = pooled = real != connection.info.backend_pid
+        if pooled:
+            connection.prepare_threshold = None
+        else:
+            connection.execute(f"SET {limit}")
         connection.commit()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        if connection.info["pooled"]:
+            connection.exec_driver_sql(f"SET LOCAL {limit}")
 
     return engine
 

@@ -21,18 +21,8 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from stackrank.db.columns import counts, json, key, long_text, one_of, packed, ref, when
+from stackrank.db.columns import KEY, counts, json, key, long_text, one_of, packed, ref, when
 from stackrank.terms import Distance, EpisodeStatus, ErrorClass, FailurePoint, Milestone, RunStatus, StopReason, Verdict
-
-# Constraints without a name cannot be dropped by a later migration.
-SQLModel.metadata.naming_convention = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
 
 _TOTALS = ("verdict", "failure_point", "sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
 """What leaderboards add up; their two indexes cover it."""
@@ -211,6 +201,13 @@ class Episode(SQLModel, table=True):
             sqlite_where=text("status <> 'done'"),
             postgresql_where=text("status <> 'done'"),
         ),
+        # What was given back in the middle: with the running ones, all that cost something and has no verdict yet.
+        Index(
+            "ix_episode_left",
+            "run_id",
+            sqlite_where=text("status = 'pending' AND interruptions > 0"),
+            postgresql_where=text("status = 'pending' AND interruptions > 0"),
+        ),
         # Previous and next episode of the same task and entrant.
         Index("ix_episode_task_entrant", "task_id", "entrant_id"),
     )
@@ -269,7 +266,7 @@ class Episode(SQLModel, table=True):
     alive_at: datetime | None = when()
     # How often it was cut off and continued.
     interruptions: int = 0
-    # The last `stackrank replay`: `same`, or at which step it differed. Empty: never replayed.
+    # The last `stackrank replay`: `same`, same but for what, or at which step it differed. Empty: never replayed.
     replayed: str = ""
     replayed_at: datetime | None = when()
     created_at: datetime | None = when()
@@ -319,6 +316,41 @@ class Tally(SQLModel, table=True):
 
     run_id: int = ref("run.id", primary_key=True, sa_column_kwargs={"autoincrement": False})
     content: bytes
+
+
+class Counter(SQLModel, table=True):
+    """What the episodes of a run that are alike sum up to. Triggers keep it: nothing is written to it but by them.
+
+    A run has several rows that say the same, the slots, which are added up (`db.counters`). Without foreign keys: they
+    would make writers of episodes wait for writers of runs.
+    """
+
+    run_id: int = Field(primary_key=True, sa_type=KEY, sa_column_kwargs={"autoincrement": False})
+    entrant_id: int = Field(primary_key=True, sa_type=KEY, sa_column_kwargs={"autoincrement": False})
+    slot: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    counted: bool = Field(primary_key=True)
+    status: str = Field(primary_key=True)
+    verdict: str = Field(primary_key=True)
+    error_class: str = Field(primary_key=True)
+    # What an error starts with, up to a colon.
+    cause: str = Field(primary_key=True)
+    episodes: int = Field(sa_type=BigInteger)
+    sealed: int = Field(sa_type=BigInteger)
+    # Those with a known price.
+    priced: int = Field(sa_type=BigInteger)
+    cost_usd: float
+    wall_s: float
+    tokens_in: int = Field(sa_type=BigInteger)
+    tokens_out: int = Field(sa_type=BigInteger)
+    # Those that took at most so many seconds.
+    within_1: int = Field(sa_type=BigInteger)
+    within_5: int = Field(sa_type=BigInteger)
+    within_15: int = Field(sa_type=BigInteger)
+    within_60: int = Field(sa_type=BigInteger)
+    within_300: int = Field(sa_type=BigInteger)
+    within_900: int = Field(sa_type=BigInteger)
+    within_1800: int = Field(sa_type=BigInteger)
+    within_3600: int = Field(sa_type=BigInteger)
 
 
 class Blob(SQLModel, table=True):

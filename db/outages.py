@@ -105,7 +105,9 @@ def _is_played(connection: Connection, episode_id: int) -> bool:
 
 
 def _locked(connection: Connection, run_id: int) -> dict[str, Any]:
-    return dict(connection.scalar(select(RUN.c.outages).where(RUN.c.id == run_id).with_for_update()) or {})
+    return dict(
+        connection.scalar(select(RUN.c.outages).where(RUN.c.id == run_id).with_for_update(key_share=True)) or {}
+    )
 
 
 def _store(connection: Connection, run_id: int, outages: dict[str, Any]) -> None:

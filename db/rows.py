@@ -399,7 +399,7 @@ class Scoped(TypedDict):
 
     `version` is the digest of the benchmark. Of its `tasks` (without the invalid ones), `common_tasks` were played by
     all of the `entrants`, which are those that are ranked. `errors`: entrant -> episodes, and what they
-    count as. `stopped`: the runs
+    count as. `disputed_tasks` are those that people dispute, which count unless `without_disputed`. `stopped`: the runs
     that left out episodes because they were decided. `apart`: see `Apart`.
     """
 
@@ -419,6 +419,8 @@ class Scoped(TypedDict):
     invalid_tasks: list[str]
     invalid_episodes: int
     invalid_usd: float
+    disputed_tasks: list[str]
+    without_disputed: bool
     stopped: list[int]
     apart: list[Apart]
 
@@ -640,6 +642,48 @@ class Abilities(TypedDict):
     note: str
 
 
+class OverNights(TypedDict):
+    """An entrant over the nights of `fresh`: what was seen, what is equated (`rate`), and the gap to fixed tasks."""
+
+    entrant_id: int
+    entrant: str
+    nights: int
+    tasks: int
+    observed: float
+    observed_low: float | None
+    observed_high: float | None
+    rate: float
+    ci_low: float
+    ci_high: float
+    linked: bool
+    fixed_tasks: int
+    fixed_rate: float | None
+    fixed_low: float | None
+    fixed_high: float | None
+    gap: float | None
+    gap_low: float | None
+    gap_high: float | None
+
+
+class NightRow(TypedDict):
+    """One night: its mean `difficulty` in logits, and what each entrant did, by its name."""
+
+    night: str
+    tasks: int
+    difficulty: float
+    rates: dict[str, dict[str, float | None]]
+
+
+class Nights(TypedDict):
+    """All nights that are one leaderboard."""
+
+    conditions: str
+    fixed: str
+    entrants: list[OverNights]
+    nights: list[NightRow]
+    note: str
+
+
 class BudgetCurve(TypedDict):
     """The share of its `counted` episodes that an entrant had resolved: [budget, share], the budgets rising."""
 
@@ -691,11 +735,12 @@ class ToolUse(TypedDict):
 class TaskRate(TypedDict):
     """A task that `entrants` played. `flaky`: how many of them resolved it at some attempts only.
 
-    `rate` is of all counted episodes; `suspect` says why the task may be defective.
+    `rate` is of all counted episodes; `suspect` says why the task may be defective, `disputed_by` which people say so.
     """
 
     task: str
     task_id: int
+    disputed_by: list[str]
     title: str
     category: str
     difficulty: str
@@ -708,6 +753,25 @@ class TaskRate(TypedDict):
     rate: float | None
     flaky: int
     suspect: str
+
+
+class GridCell(TypedDict):
+    """What one entrant made of one task; `episode` shows it."""
+
+    entrant_id: int
+    entrant: str
+    resolved: int
+    unresolved: int
+    errors: int
+    episode: int
+
+
+class GridRow(TaskRate):
+    """A task with what each entrant made of it; see `queries.grid`."""
+
+    spread: float
+    decisive: bool
+    cells: list[GridCell]
 
 
 class Failing(TypedDict):
@@ -783,6 +847,32 @@ class Note(TypedDict):
     step_index: int | None
     author: str
     body: str
+    created_at: str | None
+
+
+class LabelGiven(TypedDict):
+    """A label that somebody gave a task (`episode_id` None) or an episode; `digest` is the task's."""
+
+    id: int
+    task_id: int
+    task: str
+    digest: str
+    episode_id: int | None
+    label: str
+    given: bool
+    person: str
+    reason: str
+    created_at: str | None
+
+
+class View(TypedDict):
+    """The filters of a page that somebody kept under a name; `address` is what stands behind the question mark."""
+
+    id: int
+    page: str
+    name: str
+    address: str
+    person: str
     created_at: str | None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from stackrank.errors import UsageError
 from stackrank.storable import storable_text
-from stackrank.terms import UNKNOWN, FailurePoint, Milestone, StopReason, Verdict
+from stackrank.terms import UNKNOWN, FailurePoint, Label, Milestone, StopReason, Verdict
 from stackrank.wording import one_of
 
 MILESTONES = tuple(map(str, Milestone))
@@ -23,9 +23,12 @@ CLOSED: dict[str, tuple[str, ...]] = {
     "verdict": tuple(map(str, Verdict)),
     "failure": (*map(str, FailurePoint), UNKNOWN),
     "stop": tuple(map(str, StopReason)),
+    "label": tuple(map(str, Label)),
 }
 TEXT = "text"
-FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT)
+STEP = "step"
+"""A step that the episode has, and that is opened."""
+FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT, STEP)
 HELP = (
     f'Words that must all hold, such as entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
     f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus turns a word around, commas separate "
@@ -88,6 +91,8 @@ def _word(found: re.Match[str]) -> Word:
         _check_numbers(found[0], field, values)
     elif op not in (":", "="):
         raise UsageError(f"{_shown(found[0])}: only {one_of(NUMBERS)} can be compared; write {field}:{values[0]}.")
+    if field == STEP and (len(values) > 1 or not re.fullmatch(r"[0-9]{1,9}", values[0])):
+        raise UsageError(f"{_shown(found[0])}: write the number of one step, as in {STEP}:{_example(STEP)}.")
     if field in CLOSED:
         _check_known(found[0], values, CLOSED[field])
     return Word(field, ":" if op == "=" else op, values, negated)
@@ -105,6 +110,8 @@ def _check_known(word: str, values: Collection[str], known: Collection[str]) -> 
 
 
 def _example(field: str) -> str:
+    if field == STEP:
+        return "12"
     return "20" if field in NUMBERS else CLOSED.get(field, ("pdb" if field in ("tool", "text") else "name",))[0]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, case, insert, select, update
+from sqlalchemy import JSON, ColumnElement, Connection, case, column, func, insert, literal, select, true, update
 
 from stackrank.db import conditions as conditions_of
 from stackrank.db import tallies
@@ -95,8 +96,8 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
                 changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
                 # A machine that has not measured a task does not take away what another has found out.
                 unknown_here = statement.excluded["measured"].is_(None) & TASK.c.measured.is_not(None)
-                for column in ("measured", "difficulty"):
-                    changed[column] = case((unknown_here, TASK.c[column]), else_=statement.excluded[column])
+                for each in ("measured", "difficulty"):
+                    changed[each] = case((unknown_here, TASK.c[each]), else_=statement.excluded[each])
                 connection.execute(
                     statement.on_conflict_do_update(index_elements=["benchmark_id", "name"], set_=changed)
                 )
@@ -189,7 +190,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         """Change fields of a run's specification that do not change what its episodes are, such as its budget."""
 
         def work(connection: Connection) -> None:
-            spec = connection.scalar(select(RUN.c.spec).where(RUN.c.id == run_id).with_for_update())
+            spec = connection.scalar(select(RUN.c.spec).where(RUN.c.id == run_id).with_for_update(key_share=True))
             self._update(connection, RUN, run_id, {"spec": {**(spec or {}), **changes}})
 
         self._write(work)
@@ -198,7 +199,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         """A run goes on under these conditions: where they are not those that it began under, it has both."""
 
         def work(connection: Connection) -> None:
-            query = select(RUN.c.conditions).where(RUN.c.id == run_id).with_for_update()
+            query = select(RUN.c.conditions).where(RUN.c.id == run_id).with_for_update(key_share=True)
             before = connection.scalar(query) or {}
             now_under = conditions_of.joined(before, conditions_of.complete(conditions))
             if now_under != before:
@@ -294,12 +295,12 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         row = clean({**values, "verdict": Verdict(verdict), "status": EpisodeStatus.DONE, "ended_at": now()})
 
         def work(connection: Connection) -> None:
+            tallies.forget_of(connection, episode_id)
             check_claim(connection, episode_id, by)
             where = (EPISODE.c.id == episode_id, EPISODE.c.verdict.in_(["", verdict]))
             if connection.execute(update(EPISODE).where(*where).values(row)).rowcount == 0:
                 self._exists(connection, EPISODE, episode_id)
                 raise ValueError(f"episode {episode_id} already has another verdict")
-            tallies.forget_of(connection, episode_id)
             if record is not None:
                 self._add_verdict(connection, episode_id, record, of_record=True, change=change)
             store_tool_use(connection, episode_id)
@@ -308,9 +309,22 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
 
 
 def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str) -> None:
+    """One statement for all of them: the database counts them once, and their number is no matter of parsing."""
+    if not wanted:
+        return
     common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
-    row = clean(common.model_dump(exclude={"id"}))
-    for start in range(0, len(wanted), _BULK):
-        part = wanted[start : start + _BULK]
-        rows = [{**row, "task_id": task, "entrant_id": entrant, "attempt": n} for task, entrant, n in part]
-        connection.execute(InsertOnce(EPISODE), rows)
+    row = {name: value for name, value in clean(common.model_dump(exclude={"id"})).items() if value is not None}
+    cells = json.dumps(wanted)
+    if connection.dialect.name == "postgresql":
+        each: Any = func.json_array_elements(literal(cells).cast(JSON)).table_valued(column("value", JSON), name="cell")
+        key = [each.c.value[index].as_integer() for index in range(3)]
+    else:
+        each = func.json_each(cells).table_valued("value", name="cell")
+        key = [func.json_extract(each.c.value, f"$[{index}]") for index in range(3)]
+    values = row | dict(zip(("task_id", "entrant_id", "attempt"), key, strict=True))
+    columns = [
+        value if isinstance(value, ColumnElement) else literal(value, EPISODE.c[name].type)
+        for name, value in values.items()
+    ]
+    # Without WHERE, SQLite takes ON CONFLICT for a part of the SELECT.
+    connection.execute(InsertOnce(EPISODE).from_select(list(values), select(*columns).select_from(each).where(true())))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, delete, func, insert, select
+from sqlalchemy import Connection, Integer, Select, case, cast, delete, func, insert, select
 from sqlalchemy.sql import ColumnElement
 
+from stackrank.db import counters
 from stackrank.db.sums import Sums, total
 from stackrank.db.transactions import EPISODE, RUN, TALLY
 from stackrank.terms import ErrorClass, Verdict
@@ -23,6 +24,8 @@ _ADDED = tuple(name for name in Sums._fields if name not in (*_BY_CLASS, "failed
 _WIDE = ("steps", "tokens_in", "tokens_out")
 _MONEY = ("cost_usd", "wall_s", "spent_usd")
 _STORED = tuple(name for name in Sums._fields if name != "failed_errors")  # what counts as a failure is asked later
+_LOCK = 0x7A11
+"""What the advisory locks of tallies have in common; the other half of the key is the run."""
 _CELL = [("entrant", "<i8"), ("task", "<i8")] + [
     (name, "<f8" if name in _MONEY else "<i8" if name in _WIDE else "<i4") for name in _STORED
 ]
@@ -119,9 +122,11 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
 
 
 def keep(connection: Connection, run_id: int) -> None:
-    """Store the tally of a run; its row has to be locked, so that nobody ends an episode meanwhile."""
+    """Store the tally of a run, once those who end an episode of it have done so; others wait."""
     import numpy
 
+    _lock(connection, "pg_advisory_xact_lock", RUN.c.id == run_id)
+    counters.fold(connection, run_id)
     own = _E.run_id == run_id
     rows = [(entrant, task, *sums[: len(_STORED)]) for entrant, task, sums in of_episodes(connection, own, own)]
     forget(connection, [run_id])
@@ -135,6 +140,21 @@ def forget(connection: Connection, runs: Collection[int]) -> None:
 
 
 def forget_of(connection: Connection, episode_id: int) -> None:
-    """Remove the tally of this episode's run, which cannot end until the transaction does."""
-    query = select(RUN.c.id).join(EPISODE, _E.run_id == RUN.c.id).where(_E.id == episode_id)
-    forget(connection, connection.scalars(query.with_for_update(read=True, of=RUN)).all())
+    """Remove the tally of this episode's run, which cannot end until the transaction does.
+
+    To be called before the episode is changed: who ends the run waits for its counters.
+    """
+    run = select(_E.run_id).where(_E.id == episode_id).scalar_subquery()
+    _lock(connection, "pg_advisory_xact_lock_shared", RUN.c.id == run)
+    connection.execute(delete(TALLY).where(TALLY.c.run_id == run))
+
+
+def _lock(connection: Connection, function: str, of_run: ColumnElement[bool]) -> None:
+    """Take the lock of a run's tally until the transaction ends. SQLite has one writer, and needs none.
+
+    PostgreSQL queues for an advisory lock. A lock of the run's row would keep its heartbeat or a cancel waiting for as
+    long as workers end episodes: who shares a row's lock does not queue behind those who wait for it.
+    """
+    if connection.dialect.name == "postgresql":
+        number = cast(RUN.c.id % 2**31, Integer)
+        connection.execute(select(getattr(func, function)(_LOCK, number)).where(of_run))

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, Engine, Insert, Table, literal_column, select, text, update
+from sqlalchemy import Connection, Engine, Insert, Table, and_, literal_column, select, text, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
 from stackrank.db.errors import FAILURES, NotFound, explain
+from stackrank.db.label_models import LabelRecord, SavedView
 from stackrank.db.models import (
     Benchmark,
     Blob,
     Change,
+    Counter,
     Entrant,
     Episode,
     EpisodeTool,
@@ -44,10 +46,15 @@ def _table(model: type[SQLModel]) -> Table:
 BENCHMARK, TASK, ENTRANT = _table(Benchmark), _table(Task), _table(Entrant)
 RUN, EPISODE, STEP, NOTE = _table(Run), _table(Episode), _table(Step), _table(Note)
 TOOL_USE, CHANGE, VERDICTS = _table(ToolUse), _table(Change), _table(VerdictRecord)
-BLOB, EPISODE_TOOL, TALLY = _table(Blob), _table(EpisodeTool), _table(Tally)
+BLOB, EPISODE_TOOL, TALLY, COUNTER = _table(Blob), _table(EpisodeTool), _table(Tally), _table(Counter)
 PROPOSAL, DECISION = _table(Proposal), _table(Decision)
+LABEL, VIEW = _table(LabelRecord), _table(SavedView)
 OPEN = EPISODE.c.status != literal_column(f"'{EpisodeStatus.DONE}'")
 """That an episode is not done, in the very words of the index of open episodes: else SQLite does not use it."""
+LEFT = and_(
+    EPISODE.c.status == literal_column(f"'{EpisodeStatus.PENDING}'"), EPISODE.c.interruptions > literal_column("0")
+)
+"""That an episode was given back in the middle, in the words of its index."""
 PACKED = {column.name: column.type.kind for column in STEP.c if isinstance(column.type, Packed)}
 """The columns of a step that `db.texts` packs, and the kind of each."""
 

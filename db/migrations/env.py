@@ -5,8 +5,9 @@ from contextlib import nullcontext
 from alembic import context
 from sqlmodel import SQLModel
 
+import stackrank.db.label_models
 import stackrank.db.models
-import stackrank.db.proposal_models  # noqa: F401 - both fill the metadata
+import stackrank.db.proposal_models  # noqa: F401 - all of them fill the metadata
 from stackrank.db.engine import VERSION_TABLE, connect
 from stackrank.db.partitions import is_table
 

@@ -19,18 +19,28 @@ from stackrank.db.queries.compare import compare, compare_all, compare_categorie
 from stackrank.db.queries.episodes import episode, episodes, examples, neighbours, whole_episodes
 from stackrank.db.queries.funnel import funnel, labelled_otherwise, set_aside
 from stackrank.db.queries.gate import gate
+from stackrank.db.queries.grid import grid
 from stackrank.db.queries.health import health
+from stackrank.db.queries.labels import disputed, labels, views
+from stackrank.db.queries.nights import nights
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.pauses import pauses
-from stackrank.db.queries.proposals import acceptance, proposal, proposals, rejected_changes
+from stackrank.db.queries.proposals import OPEN, acceptance, proposal, proposals, rejected_changes
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
 from stackrank.db.queries.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.runs import outages, paused, played_in, progress, run, run_of_flow, runs, tasks_of_run
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
-from stackrank.db.queries.search import search
-from stackrank.db.queries.standings import board, failure_points, leaderboard, rate_history, run_summary
+from stackrank.db.queries.search import hits_in, search
+from stackrank.db.queries.standings import (
+    best_per_dollar,
+    board,
+    failure_points,
+    leaderboard,
+    rate_history,
+    run_summary,
+)
 from stackrank.db.queries.steps import (
     actions,
     answered_steps,
@@ -38,6 +48,7 @@ from stackrank.db.queries.steps import (
     edits,
     exchanges,
     last_step,
+    shown_steps,
     step,
     step_outline,
     step_text,
@@ -50,12 +61,12 @@ from stackrank.db.queries.stopping import finished, stopping
 from stackrank.db.queries.task_board import task_board, task_rates
 from stackrank.db.queries.time_spent import queue_age_s, time_of, time_spent
 from stackrank.db.queries.tool_sets import side_by_side, tool_sets, tool_use
-from stackrank.db.queries.totals import Totals, totals
+from stackrank.db.queries.totals import totals
 from stackrank.db.queries.verdicts import change, verdicts, verdicts_again
 
 __all__ = [
+    "OPEN",
     "Scope",
-    "Totals",
     "abilities",
     "acceptance",
     "actions",
@@ -65,6 +76,7 @@ __all__ = [
     "before",
     "benchmark",
     "benchmarks",
+    "best_per_dollar",
     "board",
     "budget_curves",
     "change",
@@ -72,6 +84,7 @@ __all__ = [
     "compare",
     "compare_all",
     "compare_categories",
+    "disputed",
     "edits",
     "entrants",
     "episode",
@@ -82,11 +95,15 @@ __all__ = [
     "finished",
     "funnel",
     "gate",
+    "grid",
     "health",
+    "hits_in",
     "labelled_otherwise",
+    "labels",
     "last_step",
     "leaderboard",
     "neighbours",
+    "nights",
     "notes",
     "outages",
     "pair_sentence",
@@ -110,6 +127,7 @@ __all__ = [
     "scope_of",
     "search",
     "set_aside",
+    "shown_steps",
     "side_by_side",
     "step",
     "step_outline",
@@ -131,6 +149,7 @@ __all__ = [
     "validations",
     "verdicts",
     "verdicts_again",
+    "views",
     "whole_episodes",
     "whole_steps",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from statistics import median
 from typing import Any
@@ -19,13 +20,15 @@ from stackrank.terms import DecisionKind
 _P, _D = PROPOSAL.c, DECISION.c
 OPEN = "open"
 REPLACED = "replaced"
+COVERED = "covered"
 
 
 def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None) -> list[Row]:
     """All proposals, those that wait for a decision first, the surest of them first.
 
-    Each has the columns of the table, `entrant`, `status` (open, replaced, approved, rejected), `decision` (the row, or
-    None) and `comments`.
+    Each has the columns of the table, `entrant`, `status` (open, covered, replaced, approved, rejected), `decision`
+    (the row, or None), `comments`, and `covered_by`: the approved change of the same commit, if there is one, with
+    which all of its tests pass, so that nobody has to decide about it.
     """
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
     if repository:
@@ -59,7 +62,26 @@ def _whole(engine: Engine, query: Any) -> list[Row]:
         row["decision"] = final
         row["comments"] = [each for each in about if each["kind"] == DecisionKind.COMMENT]
         row["status"] = final["kind"] if final else REPLACED if row["replaced_by"] else OPEN
+        row["covered_by"] = None
+    _mark_covered(engine, [row for row in rows if row["status"] == OPEN])
     return rows
+
+
+def _mark_covered(engine: Engine, waiting: Sequence[Row]) -> None:
+    repositories = sorted({row["repository"] for row in waiting})
+    query = (
+        select(_P.id, _P.repository, _P.base, _P.evidence)
+        .join(DECISION, _D.proposal_id == _P.id)
+        .where(_P.repository.in_(repositories), _D.kind == DecisionKind.APPROVED)
+        .order_by(_P.id)
+    )
+    approved = fetch(engine, query) if waiting else []
+    for row in waiting:
+        same = (each for each in approved if (each["repository"], each["base"]) == (row["repository"], row["base"]))
+        row["covered_by"] = next(
+            (each["id"] for each in same if {*row["tests"]} <= {*each["evidence"]["mended"]}), None
+        )
+        row["status"] = COVERED if row["covered_by"] else OPEN
 
 
 def rejected_changes(engine: Engine, benchmark_name: str) -> dict[str, list[str]]:

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Select, and_, case, cast, func, select
+from sqlalchemy import Engine, Select, cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows
 from stackrank.db.columns import now
+from stackrank.db.counters import added_up
 from stackrank.db.errors import NotFound
 from stackrank.db.queries.reading import as_list, fetch, fetch_one, row_id
-from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 from stackrank.wording import moment
@@ -122,63 +123,51 @@ def progress(engine: Engine, run_id: int) -> rows.Progress:
 
 
 def _counts(engine: Engine, run_ids: list[int]) -> dict[int, rows.Progress]:
-    e = EPISODE.c
-
-    def count(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
-        return func.coalesce(func.sum(case((and_(*conditions), 1), else_=0)), 0)
-
-    # The covering index has all of these but the status, hence the second query below.
-    query = (
-        select(
-            e.run_id,
-            count(e.counted, e.verdict == Verdict.RESOLVED).label("resolved"),
-            count(e.counted, e.verdict == Verdict.RESOLVED, e.sealed > 0).label("sealed"),
-            count(e.counted, e.verdict == Verdict.UNRESOLVED).label("unresolved"),
-            count(e.counted, e.verdict == Verdict.ERROR).label("errors"),
-            count(e.counted, e.verdict == "").label("open"),
-            count(~e.counted).label("retried"),
-            func.sum(e.cost_usd).label("cost_usd"),
-        )
-        .where(e.run_id.in_(run_ids))
-        .group_by(e.run_id)
-    )
-    found = {row["run_id"]: row for row in fetch(engine, query)}
-    # Not by the time of its start: one that was given back has one, and waits.
-    going = (
-        select(e.run_id, e.status, func.count().label("episodes"))
-        .where(e.run_id.in_(run_ids), e.counted, e.status != EpisodeStatus.DONE, e.status != EpisodeStatus.PENDING)
-        .group_by(e.run_id, e.status)
-    )
-    unfinished = any(row["open"] for row in found.values())
-    states: dict[tuple[int, str], int] = {}
-    if unfinished:
-        states = {(row["run_id"], row["status"]): row["episodes"] for row in fetch(engine, going)}
-    classes: dict[int, dict[str, int]] = {run_id: {} for run_id in run_ids}
-    if any(row["errors"] for row in found.values()):
-        failed = select(e.run_id, e.error_class, func.count().label("episodes")).group_by(e.run_id, e.error_class)
-        failed = failed.where(e.run_id.in_(run_ids), e.counted, e.verdict == Verdict.ERROR)
-        for each in fetch(engine, failed):
-            classes[each["run_id"]][each["error_class"]] = each["episodes"]
-    counts: dict[int, rows.Progress] = {}
-    for run_id in run_ids:
-        row = found.get(run_id) or dict.fromkeys(("resolved", "sealed", "unresolved", "errors", "open", "retried"), 0)
-        running, not_played = (
-            states.get((run_id, one), 0) for one in (EpisodeStatus.RUNNING, EpisodeStatus.NOT_PLAYED)
-        )
-        counts[run_id] = {
-            "done": row["resolved"] + row["unresolved"] + row["errors"],
-            "resolved": row["resolved"],
-            "sealed": row["sealed"],
-            "unresolved": row["unresolved"],
-            "errors": row["errors"],
-            "errors_by_class": classes[run_id],
-            "running": running,
-            "pending": row["open"] - running - not_played,
-            "not_played": not_played,
-            "retried": row["retried"],
-            "cost_usd": row.get("cost_usd"),
-        }
+    c = COUNTER.c
+    group = (c.run_id, c.counted, c.status, c.verdict, c.error_class)
+    query = select(*group, *added_up("episodes", "sealed", "priced", "cost_usd"))
+    counts = {run_id: _none_yet() for run_id in run_ids}
+    for row in fetch(engine, query.where(c.run_id.in_(run_ids)).group_by(*group)):
+        found, episodes = counts[row["run_id"]], row["episodes"]
+        if row["priced"]:
+            found["cost_usd"] = (found["cost_usd"] or 0.0) + row["cost_usd"]
+        if not episodes:
+            continue
+        if not row["counted"]:
+            found["retried"] += episodes
+        elif row["status"] == EpisodeStatus.RUNNING:
+            found["running"] += episodes
+        elif row["status"] == EpisodeStatus.NOT_PLAYED:
+            found["not_played"] += episodes
+        elif row["status"] == EpisodeStatus.PENDING:
+            found["pending"] += episodes
+        else:
+            found["done"] += episodes
+            if row["verdict"] == Verdict.RESOLVED:
+                found["resolved"] += episodes
+                found["sealed"] += row["sealed"]
+            elif row["verdict"] == Verdict.UNRESOLVED:
+                found["unresolved"] += episodes
+            else:
+                found["errors"] += episodes
+                found["errors_by_class"][row["error_class"]] = episodes
     return counts
+
+
+def _none_yet() -> rows.Progress:
+    return {
+        "done": 0,
+        "resolved": 0,
+        "sealed": 0,
+        "unresolved": 0,
+        "errors": 0,
+        "errors_by_class": {},
+        "running": 0,
+        "pending": 0,
+        "not_played": 0,
+        "retried": 0,
+        "cost_usd": None,
+    }
 
 
 def has_tag(engine: Engine, tag: str, tags: Any = RUN.c.tags) -> ColumnElement[bool]:

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, select, true
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows, tallies
+from stackrank.db.queries.labels import disputed
 from stackrank.db.queries.pool import PooledRun, benchmark_names, leading, require_one_kind, runs_where
 from stackrank.db.queries.reading import Row, as_list, fetch, reading
 from stackrank.db.queries.runs import has_tag
@@ -46,6 +47,8 @@ class Scope:
     finished_only: bool = True
     errors: ErrorsAre = ErrorsAre.LEFT_OUT
     """What errors count as."""
+    without_disputed: bool = False
+    """Whether tasks that people dispute (`queries.disputed`) count nowhere."""
 
     def find(self, engine: Engine) -> Selection:
         """The runs that are meant, perhaps none.
@@ -58,7 +61,7 @@ class Scope:
             named = runs_where(engine, RUN.c.id.in_(ids))
             require_one_kind(engine, named[::-1])
             return Selection(engine, self, tuple(named), ())
-        asked = self._conditions(engine)
+        asked = self.asked(engine)
         lead = leading(engine, asked, finished_only=self.finished_only)
         found = runs_where(engine, *asked)
         alike = [run for run in found if lead is not None and run.kind == lead.kind]
@@ -68,9 +71,10 @@ class Scope:
 
     def newest(self, engine: Engine) -> PooledRun | None:
         """The newest run that is asked for, whatever became of it and whether or not it leads. Raises as `find`."""
-        return next(iter(runs_where(engine, *self._conditions(engine))), None)
+        return next(iter(runs_where(engine, *self.asked(engine))), None)
 
-    def _conditions(self, engine: Engine) -> list[ColumnElement[bool]]:
+    def asked(self, engine: Engine) -> list[ColumnElement[bool]]:
+        """What a run has to be like that is asked for. Raises as `find`."""
         asked: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
         if self.benchmark:
             asked.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
@@ -140,12 +144,22 @@ class Selection:
 
         One that was found to be defective says nothing about an entrant and counts nowhere.
         """
-        return [row for row in self._tasks if row["valid"] is not False]
+        return [row for row in self._tasks if row["id"] not in self._left_out]
 
     @cached_property
     def invalid(self) -> dict[int, str]:
         """Task id -> name, for the tasks that count nowhere."""
         return {row["id"]: row["name"] for row in self._tasks if row["valid"] is False}
+
+    @cached_property
+    def disputed(self) -> dict[int, str]:
+        """Task id -> name, for the tasks that people dispute."""
+        keys = disputed(self.engine)
+        return {row["id"]: row["name"] for row in self._tasks if (row["name"], row["digest"]) in keys}
+
+    @cached_property
+    def _left_out(self) -> set[int]:
+        return {*self.invalid, *(self.disputed if self.scope.without_disputed else ())}
 
     @cached_property
     def keys(self) -> dict[int, TaskKey]:
@@ -155,7 +169,7 @@ class Selection:
     @property
     def valid(self) -> ColumnElement[bool]:
         """That an episode is about a task that counts."""
-        return _E.task_id.not_in(list(self.invalid)) if self.invalid else true()
+        return _E.task_id.not_in(sorted(self._left_out)) if self._left_out else true()
 
     def cells(self, entrants: Iterable[int] | None = None) -> dict[int, dict[TaskKey, Sums]]:
         """The sums of each entrant, or of these only, task by task."""
@@ -170,6 +184,11 @@ class Selection:
     @cached_property
     def _sums(self) -> list[tallies.Cell]:
         return self.sums()
+
+    @cached_property
+    def played(self) -> set[int]:
+        """The ids of the tasks with an episode, invalid tasks among them."""
+        return {task_id for _, task_id, _ in self._sums}
 
     @cached_property
     def set_aside(self) -> tuple[list[str], Sums]:

@@ -55,6 +55,8 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> rows.Scoped:
         "invalid_tasks": invalid,
         "invalid_episodes": aside.done,
         "invalid_usd": aside.spent_usd,
+        "disputed_tasks": sorted({name for one, name in selection.disputed.items() if one in selection.played}),
+        "without_disputed": selection.scope.without_disputed,
         "stopped": ended_early(selection.engine, [run.id for run in selection.pooled]),
         "apart": _apart(selection, lead, known),
     }
@@ -98,6 +100,9 @@ def _sentence(document: rows.Scoped) -> str:
         spent = f", ${document['invalid_usd']:.2f}" if document["invalid_usd"] else ""
         episodes = f"{document['invalid_episodes']} episodes{spent}"
         parts.append(f"invalid tasks count nowhere: {_listed(document['invalid_tasks'])} ({episodes})")
+    if document["disputed_tasks"]:
+        what = "left out" if document["without_disputed"] else "counted all the same"
+        parts.append(f"disputed by people, {what}: {_listed(document['disputed_tasks'])}")
     return "; ".join(parts) + "."
 
 

@@ -12,10 +12,12 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows
 from stackrank.db.queries.episodes import episodes
+from stackrank.db.queries.labels import labelled
 from stackrank.db.queries.runs import has_tag
 from stackrank.db.queries.steps import texts_of
-from stackrank.db.search import MILESTONES, NAMES, NUMBERS, TEXT, Word, parse
+from stackrank.db.search import MILESTONES, NAMES, NUMBERS, STEP, TEXT, Word, parse
 from stackrank.db.transactions import ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
+from stackrank.db.transactions import STEP as STEPS
 from stackrank.terms import UNKNOWN
 
 _E = EPISODE.c
@@ -44,7 +46,7 @@ _BEFORE, _AFTER = 30, 90
 
 
 class Hit(TypedDict):
-    """The first step of an episode that has the text, and the words around it."""
+    """The first step of an episode that has the text, and the words around it; or the step that was asked for."""
 
     step: int
     excerpt: str
@@ -83,6 +85,7 @@ def search(
     words = parse(query)
     where = [_condition(engine, word) for word in words if word.field != TEXT]
     texts = [word for word in words if word.field == TEXT]
+    at = next((int(word.values[0]) for word in words if word.field == STEP and not word.negated), None)
     found: Found = {"episodes": [], "hits": {}, "looked_at": 0, "following": None}
     end = None if seconds is None else time.monotonic() + seconds
     while len(found["episodes"]) < limit and (end is None or not found["looked_at"] or time.monotonic() < end):
@@ -90,6 +93,7 @@ def search(
         part = episodes(engine, run, **filters, where=where, after=after, limit=size + 1)
         more = len(part) > size
         kept, hits = _with_texts(engine, part[:size], texts)
+        hits |= {} if at is None else _at(engine, kept, at)
         room = limit - len(found["episodes"])
         found["episodes"] += kept[:room]
         found["hits"] |= hits
@@ -99,6 +103,15 @@ def search(
         if after is None:
             break
     return found
+
+
+def hits_in(engine: Engine, run_id: int, episode_id: int, text: str) -> list[Hit]:
+    """The steps of one episode that have the text, in order, and the words around it; in capitals or not."""
+    found = (
+        _first([(index, "\n".join(_strings(parts)))], [text])
+        for _, index, parts in texts_of(engine, run_id, [episode_id])
+    )
+    return [hit for hit in found if hit is not None]
 
 
 def _condition(engine: Engine, word: Word) -> ColumnElement[bool]:
@@ -112,6 +125,11 @@ def _holds(engine: Engine, word: Word) -> ColumnElement[bool]:
         return _E[f"at_{word.field}"].is_not(None)
     if word.field == "tool":
         return _E.id.in_(select(EPISODE_TOOL.c.episode_id).where(EPISODE_TOOL.c.tool.in_(word.values)))
+    if word.field == "label":
+        return labelled(engine, word.values)
+    if word.field == STEP:
+        # Asked of each episode in turn, by the primary key.
+        return select(STEPS.c.index).where(STEPS.c.episode_id == _E.id, STEPS.c.index == int(word.values[0])).exists()
     if word.field == "tag":
         return or_(*(has_tag(engine, tag, _E.tags) for tag in word.values))
     column = _COLUMNS[word.field]
@@ -126,18 +144,31 @@ def _holds(engine: Engine, word: Word) -> ColumnElement[bool]:
     return column.in_(word.values)
 
 
+def _by_run(found: Iterable[rows.EpisodeListed]) -> dict[int, list[int]]:
+    by_run: dict[int, list[int]] = {}
+    for row in found:
+        by_run.setdefault(row["run_id"], []).append(row["id"])
+    return by_run
+
+
+def _at(engine: Engine, found: Iterable[rows.EpisodeListed], index: int) -> dict[int, Hit]:
+    """What each of the episodes saw at one step."""
+    return {
+        episode_id: {"step": step, "excerpt": " ".join(seen[:400].split())[: _BEFORE + _AFTER]}
+        for run_id, ids in _by_run(found).items()
+        for episode_id, step, (_, _, seen) in texts_of(engine, run_id, ids, index=index)
+    }
+
+
 def _with_texts(
     engine: Engine, found: Sequence[rows.EpisodeListed], texts: Sequence[Word]
 ) -> tuple[list[rows.EpisodeListed], dict[int, Hit]]:
     """Those of the episodes for which the words about texts hold, and where the first text is."""
     if not texts:
         return list(found), {}
-    by_run: dict[int, list[int]] = {}
-    for row in found:
-        by_run.setdefault(row["run_id"], []).append(row["id"])
     hits: dict[int, Hit] = {}
     kept = set()
-    for run_id, ids in by_run.items():
+    for run_id, ids in _by_run(found).items():
         steps: dict[int, list[tuple[int, str]]] = {each: [] for each in ids}
         for episode_id, index, parts in texts_of(engine, run_id, ids):
             steps[episode_id].append((index, "\n".join(_strings(parts))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from operator import eq
 from typing import Any
 
@@ -19,6 +19,7 @@ from stackrank.db.queries.stopping import stopping
 from stackrank.db.sums import Cells, Sums, total
 from stackrank.db.transactions import EPISODE
 from stackrank.terms import UNKNOWN, Verdict
+from stackrank.wording import usd
 
 _E = EPISODE.c
 _SUMMARY = (
@@ -75,6 +76,22 @@ def _rows(selection: Selection) -> list[rows.Ranked]:
             }
         )
     return sorted(found, key=lambda row: _order(row, where.leads.get(row["entrant_id"], 0.0)))
+
+
+def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
+    """Who of a leaderboard resolves for the least money, as a sentence, and whose intervals reach as low.
+
+    Empty where fewer than two of those that compete have a known price.
+    """
+    priced = [row for row in board if row["cost_per_resolved"] and not row["reference"]]
+    if len(priced) < 2:
+        return ""
+    best, *others = sorted(priced, key=lambda row: row["cost_per_resolved"])
+    high = best["cost_per_resolved_high"]
+    near = [row["entrant"] for row in others if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
+    clear = f"not clearly less than {', '.join(near)}" if near else "less than every other, by 95% intervals"
+    cost = f"{usd(best['cost_per_resolved'])} for each resolved episode"
+    return f"Best per dollar: {best['entrant']}, {cost}; {clear}."
 
 
 def _order(row: rows.Ranked, lead: float) -> tuple[Any, ...]:

@@ -114,11 +114,15 @@ def steps_of(
 
 
 def texts_of(
-    engine: Engine, run_id: int, episode_ids: Collection[int]
+    engine: Engine, run_id: int, episode_ids: Collection[int], *, index: int | None = None
 ) -> Iterator[tuple[int, int, tuple[str, Row, str]]]:
-    """Episode, index, and (thought, arguments, observation) of the steps of several episodes of one run, in order."""
+    """Episode, index, and (thought, arguments, observation) of the steps of several episodes of one run, in order.
+
+    `index`: of these steps alone.
+    """
     columns = (_S.episode_id, _S.index, _S.thought, _S.arguments, _S.observation)
     query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
+    query = query if index is None else query.where(_S.index == index)
     for row in _Blobs(engine, run_id).complete(fetch(engine, query)):
         yield row["episode_id"], row["index"], (row["thought"], row["arguments"], row["observation"])
 
@@ -195,27 +199,31 @@ def _brief(value: Any) -> str | None:
 
 
 def step(engine: Engine, episode_id: int, index: int, *, chars: int = CHARS) -> Row | None:
-    """One step; None where there is none of this index.
+    """One step as `shown_steps` has it; None where there is none of this index."""
+    return next(iter(shown_steps(engine, episode_id, first=index, limit=1, chars=chars)), None)
+
+
+def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, chars: int = CHARS) -> list[Row]:
+    """The steps with the indexes `first` to `first + limit - 1`, as far as they are there, in order.
 
     `thought` and `observation` are cut at `chars`, their lengths are `thought_chars` and `observation_chars`.
     `arguments` is None where its JSON is longer than `chars`: `arguments_text` is the beginning of that JSON, and
     `arguments_chars` its length. A `state` of more than 400,000 characters is None.
     """
     asked = func.length(type_coerce(_S.exchanges, LargeBinary)) > 0
-    query = select(*_STEP, asked.label("asked")).where(_S.episode_id == episode_id, _S.index == index)
+    query = select(*_STEP, asked.label("asked")).where(_S.episode_id == episode_id)
+    query = query.where(_S.index >= first, _S.index < first + limit).order_by(_S.index)
     found = _asked(engine, episode_id, query)
-    if not found:
-        return None
-    (row,) = found
-    arguments = json.dumps(row["arguments"])
-    for name in ("thought", "observation"):
-        row |= {name: row[name][:chars], f"{name}_chars": len(row[name])}
-    row |= {"arguments_text": arguments[:chars], "arguments_chars": len(arguments), "asked": bool(row["asked"])}
-    if len(arguments) > chars:
-        row["arguments"] = None
-    if len(json.dumps(row["state"])) > _STATE_CHARS:
-        row["state"] = None
-    return row
+    for row in found:
+        arguments = json.dumps(row["arguments"])
+        for name in ("thought", "observation"):
+            row |= {name: row[name][:chars], f"{name}_chars": len(row[name])}
+        row |= {"arguments_text": arguments[:chars], "arguments_chars": len(arguments), "asked": bool(row["asked"])}
+        if len(arguments) > chars:
+            row["arguments"] = None
+        if len(json.dumps(row["state"])) > _STATE_CHARS:
+            row["state"] = None
+    return found
 
 
 def step_text(engine: Engine, episode_id: int, index: int, column: str, *, chars: int) -> str:

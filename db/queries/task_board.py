@@ -10,6 +10,7 @@ from sqlalchemy import Engine, select
 
 from stackrank.db import rows
 from stackrank.db.queries.catalogue import task as find_task
+from stackrank.db.queries.labels import disputed, labels
 from stackrank.db.queries.reading import Row, fetch
 from stackrank.db.queries.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.queries.scoped import describe
@@ -19,6 +20,7 @@ from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 _E = EPISODE.c
 _SUSPECT_EPISODES, _SUSPECT_ENTRANTS = 4, 2
 """So many episodes of so many entrants without one resolved make a task suspect."""
+_SUSPECT_PEOPLE = 2
 
 
 def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.TaskRate]:
@@ -27,15 +29,16 @@ def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.TaskRate]
     cells = selection.cells()
     here = TASK.c.benchmark_id.in_({row["benchmark_id"] for row in selection.tasks})
     measured = {row["id"]: row["measured"] for row in fetch(engine, select(TASK.c.id, TASK.c.measured).where(here))}
-    rates = []
+    rates, doubts = [], disputed(engine)
     for fact in {(row["name"], row["digest"]): row for row in selection.tasks}.values():
         key = (fact["name"], fact["digest"])
         sides = [tasks[key] for tasks in cells.values() if key in tasks and tasks[key].done]
         if sides:
             about = {name: fact[name] for name in ("title", "category", "difficulty", "valid")}
             about |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sums(sides)}
-            row = {"task": fact["name"], "task_id": fact["id"], **about}
-            rates.append(cast("rows.TaskRate", {**row, "suspect": suspicion(fact, sides)}))
+            people = doubts.get(key, [])
+            row = {"task": fact["name"], "task_id": fact["id"], "disputed_by": people, **about}
+            rates.append(cast("rows.TaskRate", {**row, "suspect": suspicion(fact, sides, people)}))
     return sorted(rates, key=lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]))
 
 
@@ -46,13 +49,15 @@ def _sums(sides: Sequence[Sums]) -> Row:
     return {**verdicts, "rate": sums.rate, "flaky": flaky}
 
 
-def suspicion(task: Mapping[str, Any], sides: Sequence[Sums]) -> str:
+def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Sequence[str] = ()) -> str:
     """Why a task may be defective, as a sentence; empty for one that is above suspicion.
 
-    `sides` are the sums of its entrants.
+    `sides` are the sums of its entrants; two people who dispute it are enough.
     """
     if task["valid"] is False:
         return f"Its validation failed: {task['invalid_reason'] or 'no reason was stored'}"
+    if len(disputed_by) >= _SUSPECT_PEOPLE:
+        return f"{len(disputed_by)} people dispute it: {', '.join(disputed_by)}."
     playing = [side for side in sides if side.counted]
     episodes = sum(side.unresolved for side in playing)
     if any(side.resolved for side in playing) or len(playing) < _SUSPECT_ENTRANTS or episodes < _SUSPECT_EPISODES:
@@ -65,10 +70,11 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
 
     The columns of `task`; `scope`, as of `scope_of`: of this version of the benchmark, whichever is asked for;
     `entrants` (a row each: entrant_id, entrant, resolved, unresolved, errors, rate, flaky (0 or 1), and `attempts`,
-    those of their episodes that are in the scope and among the newest, oldest first), the sums over them, and `suspect`
-    (see `suspicion`). `episodes` (newest first; id, run_id, run, entrant_id, entrant, attempt, verdict, failure_point,
-    steps, cost_usd, tags, in_scope): a task that other versions of its benchmark have unchanged is the same task.
-    Raises as `Scope.find`, and `NotFound`.
+    those of their episodes that are in the scope and among the newest, oldest first), the sums over them, `labels` (see
+    `labels`) and `suspect` (see `suspicion`).
+    `episodes` (newest first; id, run_id, run, entrant_id, entrant, attempt, verdict, failure_point, steps, cost_usd,
+    tags, in_scope): a task that other versions of its benchmark have unchanged is the same task. Raises as
+    `Scope.find`, and `NotFound`.
     """
     task = find_task(engine, task_id)
     if scope.run is None:
@@ -118,5 +124,6 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
         "episodes": episodes,
         "entrants": entrants,
         **_sums(played),
-        "suspect": suspicion(task, played),
+        "labels": labels(engine, task=(task["name"], task["digest"])),
+        "suspect": suspicion(task, played, disputed(engine).get((task["name"], task["digest"]), [])),
     }

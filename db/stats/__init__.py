@@ -6,6 +6,7 @@ the tests compare them with both libraries. NumPy and the lighter parts of SciPy
 
 from stackrank.db.stats.board import ENOUGH, error_balance, error_bounds, leads, rank_ranges, ranked_together
 from stackrank.db.stats.clusters import Clustered, clustered
+from stackrank.db.stats.gaps import Gap, gap, rate_over_clusters
 from stackrank.db.stats.history import BASELINE, WINDOW, Change, Night, change
 from stackrank.db.stats.pairs import Difference, Played, holm, pair_p_values, paired_difference
 from stackrank.db.stats.power import detectable, mcnemar_power, permutation_power
@@ -20,6 +21,7 @@ __all__ = [
     "Clustered",
     "Cost",
     "Difference",
+    "Gap",
     "Night",
     "Played",
     "Rate",
@@ -30,6 +32,7 @@ __all__ = [
     "detectable",
     "error_balance",
     "error_bounds",
+    "gap",
     "holm",
     "leads",
     "mcnemar_power",
@@ -39,5 +42,6 @@ __all__ = [
     "rank_ranges",
     "ranked_together",
     "rate",
+    "rate_over_clusters",
     "reliability",
 ]

@@ -63,11 +63,14 @@ class Abilities:
     """Predicted chance (from the other entrants' episodes), observed share, and episodes; by fifths of the chance."""
 
 
-def abilities(resolved: Any, counted: Any, clusters: Sequence[str] = ()) -> Abilities:
+def abilities(
+    resolved: Any, counted: Any, clusters: Sequence[str] = (), rated: Sequence[bool] | None = None
+) -> Abilities:
     """Fit the model to `resolved[e, i]` of `counted[e, i]` episodes of entrant e on task i; no row or column is empty.
 
     `clusters[i]`: what task i has in common with others (its category, its repository). With ten or more of them, the
     intervals are robust to tasks of a cluster being alike (sandwich; Liang and Zeger 1986), else to attempts at a task.
+    `rated[i]`: whether rates are over task i; all where None. Tasks that are not only link entrants: they are anchors.
     """
     import numpy
     from scipy.optimize import minimize
@@ -95,7 +98,8 @@ def abilities(resolved: Any, counted: Any, clusters: Sequence[str] = ()) -> Abil
     middle, theta = float(means.mean()), found[: len(counted)]
 
     def rate(abilities: Any) -> Any:
-        return (weights[:, None, :] * expit(abilities[:, None] - difficulties[:, None, :])).sum(axis=2).mean(axis=0)
+        chances = (weights[:, None, :] * expit(abilities[:, None] - difficulties[:, None, :])).sum(axis=2)
+        return chances[numpy.ones(len(chances), bool) if rated is None else list(rated)].mean(axis=0)
 
     infit, outfit, calibration = model.fit(found)
     above = theta - middle

@@ -1,0 +1,42 @@
+"""The tables of what people say of tasks and episodes, and of the views that they keep."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel
+
+from stackrank.db.columns import key, long_text, one_of, ref, when
+from stackrank.terms import Label
+
+
+class LabelRecord(SQLModel, table=True):
+    """A label that somebody gave, or took back. Rows are appended, never changed: the newest of a person holds."""
+
+    __tablename__ = "label"
+    __table_args__ = (one_of("label", Label),)
+
+    id: int | None = key()
+    task_id: int = ref("task.id", index=True)
+    # None: it is about the task itself.
+    episode_id: int | None = ref("episode.id", default=None, index=True)
+    label: str
+    # False: this person takes it back.
+    given: bool = True
+    person: str
+    reason: str = long_text()
+    created_at: datetime | None = when()
+
+
+class SavedView(SQLModel, table=True):
+    """The filters of a page under a name. Rows are appended, never changed: the newest of a page and a name holds."""
+
+    __tablename__ = "saved_view"
+
+    id: int | None = key()
+    page: str = Field(index=True)
+    name: str
+    # What stands behind the question mark of the address; empty: the view was removed.
+    address: str = long_text()
+    person: str
+    created_at: datetime | None = when()

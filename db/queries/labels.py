@@ -1,0 +1,62 @@
+"""Questions about what people say of tasks and episodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import Engine, or_, select
+from sqlalchemy.sql import ColumnElement
+
+from stackrank.db import rows
+from stackrank.db.queries.reading import fetch
+from stackrank.db.sums import TaskKey
+from stackrank.db.transactions import EPISODE, LABEL, TASK, VIEW
+from stackrank.terms import Label
+
+
+def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | None = None) -> list[rows.LabelGiven]:
+    """The labels that stand, oldest first: of a task (its name and digest), of an episode, or all.
+
+    Those of a task leave out what is about its episodes. A task that other versions of its benchmark have unchanged is
+    the same task.
+    """
+    names = ("id", "task_id", "episode_id", "label", "given", "person", "reason", "created_at")
+    query = select(*(LABEL.c[name] for name in names), TASK.c.name.label("task"), TASK.c.digest).join(TASK)
+    if episode_id is not None:
+        query = query.where(LABEL.c.episode_id == episode_id)
+    if task is not None:
+        query = query.where(TASK.c.name == task[0], TASK.c.digest == task[1], LABEL.c.episode_id.is_(None))
+    newest = {}
+    for row in fetch(engine, query.order_by(LABEL.c.id), rows.LabelGiven):
+        about = row["episode_id"] or (row["task"], row["digest"])
+        newest[about, row["label"], row["person"]] = row
+    return sorted((row for row in newest.values() if row["given"]), key=lambda row: row["id"])
+
+
+def disputed(engine: Engine) -> dict[TaskKey, list[str]]:
+    """The tasks that people dispute, by name and digest, with who does."""
+    found: dict[TaskKey, list[str]] = defaultdict(list)
+    for row in labels(engine):
+        people = found[row["task"], row["digest"]] if row["episode_id"] is None and Label(row["label"]).disputes else []
+        if row["person"] not in people:
+            people.append(row["person"])
+    return {key: people for key, people in found.items() if people}
+
+
+def labelled(engine: Engine, wanted: tuple[str, ...]) -> ColumnElement[bool]:
+    """That an episode, or its task, has one of these labels."""
+    found = [row for row in labels(engine) if row["label"] in wanted]
+    episodes = [row["episode_id"] for row in found if row["episode_id"] is not None]
+    same = (
+        select(TASK.c.id).where(TASK.c.name == row["task"], TASK.c.digest == row["digest"])
+        for row in found
+        if row["episode_id"] is None
+    )
+    return or_(EPISODE.c.id.in_(episodes), *(EPISODE.c.task_id.in_(tasks) for tasks in same))
+
+
+def views(engine: Engine, page: str) -> list[rows.View]:
+    """The views that are kept of a page, by name."""
+    query = select(VIEW).where(VIEW.c.page == page).order_by(VIEW.c.id)
+    newest = {row["name"]: row for row in fetch(engine, query, rows.View)}
+    return sorted((row for row in newest.values() if row["address"]), key=lambda row: row["name"].casefold())

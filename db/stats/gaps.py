@@ -1,0 +1,41 @@
+"""How much better or worse an entrant is on tasks that are new than on tasks that are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stackrank.db.stats.clusters import clustered
+from stackrank.db.stats.rates import Rate, rate
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The second of two rates less the first, in -1..1, with its 95% interval; None where one of them is unknown."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
+def rate_over_clusters(resolved: Sequence[int], counted: Sequence[int], clusters: Sequence[str]) -> Rate:
+    """`rate`, its interval at least as wide as tasks of a cluster being alike make it (`clustered`)."""
+    found = rate(resolved, counted)
+    shares = [(r / n, cluster) for r, n, cluster in zip(resolved, counted, clusters, strict=True) if n > 0]
+    wider = clustered([share for share, _ in shares], [cluster for _, cluster in shares])
+    if wider is None or found.low is None or found.high is None:
+        return found
+    return Rate(found.rate, max(0.0, min(found.low, wider.low)), min(1.0, max(found.high, wider.high)))
+
+
+def gap(first: Rate, second: Rate) -> Gap:
+    """The difference of two rates over different tasks, which are independent of each other.
+
+    The interval is put together from those of the two rates: method 10 of Newcombe (1998, Statistics in Medicine
+    17:873), which keeps to -1..1 and holds for few tasks and rates near 0 or 1.
+    """
+    (p, low, high), (q, least, most) = ((each.rate, each.low, each.high) for each in (first, second))
+    if p is None or q is None or low is None or high is None or least is None or most is None:
+        return Gap(None, None, None)
+    return Gap(q - p, q - p - math.hypot(high - p, q - least), q - p + math.hypot(p - low, most - q))
