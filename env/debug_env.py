@@ -23,7 +23,7 @@ from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
 from stackrank.env.tools.investigate import INVESTIGATOR, put_back
 from stackrank.env.tools.run_tests import run_visible_tests
-from stackrank.env.tools.shown import capped
+from stackrank.env.tools.shown import asked_for, capped
 from stackrank.errors import StackrankError
 from stackrank.terms import StopReason
 
@@ -132,10 +132,11 @@ class DebugEnv:
             raise RuntimeError(f"the episode is over ({self._over}): call reset")
         self._require_bench()
         started = time.monotonic()
-        observation = self._act(action)
+        observation, most = self._act(action)
         bench = self._require_bench()
         env_ms = (time.monotonic() - started) * 1000
-        text = normalise(observation.text, bench.sandbox.root)
+        # Here, and nowhere else, every observation of a tool comes by.
+        text = capped(normalise(observation.text, bench.sandbox.root), most)
         observation = Observation(text, observation.ok, observation.state, env_ms)
         if observation.ok:
             bench.counts[action.tool] = bench.counts.get(action.tool, 0) + 1
@@ -152,7 +153,8 @@ class DebugEnv:
 
     def _open_bench(self) -> Bench:
         sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
-        self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse)
+        own_test = self._alone.own_test if self._alone is not None else ""
+        self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse, own_test=own_test)
         try:
             sandbox.put(self.shown.files)
         except (Refused, GuestBug) as error:  # of files that no agent has touched
@@ -170,20 +172,24 @@ class DebugEnv:
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests
 
-    def _act(self, action: Action) -> Observation:
-        """Carry out an action, whatever it does to its sandbox. Raises SandboxError when the machine is at fault."""
+    def _act(self, action: Action) -> tuple[Observation, int | None]:
+        """Carry out an action, whatever it does to its sandbox. Raises SandboxError when the machine is at fault.
 
-        def act() -> Observation:
+        Returns what came of it, and how many characters of that were asked for.
+        """
+
+        def act() -> tuple[Observation, int | None]:
             return self._carry_out(self._require_bench(), action)
 
         try:
-            observation = self._survived(act)
+            done = self._survived(act)
             self._done.append(action)
-            return observation
+            return done
         except SandboxLost as lost:
             self._over = StopReason.SANDBOX_LOST
             self._score = Score(resolved=False, notes=(str(lost),))
-            return Observation(f"The sandbox did not survive this, twice, and the episode is over: {lost}.", False)
+            gone = Observation(f"The sandbox did not survive this, twice, and the episode is over: {lost}.", False)
+            return gone, None
 
     def _survived(self, work: Callable[[], Result], *, here: bool = True) -> Result:
         """What `work` does in a sandbox; where that is lost, once more in a new one.
@@ -218,15 +224,14 @@ class DebugEnv:
                 control.ping()
             raise SandboxLost(str(error)) from None
 
-    def _carry_out(self, bench: Bench, action: Action) -> Observation:
+    def _carry_out(self, bench: Bench, action: Action) -> tuple[Observation, int | None]:
         tools = self.tools.tools if bench.investigation is None else INVESTIGATOR
         if action.tool not in tools:
-            return Observation(f"There is no tool {action.tool!r}. Tools: {', '.join(tools)}.", False)
+            return Observation(f"There is no tool {action.tool!r}. Tools: {', '.join(tools)}.", False), None
         locked = self.tools.locked(action.tool, bench.counts.get("rewrite", 0))
         if locked:
-            return Observation(
-                f"{action.tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}.", False
-            )
+            later = f"{action.tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}."
+            return Observation(later, False), None
         tool = self.tools.find(action.tool)
         try:
             arguments = tool.arguments.model_validate(action.arguments)
@@ -234,7 +239,7 @@ class DebugEnv:
             problems = "; ".join(
                 f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in error.errors()
             )
-            return Observation(f"The arguments of {action.tool} are wrong: {problems}.", False)
+            return Observation(f"The arguments of {action.tool} are wrong: {problems}.", False), None
         told = bench.put_back() if getattr(tool, "runs_program", False) else ""
         try:
             observation = tool(bench, arguments)
@@ -244,7 +249,7 @@ class DebugEnv:
             # The code under test may have brought it about, so it does not end the episode.
             log.error("%s failed on %s: %s", action.tool, self.task.id, bug)
             observation = Observation(f"{action.tool} failed in an unforeseen way.", False)
-        return bench.with_changes(replace(observation, text=capped(told + observation.text, arguments)))
+        return bench.with_changes(replace(observation, text=told + observation.text)), asked_for(arguments)
 
     def score(self) -> Score:
         """The verdict on the files as they are now, taken in a fresh sandbox, once. Raises SandboxError."""

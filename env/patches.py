@@ -11,6 +11,7 @@ from pathlib import Path
 
 from unidiff.patch import PatchedFile, PatchSet
 
+from stackrank.env.git_environment import UNCONFIGURED, git_environment
 from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.sandbox.guest.source import functions
 from stackrank.env.task import Fault
@@ -37,8 +38,9 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
         done = subprocess.run(
             ["git", "apply", "--whitespace=nowarn", "-"],
             cwd=folder,
-            input=diff.encode(),
+            input=diff.encode("utf-8", "surrogateescape"),
             capture_output=True,
+            env=git_environment({**UNCONFIGURED, "GIT_CEILING_DIRECTORIES": str(folder.parent)}),
             check=False,
         )
         if done.returncode:

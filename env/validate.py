@@ -57,8 +57,10 @@ class Validation:
         return self.standing is Standing.VALID
 
 
-def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5) -> Validation:
+def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measured: Measured | None = None) -> Validation:
     """Play the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError.
+
+    `measured`: how hard the task is, where it was measured just before.
 
     A round scores both states exactly as an episode is scored: every test run is a new process on files that were
     put there for it. The first round's sandboxes are new; the later rounds use them again, after all that was
@@ -80,25 +82,25 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5) -> Validation
         spec = spec_for(task, warm=False)
         with new_sandbox(spec) as first, new_sandbox(spec) as second:
             if not task.lists_from_elsewhere:
-                return _proved(task, _rounds(task, fix, first, second, rounds), second)
+                return _proved(task, _rounds(task, fix, first, second, rounds), second, measured)
             dropped = find_corrections(task, score_in(first, task, Changes()), score_in(second, task, fix))
             task = replace(task, dropped=dropped)
             if not task.must_pass:
                 reason = f"with the fix, {task.fail_to_pass[0]} does not start to pass, nor does any other of its list"
                 return Validation(task.id, Standing.INVALID, reason)
             sound = _rounds(task, fix, first, second, rounds, used=True)
-            return replace(_proved(task, sound, second), dropped=dropped)
+            return replace(_proved(task, sound, second, measured), dropped=dropped)
     except Refused as error:
         return Validation(task.id, Standing.INVALID, str(error))
 
 
-def _proved(task: Task, sound: Validation, sandbox: Sandbox) -> Validation:
+def _proved(task: Task, sound: Validation, sandbox: Sandbox, measured: Measured | None) -> Validation:
     """With the proof of a task that is valid (see `env.scoring.prove`), and how hard it is."""
     if not sound.valid:
         return sound
     proof = prove(task, sandbox)
     try:
-        return replace(sound, proof=proof, measured=measure(task, sandbox))
+        return replace(sound, proof=proof, measured=measured or measure(task, sandbox))
     except SandboxError:  # costs the task no proof; the next validation measures it
         return replace(sound, proof=proof)
 

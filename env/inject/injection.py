@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -46,8 +47,10 @@ class InjectionOptions:
     """Seconds that a test run of a task may take; the whole of the project's tests may take five times as long."""
     deep: bool = False
     """Whether only faults far from their failures are wanted."""
-    share: tuple[int, int] = (0, 1)
-    """Which share of all candidates is tried, from 0, and of how many: two shares have none in common."""
+    choose: Callable[[list[Candidate]], list[Candidate]] = list
+    """Which of the candidates are tried, in which order."""
+    proved_later: bool = False
+    """Whether what makes tasks of bugs runs them again and measures them: it is not done twice then."""
 
 
 @dataclass
@@ -98,15 +101,19 @@ class Injection:
 
     def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[tuple[Candidate, Verified]]:
         """As many as are wanted, or as there are: never two on one line, and few in one function."""
+        with closing(self.found(reach, on_tally)) as bugs:
+            return list(islice(bugs, self._wishes.count))
+
+    def found(self, reach: Reach, on_tally: Callable[[Tally], None]) -> Generator[tuple[Candidate, Verified]]:
+        """The same one by one, as many as there are. To be closed. Raises BenchmarkError, SandboxError."""
         operators = DEEP if self._wishes.deep else OPERATORS
         candidates = find_candidates(self._files, reach, self._wishes.seed, operators)
         if not candidates:
             raise BenchmarkError("its tests reach no line that could be changed")
-        number, shares = self._wishes.share
-        candidates = [each for each in candidates if _share_of(each, shares) == number]
+        candidates = self._wishes.choose(candidates)
         tally = Tally(self._wishes.count, len(candidates))
-        project = Project(self._files, self._wishes.test, reach, self._wishes.timeout_s, self._wishes.deep)
-        accepted: list[tuple[Candidate, Verified]] = []
+        wishes = self._wishes
+        project = Project(self._files, wishes.test, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
         lines: set[tuple[str, int]] = set()
         functions: Counter[tuple[str, str]] = Counter()
 
@@ -118,17 +125,15 @@ class Injection:
         with closing(self._verified(project, candidates, full)) as results:
             for candidate, result in results:
                 tally.tried += 1
+                good = not result.problem and not full(candidate)
                 if result.problem:
                     tally.problems[result.problem] += 1
-                elif not full(candidate):
-                    accepted.append((candidate, result))
+                tally.found += good
+                on_tally(tally)
+                if good:
                     functions[candidate.file, candidate.function] += 1
                     lines.update((candidate.file, line) for line in candidate.lines)
-                tally.found = len(accepted)
-                on_tally(tally)
-                if len(accepted) == self._wishes.count:
-                    break
-        return accepted
+                    yield candidate, result
 
     def _verified(
         self, project: Project, candidates: list[Candidate], full: Callable[[Candidate], bool]
@@ -192,7 +197,8 @@ class Injection:
 
     @property
     def _file(self) -> Path:
-        return self._state / f"{self._digest}.{'deep' if self._wishes.deep else 'candidates'}.jsonl"
+        kind = "quick" if self._wishes.proved_later else "deep" if self._wishes.deep else "candidates"
+        return self._state / f"{self._digest}.{kind}.jsonl"
 
     def _read(self) -> dict[str, Verified]:
         found: dict[str, Verified] = {}
@@ -204,7 +210,3 @@ class Injection:
                     continue
                 found[result.key] = result
         return found
-
-
-def _share_of(candidate: Candidate, shares: int) -> int:
-    return int(hashlib.sha256(candidate.key.encode()).hexdigest()[:8], 16) % shares

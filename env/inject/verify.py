@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from stackrank.env.difficulty.formulas import ochiai, rank
 from stackrank.env.difficulty.measure import Measured, measure
+from stackrank.env.difficulty.spectrum import Spectrum
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.reach import Reach, TestCommand
 from stackrank.env.patches import find_faults, make_diff
@@ -30,6 +32,8 @@ _SLOW_FILES_S = 5.0
 """Where the tests of the files take longer while they are measured, tests are named."""
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line \d+, in (?P<function>\S+)', re.M)
 LEADS = "the traceback leads to it"
+NAMED = "the traceback names its file"
+HIGH = f"its tests rank it among the first {LEAST_RANK}"
 _SAFE = re.compile(r"[\w./:-]+")
 
 
@@ -68,6 +72,8 @@ class Project:
     """Seconds that a test run of a task may take. To be a task, it has to do with half of them."""
     deep: bool = False
     """Whether only a fault far from its failure is wanted, as `env.difficulty` measures it."""
+    proved_later: bool = False
+    """Whether the task is run again and measured afterwards: one run of the whole command does here."""
 
 
 def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified:
@@ -91,11 +97,11 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         return Verified(candidate.key, "the tests cannot be collected")
     if not any(outcome == "failed" for outcome in report.outcomes.values()):
         return Verified(candidate.key, "no test notices")
-    if project.deep and difficulty(first.output, sandbox.root, candidate) != "hard":
-        return Verified(candidate.key, LEADS)
+    if project.deep and (problem := _told(first.output, sandbox.root, candidate)):
+        return Verified(candidate.key, problem)
     command = project.command.on(_targets(project, candidate, reaching, named=False))
     seen: dict[str, str] | None = None
-    for _ in range(ROUNDS):
+    for number in range(1 if project.proved_later else ROUNDS):
         sandbox.put(files, fresh=True)
         key = os.urandom(32)
         # Tracebacks decide nothing, and formatting many takes longer than the tests.
@@ -108,12 +114,14 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         seen = dict(report.outcomes)
         if report.failed > MOST_FAILING:
             return Verified(candidate.key, "too many tests fail")
+        if number == 0 and project.deep and _ranks_high(project, candidate, seen):
+            return Verified(candidate.key, HIGH)
     assert seen is not None
     failed = tuple(test for test, outcome in seen.items() if outcome == "failed" and test in project.reach.passing)
     passed = tuple(test for test, outcome in seen.items() if outcome in PASSED and test in project.reach.passing)
     if not failed:
         return Verified(candidate.key, "no test of the whole command fails")
-    if not project.deep:
+    if not project.deep or project.proved_later:
         return Verified(candidate.key, "", command, failed, passed, difficulty(first.output, sandbox.root, candidate))
     fix = make_diff({candidate.file: broken}, {candidate.file: project.files[candidate.file]})
     limits = Limits(timeout_s=project.timeout_s)
@@ -131,9 +139,25 @@ def shallow(measured: Measured) -> str:
     if measured.in_traceback:
         return LEADS
     if measured.in_named_file:
-        return "the traceback names its file"
-    rank = measured.ranks["ochiai"]
-    return f"its tests rank it among the first {LEAST_RANK}" if rank is not None and rank <= LEAST_RANK else ""
+        return NAMED
+    place = measured.ranks["ochiai"]
+    return HIGH if place is not None and place <= LEAST_RANK else ""
+
+
+def _told(output: str, root: str, candidate: Candidate) -> str:
+    """What the traceback of the first failing test tells of the fault; empty where that is nothing."""
+    if difficulty(output, root, candidate) != "hard":
+        return LEADS
+    return NAMED if candidate.file in {file for file, _ in _frames(output, root)} else ""
+
+
+def _ranks_high(project: Project, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:
+    """Whether the fault ranks high by the lines that each test runs without it: a guess that costs no run."""
+    reach = project.reach
+    now = tuple("failed" if outcomes.get(test) == "failed" else "passed" for test in reach.tests)
+    suite = Spectrum(reach.tests, reach.seconds, now, {}, reach.groups, reach.lines)
+    place = rank(ochiai, suite.counts, suite.of((candidate.file, line) for line in candidate.lines))
+    return place is not None and place <= LEAST_RANK
 
 
 def _senseless(broken: bytes, before: bytes) -> str | None:
@@ -159,10 +183,15 @@ def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
     """From the first failing test's traceback: `easy` where the faulty function is its last frame, `medium` where it is
     another one, `hard` where the traceback does not come by. Frames outside the workspace do not count.
     """
-    prefix = root.rstrip("/") + "/"
-    own = [each for each in _FRAME.finditer(output) if each["file"].startswith(prefix)]
-    frames = [(each["file"].removeprefix(prefix), each["function"]) for each in own]
+    frames = _frames(output, root)
     fault = (candidate.file, candidate.function.rpartition(".")[2])
     if not frames or fault not in frames:
         return "hard"
     return "easy" if frames[-1] == fault else "medium"
+
+
+def _frames(output: str, root: str) -> list[tuple[str, str]]:
+    """File and function of each frame in the workspace of the tracebacks in an output."""
+    prefix = root.rstrip("/") + "/"
+    own = [each for each in _FRAME.finditer(output) if each["file"].startswith(prefix)]
+    return [(each["file"].removeprefix(prefix), each["function"]) for each in own]

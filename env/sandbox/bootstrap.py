@@ -30,7 +30,7 @@ fd=os.memfd_create("guest",os.MFD_CLOEXEC)
 data=exactly(int(size))
 while data: data=data[os.write(fd,data):]
 sys.path.insert(0,"/proc/self/fd/%d"%fd)
-from guest.main import main
+from guest.PROGRAM import main
 main(fd)
 """
 
@@ -41,9 +41,12 @@ sys.exit(child(sys.argv[1:]))
 """
 
 
-def loader_command(python: str, first: str = "") -> list[str]:
-    """The command that waits for the guest's code on its standard input; `first`: code that it runs before."""
-    return [python, "-I", "-S", "-B", "-c", first + LOADER]
+def loader_command(python: str, first: str = "", program: str = "main") -> list[str]:
+    """The command that waits for the guest's code on its standard input.
+
+    `first`: code that it runs before. `program`: the module of the guest whose `main` it runs.
+    """
+    return [python, "-I", "-S", "-B", "-c", first + LOADER.replace("PROGRAM", program)]
 
 
 @functools.cache

@@ -45,12 +45,17 @@ def system_mounts(python: Path) -> list[str]:
     # What else is installed here is none of a task's business: a version of its own project would show the fix.
     for top in {base, prefix, Path("/usr"), Path("/usr/local")} - {environment}:
         for packages in sorted(top.glob("lib/python3*/*-packages")):
-            arguments += ["--tmpfs", str(packages)]
+            arguments += nothing_at(packages)
     # An installed stackrank has the hidden tests and the fixes of its own suite.
     package = Path(stackrank.__file__).parent
     if any(package.is_relative_to(each) for each in ("/usr", environment, base, prefix)):
-        arguments += ["--tmpfs", str(package)]
+        arguments += nothing_at(package)
     return arguments
+
+
+def nothing_at(folder: Path) -> list[str]:
+    """An empty folder in the place of one. Read-only, since sandboxes that are forked share it."""
+    return ["--tmpfs", str(folder), "--remount-ro", str(folder)]
 
 
 def bind(folder: Path, seen_as: Path | None = None) -> list[str]:

@@ -49,6 +49,11 @@ FIXED_ENVIRONMENT = {
 }
 
 
+def variables_of(spec: SandboxSpec) -> dict[str, str]:
+    """The environment variables of every program in such a sandbox."""
+    return {**FIXED_ENVIRONMENT, **dict(spec.environment.variables if spec.environment else ())}
+
+
 @dataclass(frozen=True, slots=True)
 class CommandResult:
     """How a command ended."""
@@ -126,8 +131,8 @@ class Sandbox:
         try:
             self._channel.send(guest_code())
             limits = self._channel.guest_limits
-            variables = {**FIXED_ENVIRONMENT, **dict(spec.environment.variables if spec.environment else ())}
-            hello = self._ask("hello", replies.Hello, timeout_s=60, root=self.root, env=variables, limits=limits)[0]
+            asked: dict[str, Any] = {"root": self.root, "env": variables_of(spec), "limits": limits}
+            hello = self._ask("hello", replies.Hello, timeout_s=60, **asked)[0]
         except BaseException:
             self.close()
             raise
@@ -301,8 +306,9 @@ class Sandbox:
     ) -> CommandResult:
         """Run a test command; where it is pytest, with a report of each test, authenticated by `key` (32 bytes).
 
-        `score`: for a verdict, so in a process that was never forked. `suspects`: files that may not call the
-        reporter. `canaries`: adds tests that must fail. `every`: goes on after failures, whatever the command says.
+        `score`: for a verdict, so in a process that is as clean as one that was started. `suspects`: files that may not
+        call the reporter. `canaries`: adds tests that must fail. `every`: goes on after failures, whatever the command
+        says.
         """
         body = key + json.dumps(sorted(suspects)).encode()
         options: dict[str, Any] = {"command": command, "cap": cap, "score": score, "canaries": canaries}

@@ -125,6 +125,10 @@ def script(environment: Environment, part: str, home: str = "") -> str:
     return f"set -e\nunset PYTHONDONTWRITEBYTECODE\nWANTED={shlex.quote(environment.python)}\n" + text % words
 
 
+_OLDEST_S = 315_619_200
+"""1980-01-02: a wheel, which a build makes of these files, is a ZIP archive, and those know nothing earlier."""
+
+
 def context(environment: Environment, part: str) -> bytes:
     """A tar archive, relative to the root folder, of what the script reads."""
     files: dict[str, bytes] = {}
@@ -144,6 +148,7 @@ def archive(files: Mapping[str, bytes]) -> bytes:
         for path in sorted(files):
             info = tarfile.TarInfo(path.lstrip("/"))
             info.size = len(files[path])
+            info.mtime = _OLDEST_S
             info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(files[path]))
     return buffer.getvalue()
@@ -164,7 +169,11 @@ def interpreter(environment: Environment) -> Path:
 
 def why(output: str) -> str:
     """The line of a failed build's output that says most."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    # pip ends with an error of its own; what the program that it called said is in a block above that.
+    blocks = re.findall(r"lines of output\]\n(.*?)\[end of output\]", output, re.DOTALL)
+    lines = [line.strip() for line in (blocks[-1] if blocks else output).splitlines() if line.strip()]
+    if raised := [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]:
+        return raised[-1][:300]
     said = next((line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)), lines[-1] if lines else "")
     return said[:300]
 

@@ -15,7 +15,7 @@ from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.environments import TIMEOUT_S, interpreter, pip_settings, script, why
-from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel
+from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, program
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.errors import NotReady
 from stackrank.home import home, locked, process_mark
@@ -66,9 +66,9 @@ class LocalBackend:
         environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin", OWNER_VARIABLE: process_mark()}
         limits = {"max_files": 1024}
         return ProcessChannel(
-            loader_command(str(python)),
+            program(loader_command(str(python)), environment),
+            python.name,
             root=str(root),
-            env=environment,
             guest_limits=limits,
             folder=folder,
             prefixes=str(_prefixes()),

@@ -1,4 +1,4 @@
-"""A sandbox that is a child process of this one, reached over its standard input and output."""
+"""A sandbox that is a process of this machine, reached over its standard input and output."""
 
 from __future__ import annotations
 
@@ -10,35 +10,86 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import IO, Protocol
 
 import psutil
 
 from stackrank.env.sandbox.base import CHECK_EVERY_S, SandboxError
 from stackrank.env.sandbox.cgroups import Cgroup
 from stackrank.env.sandbox.environments import PREFIXES
+from stackrank.env.sandbox.factory import Forked
+from stackrank.env.sandbox.guest.factory import MARK
 
-OWNER_VARIABLE = "STACKRANK_SANDBOX_OWNER"
+OWNER_VARIABLE = MARK
 """Set in the environment of every such process; how `gc` finds those whose owner is gone."""
 
 
+class Running(Protocol):
+    """The part of `subprocess.Popen` that is needed."""
+
+    pid: int
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """What it reads."""
+        ...
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """What it writes."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait for its end; the status where it can be known. Raises subprocess.TimeoutExpired."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
+
+
+Start = Callable[[IO[bytes]], Running]
+"""Starts a program that writes its errors into a file. Raises SandboxError."""
+
+
+def program(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) -> Start:
+    """Starts a program, which inherits the descriptors `fds`."""
+
+    def start(errors: IO[bytes]) -> Running:
+        try:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=env,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=tuple(fds),
+            )
+        except OSError as error:
+            raise SandboxError(f"{argv[0]} cannot be started: {error.strerror}") from None
+
+    return start
+
+
 class ProcessChannel:
-    """The channel of a guest that runs as a child process. See `env.sandbox.base.Channel`."""
+    """The channel of a guest that is a process of this machine. See `env.sandbox.base.Channel`."""
 
     def __init__(
         self,
-        argv: list[str],
+        start: Start,
+        name: str,
         *,
         root: str,
-        env: dict[str, str],
         guest_limits: dict[str, int],
         folder: Path | None = None,
         cgroup: Cgroup | None = None,
-        fds: Collection[int] = (),
         prefixes: str = PREFIXES,
     ) -> None:
-        """Start it. `folder` and `cgroup` go when the sandbox goes; it inherits the descriptors `fds`."""
+        """Start it; its name is `name` and its process id. `folder` and `cgroup` go when the sandbox goes."""
         self.root = root
         self.guest_limits = guest_limits
         self.prefixes = prefixes
@@ -46,28 +97,20 @@ class ProcessChannel:
         self._cgroup = cgroup
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            self._child = subprocess.Popen(
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                env=env,
-                bufsize=0,
-                start_new_session=True,
-                pass_fds=tuple(fds),
-            )
-        except OSError as error:
+            self._child = start(self._errors)
+        except BaseException:
             self._errors.close()
-            raise SandboxError(f"{argv[0]} cannot be started: {error.strerror}") from None
+            raise
         assert self._child.stdin is not None and self._child.stdout is not None
         self._in, self._out = self._child.stdin, self._child.stdout
-        self.name = f"{Path(argv[0]).name}-{self._child.pid}"
+        self.name = f"{name}-{self._child.pid}"
         self._closing = threading.Lock()
         self._closed = False
         if cgroup is not None:
             # In time: the guest waits for its code, so nothing runs yet.
             try:
-                cgroup.add(self._child.pid)
+                for pid in self._child.pids if isinstance(self._child, Forked) else (self._child.pid,):
+                    cgroup.add(pid)
             except OSError as error:
                 self.close()
                 raise SandboxError(f"the limits of {self.name} cannot be set: {error}") from None
@@ -98,7 +141,10 @@ class ProcessChannel:
         """Raise SandboxError when an answer cannot come any more, which a stopped process does not tell."""
         with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(self._child.pid)
-            for each in (process, *process.children()):
+            # A program that was started is bubblewrap, whose child is the guest. The children of a guest are the
+            # episode's, and may stop themselves.
+            guest = [] if isinstance(self._child, Forked) else process.children()
+            for each in (process, *guest):
                 if each.status() == psutil.STATUS_STOPPED:
                     raise SandboxError(f"sandbox {self.name} was stopped")
 
@@ -109,7 +155,8 @@ class ProcessChannel:
             return SandboxError(f"sandbox {self.name} closed its channel")
         self._errors.seek(0)
         said = self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
-        return SandboxError(f"sandbox {self.name} ended with status {status}{': ' + said if said else ''}")
+        how = "ended" if status is None else f"ended with status {status}"
+        return SandboxError(f"sandbox {self.name} {how}{': ' + said if said else ''}")
 
     def used_s(self) -> float:
         """What its group has used."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.benchmarks.testfiles import is_test_file, test_folders
 from stackrank.env.patches import touched_files
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.task import Task
@@ -79,7 +79,7 @@ class _Rules:
         self._task = task
         # A task whose own fix touches such a file expects agents to do so too.
         self._expected = touched_files(task.fix) if task.fix else set()
-        self._folders = _test_folders(task)
+        self._folders = test_folders((*task.files, *task.hidden_files))
         # Where the project is pytest itself, or one of these, the change is to that.
         self._shadows = _SHADOWS - {_stem(PurePosixPath(each).parts[0]) for each in task.files}
 
@@ -101,7 +101,7 @@ class _Rules:
         if path in self._task.hidden_files:
             return f"{path} is one of the scorer's own files"
         # Where a task lists what may be edited, its author has decided.
-        among = _is_test_file(path) or not self._folders.isdisjoint(map(str, name.parents))
+        among = is_test_file(path) or not self._folders.isdisjoint(map(str, name.parents))
         if among and not (expected or self._task.editable):
             return f"{path} is among the tests"
         return None
@@ -110,21 +110,6 @@ class _Rules:
 def _stem(part: str) -> str:
     """The name that a file or folder is imported by."""
     return part.partition(".")[0]
-
-
-def _is_test_file(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return name.endswith(".py") and is_test(name)
-
-
-def _test_folders(task: Task) -> frozenset[str]:
-    """The outermost folders that are called after tests and hold some: nothing below them is an agent's to change."""
-    found: set[str] = set()
-    for path in [*task.files, *task.hidden_files]:
-        if _is_test_file(path):
-            parents = [each for each in PurePosixPath(path).parents if each.name in ("test", "tests", "testing")]
-            found.update(str(each) for each in parents[-1:])
-    return frozenset(found)
 
 
 def _only_deceives(path: str, why: str, content: bytes) -> bool:

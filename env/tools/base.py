@@ -87,6 +87,8 @@ class Bench:
     """Read-only files that an action changed and that have not been put back."""
     must_parse: bool = False
     """Whether an edit after which a file no longer parses is refused."""
+    own_test: str = ""
+    """The test file that the agent is told to write; empty where it is shown a failing test."""
     terminal: Session | None = None
     """The screen of the terminal, once it was used."""
     servers: dict[str, Connection] = field(default_factory=dict)

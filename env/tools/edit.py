@@ -128,7 +128,8 @@ def edited(bench: Bench, path: str, text: str, start: int | None = None, end: in
     """
     plain = bench.sandbox.resolve(path)
     if not bench.task.may_edit(plain):
-        raise ToolError(f"{path} is read-only: mend the program, not what tests it")
+        own = f"; tests of your own go into {bench.own_test}" if bench.own_test else ""
+        raise ToolError(f"{path} is read-only: mend the program, not what tests it{own}")
     if len(text) > MAX_BYTES:
         raise ToolError(f"the new text has {len(text)} characters; at most {MAX_BYTES} can be written")
     before = _before(bench, path)
@@ -147,8 +148,9 @@ def edited(bench: Bench, path: str, text: str, start: int | None = None, end: in
 
 
 def _told(path: str, done: Edit, start: int | None) -> str:
-    verb = "Created" if done.created else "Rewrote"
-    head = f"{verb} {path}: {done.replaced} lines replaced by {done.added}."
+    head = f"Rewrote {path}: {done.replaced} lines replaced by {done.added}."
+    if done.created:
+        head = f"Created {path}: {done.added} line{'s' if done.added != 1 else ''}."
     if done.syntax_error:
         head += f"\nThe file does not parse: {done.syntax_error}"
     return head if start is None else f"{head}\n{_around(done)}"

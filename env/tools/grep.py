@@ -7,7 +7,7 @@ from pydantic import Field
 from stackrank.env.actions import Observation
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.shown import fitting_lines, limit
+from stackrank.env.tools.shown import clipped, fitting_lines, limit
 
 LONGEST_LINE = 240
 """Characters of a line that are shown."""
@@ -28,7 +28,7 @@ class Grep:
 
     name = "grep"
     version = "1"
-    description = "Search the files for a regular expression; shows file:line: text."
+    description = "Search the files for a regular expression; shows each file's path and, below it, line: text."
     arguments = GrepArguments
 
     def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:
@@ -36,7 +36,10 @@ class Grep:
         found = bench.sandbox.search(
             arguments.pattern, arguments.path, arguments.glob, ignore_case=arguments.ignore_case
         )
-        every = [f"{path}:{number}: {line[:LONGEST_LINE]}" for path, number, line in found["matches"]]
+        every = []
+        for position, (path, number, line) in enumerate(found["matches"]):
+            heading = "" if position and path == found["matches"][position - 1][0] else f"{path}\n"
+            every.append(f"{heading}{number}: {clipped(line, LONGEST_LINE)}")
         lines = fitting_lines(every, arguments.limit)
         more = found["more"] + len(every) - len(lines)
         if more:

@@ -14,6 +14,7 @@ from stackrank.env.sandbox.guest.values import folded
 from stackrank.env.sandbox.replies import Debugged
 from stackrank.env.state import Breakpoint, DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
+from stackrank.env.tools.just_told import Kind, just_told
 from stackrank.env.tools.shown import limit, without_filling
 
 FAILING = "tests"
@@ -87,22 +88,24 @@ class Pdb:
 
 def _text(reply: Debugged, state: DebuggerState, most: int) -> str:
     more = f"a limit above {most} shows more"
-    parts = [shortened(f"[{note}]", most // 8, more) for note in reply["notes"]]
+    notes = [shortened(f"[{note}]", most // 8, more) for note in reply["notes"]]
     said = without_filling(reply["text"]).rstrip()
-    if reply["moved"]:
-        said = _without_current_line(said, state)
-    if said:
-        parts.append(shortened(said, most // 2, more))
+    told = just_told(said, state.get("line", 0))
+    below = []
     if reply["program"].strip():
-        parts.append("The program printed:\n" + shortened(reply["program"].rstrip(), most // 4, more))
+        below.append("The program printed:\n" + shortened(reply["program"].rstrip(), most // 4, more))
     if reply["moved"] or "file" not in state:
-        parts.append(_place(state))
+        below.append(_place(state, told))
     if reply["breakpoints_changed"]:
-        parts.append(_breakpoints(state["breakpoints"]))
-    return "\n".join(part for part in parts if part)
+        below.append(_breakpoints(state["breakpoints"]))
+    if reply["moved"] and "source" not in told:
+        said = _without_current_line(said, state)
+    # What was asked for has the room that the rest leaves, and a note of what is left out.
+    room = most - 100 - sum(len(part) + 1 for part in [*notes, *below])
+    return "\n".join(part for part in [*notes, shortened(said, max(room, most // 2), more), *below] if part)
 
 
-def _place(state: DebuggerState) -> str:
+def _place(state: DebuggerState, told: frozenset[Kind]) -> str:
     if state.get("died"):
         return "The debugger starts the program again at the next command."
     if "ended" in state:
@@ -117,10 +120,12 @@ def _place(state: DebuggerState) -> str:
     if state.get("thread"):
         where += f", thread {state['thread']}"
     if state.get("exception"):
-        told = str(state["exception"]).split("\n")[0][:200]
-        where += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {told}"
-    source = [line[:160] for line in state.get("source", [])]
-    return "\n".join([*source, where + "]", *_calls(state), *_locals(state.get("locals", {}))])
+        about = str(state["exception"]).split("\n")[0][:200]
+        where += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {about}"
+    source = [] if "source" in told else [line[:160] for line in state.get("source", [])]
+    calls = [] if "stack" in told else _calls(state)
+    values = [] if "locals" in told else _locals(state.get("locals", {}))
+    return "\n".join([*source, where + "]", *calls, *values])
 
 
 def _calls(state: DebuggerState) -> list[str]:

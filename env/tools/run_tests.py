@@ -17,7 +17,7 @@ from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.bash import how_it_ended
 from stackrank.env.tools.chosen_tests import command_for, named
-from stackrank.env.tools.shown import limit, without_filling
+from stackrank.env.tools.shown import limit, without_filling, without_repeats
 
 
 class EvalArguments(Arguments):
@@ -54,7 +54,7 @@ class Eval:
                 failed = sum(outcome == "failed" for outcome in ids.values())
                 passed = sum(outcome in PASSED for outcome in ids.values())
                 state["tests"] = {"passed": passed, "failed": failed, "ids": ids}
-        return Observation(without_filling(observation.text), state=state)
+        return Observation(without_repeats(without_filling(observation.text)), state=state)
 
 
 def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "") -> Observation:

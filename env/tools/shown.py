@@ -20,6 +20,9 @@ _HINT = re.compile(
 """pytest's hint at an option that the agent cannot give, and the empty line before it."""
 _FILLED = re.compile(r"^(?:(?P<rule>[=_])(?P=rule)+ (?P<title>.+?) (?P=rule)+|(?P<gap>_ _ _)[_ ]+)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^(\S+) +(\[ *\d+%\])$", re.MULTILINE)
+_SOURCE = re.compile(r"^((?: {4}.*\n){2,})>   (.*)$", re.MULTILINE)
+"""The lines of a function that pytest shows, down to the one that it marks."""
+_SHOWN_ABOVE = "    [as above]\n"
 _WIDTH = 98
 """What pytest fills up has this many characters, or few more; shorter lines may be the program's own."""
 
@@ -30,6 +33,23 @@ def without_filling(text: str) -> str:
     The same again for what has gone through it.
     """
     return _PROGRESS.sub(_narrow, _FILLED.sub(_narrow, _HINT.sub("", text)))
+
+
+def without_repeats(text: str) -> str:
+    """What pytest says, with a function's source once: each failure of a test with other parameters shows it again.
+
+    The marked line stays each time. The same again for what has gone through it.
+    """
+    shown: list[str] = []
+
+    def once(found: re.Match[str]) -> str:
+        source, marked = found.groups()
+        if any(each.startswith(source) for each in shown):
+            return f"{_SHOWN_ABOVE}>   {marked}"
+        shown.append(f"{source}    {marked}\n")
+        return found[0]
+
+    return _SOURCE.sub(once, text)
 
 
 def _narrow(found: re.Match[str]) -> str:
@@ -67,9 +87,17 @@ def fitting_lines(lines: list[str], most: int) -> list[str]:
     return list(lines)
 
 
-def capped(text: str, arguments: Arguments) -> str:
-    """The head and the tail of a long observation, with how much is left out and how to see it."""
-    most: int | None = None
-    if arguments.given_schema is None:  # else an argument of that name is a server's own
-        most = getattr(arguments, "most_shown", getattr(arguments, "limit", None))
+def asked_for(arguments: Arguments) -> int | None:
+    """How many characters the arguments ask for at most; None: no argument says so."""
+    if arguments.given_schema is not None:  # an argument of that name is a server's own
+        return None
+    most = getattr(arguments, "most_shown", getattr(arguments, "limit", None))
+    return most if isinstance(most, int) else None
+
+
+def capped(text: str, most: int | None = None) -> str:
+    """The head and the tail of a long observation, with how much is left out and how to see it.
+
+    `most`: how many characters were asked for; None: as many as every observation may have.
+    """
     return shortened(text, most or MOST_SHOWN, LESS if most is None else more(most))

@@ -11,6 +11,10 @@ def child(argv: List[str]) -> int:
         from .warm import main as wait_for_requests
 
         argv = wait_for_requests(argv[1:])
+    elif argv[0] == "template":
+        from .factory import template
+
+        argv = template(argv[1:])
     if argv[0] == "laboratory":
         from .laboratory import main as run_child
     elif argv[0] == "pdb":

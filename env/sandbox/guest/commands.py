@@ -18,6 +18,9 @@ _FLAGS = ("-B", "-u", "-E", "-s", "-I", "-O")
 _CODE = re.compile(r"\s*(?:\S*python[\d.]*\s+)?-c\s+")
 
 
+_PARTS = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'""", re.DOTALL)
+
+
 class PytestRun(NamedTuple):
     """A command line that runs pytest once."""
 
@@ -36,7 +39,7 @@ def words(command: str) -> Optional[List[str]]:
         found = shlex.split(command)
     except ValueError:
         return None
-    if not found or any(mark in command for mark in ("|", "&", ";", ">", "<", "$", "`", "\n")):
+    if not found or any(mark in _live(command) for mark in ("|", "&", ";", ">", "<", "$", "`", "\n")):
         return None
     return found
 
@@ -102,6 +105,11 @@ def entry_point(command: str) -> List[str]:
     )
 
 
+def _live(command: str) -> str:
+    """The command without what is in single quotes, in which a shell expands nothing: names of tests may have it."""
+    return _PARTS.sub(lambda part: "" if part[0].startswith("'") else part[0], command)
+
+
 def _split(command: str) -> Optional[List[str]]:
     try:
         return shlex.split(command)
@@ -111,7 +119,7 @@ def _split(command: str) -> Optional[List[str]]:
 
 def _segments(command: str) -> Optional[List[List[str]]]:
     """The simple commands in a line; None where a shell would expand something."""
-    if "$" in command or "`" in command:
+    if "$" in _live(command) or "`" in _live(command):
         return None
     lexer = shlex.shlex(command.strip().replace("\n", " ; "), posix=True, punctuation_chars="();<>|&")
     lexer.whitespace_split = True

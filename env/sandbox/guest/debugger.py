@@ -163,6 +163,7 @@ class Debugger:
             said.append(report.get("text", ""))
         state = dict(report.get("stop") or {})
         state.pop("defining", None)
+        stops = state.pop("stops", 0)
         for key in ("ended", "exit", "died"):
             if key in report:
                 state[key] = report[key]
@@ -171,7 +172,9 @@ class Debugger:
             if self._only and set(report["tests"].values()) == {"passed"}:
                 notes.append("the tests that failed last pass now, when they run without the others")
         state["breakpoints"] = self.breakpoints
-        place = [restarted, *(state.get(key) for key in ("event", "file", "line", "function", "depth", "exception"))]
+        # A breakpoint in a loop stops at the same place again, with other values.
+        about = ("event", "file", "line", "function", "depth", "exception")
+        place = [restarted, stops, *(state.get(key) for key in about)]
         moved, self._place = place[0] or self._fresh or place[1:] != self._place[1:], place
         self._fresh = False
         output, dropped = program.take()
@@ -296,8 +299,8 @@ _ROW = {
     "commands": list, "silent": bool,
 }  # fmt: skip
 _STOP = {
-    "event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict, "source": list,
-    "stack": list,
+    "stops": int, "event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict,
+    "source": list, "stack": list,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ that is not run as a module is, and all code from the first module on that looks
 
 from __future__ import annotations
 
+import dis
 import importlib._bootstrap_external
 import runpy
 import sys
@@ -16,7 +17,7 @@ from typing import Any, Callable, Dict, Optional, Set
 from .assembly import Hooks, with_hooks
 from .tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Tracer
 
-_LOOKS = {
+_ATTRIBUTES = {
     "co_code",
     "co_consts",
     "co_stacksize",
@@ -35,6 +36,8 @@ _LOOKS = {
     "settrace_all_threads",
     "getrefcount",
     "setrecursionlimit",
+}
+_MODULES = {
     "dis",
     "opcode",
     "marshal",
@@ -50,7 +53,8 @@ _LOOKS = {
     "torch",
     "bytecode",
 }
-"""Names that code has which looks at code objects, or follows what runs."""
+"""What code uses, and imports, that looks at code objects or follows what runs."""
+_IMPORT = dis.opmap["IMPORT_NAME"]
 
 
 def usable() -> bool:
@@ -135,7 +139,7 @@ class Inserter(Tracer):
 
     def _looks(self, code: types.CodeType) -> bool:
         inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
-        return not _LOOKS.isdisjoint(code.co_names) or any(map(self._looks, inside))
+        return not _ATTRIBUTES.isdisjoint(code.co_names) or _imports(code) or any(map(self._looks, inside))
 
     def _with_hooks(self, code: types.CodeType) -> types.CodeType:
         consts = [self._with_hooks(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
@@ -238,6 +242,14 @@ class Inserter(Tracer):
             raised_again,
             hook_with(ENDS, observer.unwound),
         )
+
+
+def _imports(code: types.CodeType) -> bool:
+    """Whether code imports one of `_MODULES`; a program may have names like theirs for something else."""
+    if _MODULES.isdisjoint(name.partition(".")[0] for name in code.co_names):
+        return False
+    imported = (each.argval for each in dis.get_instructions(code) if each.opcode == _IMPORT)
+    return any(name.partition(".")[0] in _MODULES for name in imported)
 
 
 def _runner(instrumented: Callable[[types.CodeType], types.CodeType]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from .commands import PLAIN, PytestRun
 from .files import Refused
-from .processes import CannotStart, Child, NoProcessLeft, child_setup, run, spawn
+from .processes import KEPT, CannotStart, Child, NoProcessLeft, child_setup, run, spawn
 from .seccomp import confine, no_tracing
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _EXPECTED = ("asyncio", "unittest.mock")
 class Launcher:
     """Knows the environment, the limits and the Python of everything that is started."""
 
-    def __init__(self, zip_fd: int, lifeline: int) -> None:
+    def __init__(self, zip_fd: int, lifeline: int, warm: Optional[Tuple[int, int]] = None) -> None:
         self._zip_fd = zip_fd
         self._lifeline = lifeline
         self._root = "/"
@@ -31,6 +31,9 @@ class Launcher:
         self._limits: Dict[str, Any] = {}
         self.python = sys.executable
         """The task's Python."""
+        self._given = warm
+        if warm is not None:
+            KEPT.add(warm[1])  # no program of an episode left it behind
         self._warm: Optional[WarmPython] = None
         self._expected: List[str] = []
         self.make_room: Callable[[], bool] = lambda: False
@@ -53,14 +56,18 @@ class Launcher:
         if self._warm is None:
             from .warm import WarmPython
 
-            self._warm = WarmPython(self._start_warm)
-            self._warm.expected = self._expected
+            self._warm = WarmPython(self._start_warm, self._given)
         return self._warm
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the warm Python is the one that was forked with the sandbox."""
+        return self._given is not None and self.warm.given
 
     def end_warm(self) -> None:
         """The next one starts anew."""
-        if self._warm is not None:
-            self._warm.close()
+        if self._warm is not None or self._given is not None:
+            self.warm.close()
 
     def expect(self, files: bytes) -> None:
         """Have what these files will import ready too, where it is large."""
@@ -85,13 +92,22 @@ class Launcher:
         """Start a shell command. Raises CannotStart."""
         return self._spawn(["/bin/sh", "-c", text], subprocess.DEVNULL, output)
 
-    def own(self, program: List[str], stdin: int, output: int, fd: int, warm: bool, around: PytestRun = PLAIN) -> Child:
+    def own(
+        self,
+        program: List[str],
+        stdin: int,
+        output: int,
+        fd: int,
+        warm: bool,
+        around: PytestRun = PLAIN,
+        expected: bool = True,
+    ) -> Child:
         """Start one of our own programs (see `guest.child`), which reports to `fd`: forked where possible.
 
-        Raises CannotStart.
+        `expected`: with what the task's files will import. Raises CannotStart.
         """
         if warm:
-            forked = self.warm.fork(program, [stdin, output, output, fd])
+            forked = self.warm.fork(program, [stdin, output, output, fd], self._expected if expected else [])
             if forked is not None:
                 return forked
         return self._spawn_own(program, stdin, output, fd, around)

@@ -42,9 +42,10 @@ REPORT_LIMIT = 16 << 20
 class Guest:
     """The resident program: one method `do_NAME` for each request."""
 
-    def __init__(self, zip_fd: int, lifeline: int = -1) -> None:
+    def __init__(self, zip_fd: int, lifeline: int = -1, warm: Optional[Tuple[int, int]] = None) -> None:
+        """`warm`: of a warm Python that is there already, the socket and the process id."""
         self._workspace = Workspace("/")
-        self._programs = Launcher(zip_fd, lifeline)
+        self._programs = Launcher(zip_fd, lifeline, warm)
         self._debuggers: Dict[str, Debugger] = {}
         self._lifeline = lifeline
         self._opened: Optional[Terminal] = None
@@ -156,11 +157,13 @@ class Guest:
         # A blind run has failures on purpose, and pytest's own tracebacks take longer than most tests.
         program += ["--tb=native"] if score else []
         plain = found.folder == "." and not found.variables
+        # Where nothing was forked yet, a process that is forked is as clean as one that is started.
+        warm = plain and (not score or self._programs.untouched)
 
         def start(output: int) -> Child:
             try:
                 return self._programs.own(
-                    program, key_read, output, report_write, warm=plain and not score, around=found
+                    program, key_read, output, report_write, warm=warm, around=found, expected=not score
                 )
             finally:
                 os.close(report_write)
@@ -321,7 +324,7 @@ class Guest:
             reap()
 
 
-def main(zip_fd: int) -> None:
+def main(zip_fd: int, warm: Optional[Tuple[int, int]] = None) -> None:
     """Run the resident program. Requests and replies are frames on descriptors 0 and 1. Does not return."""
     gc.freeze()  # what was imported stays
     gc.enable()
@@ -333,7 +336,7 @@ def main(zip_fd: int) -> None:
     for fd in (0, 1):
         os.dup2(null, fd)
     try:
-        Guest(zip_fd, requests).serve(channel)
+        Guest(zip_fd, requests, warm).serve(channel)
     except ChannelClosed:
         pass
     finally:

@@ -14,18 +14,27 @@ _REST_OF_WORD = re.compile(r"\A\w{1,24}")
 def shortened(text: str, most: int, how: str, dropped: Optional[int] = None) -> str:
     """The head and the tail of a text of more than `most` characters, and how to see what was left out.
 
-    Words at the cuts go too: half of an address would not be known as one. `dropped`: how many bytes were dropped
-    before, where the notes of that in the text may be in pieces.
+    It has at most `most` characters, the note included. Words at the cuts go too: half of an address would not be known
+    as one. `dropped`: how many bytes were dropped before, where the notes of that in the text may be in pieces.
     """
     if len(text) <= most:
         return text
-    head, tail = _CUT_WORD.sub("", text[: most * 2 // 3]), _REST_OF_WORD.sub("", text[-(most // 3) :])
-    left_out = len(text) - len(head) - len(tail)
-    # Among what is left out may be the note of `HeadTail`: nothing shows those bytes any more.
+    # The note is longest where it counts everything.
+    room = most - len(_left_out(text, how, dropped))
+    if room < 0:
+        return _CUT_WORD.sub("", text[: max(most - 3, 0)]) + "..."[:most]
+    head = _CUT_WORD.sub("", text[: room - room // 3])
+    tail = _REST_OF_WORD.sub("", text[len(text) - room // 3 :])
+    return head + _left_out(text[len(head) : len(text) - len(tail)], how, dropped) + tail
+
+
+def _left_out(text: str, how: str, dropped: Optional[int]) -> str:
+    """The note that a text is left out."""
+    # In it may be the note of `HeadTail`: nothing shows those bytes any more.
     if dropped is None:
-        dropped = sum(map(int, _DROPPED.findall(text[len(head) : len(text) - len(tail)])))
+        dropped = sum(map(int, _DROPPED.findall(text)))
     gone = "; %d bytes dropped" % dropped if dropped else ""
-    return "%s\n[... %d characters left out: %s%s ...]\n%s" % (head, left_out, how, gone, tail)
+    return "\n[... %d characters left out: %s%s ...]\n" % (len(text), how, gone)
 
 
 class HeadTail:

@@ -48,6 +48,7 @@ class Debugger(Shell):
         self._own: Dict[str, bool] = {}
         self._event = ""
         self._exception = ""
+        self._stops = 0
         self._pause_at_test = False
         self._first = False
         self._outcomes: Dict[str, str] = {}
@@ -108,6 +109,7 @@ class Debugger(Shell):
         frame, line = self.stack[self.curindex]
         name = self.canonic(frame.f_code.co_filename)
         state.update(
+            stops=self._stops,
             event=self._event,
             file=self.shorten(name),
             line=line,
@@ -221,6 +223,7 @@ class Debugger(Shell):
         with self._turn:
             self._focus = threading.get_ident()
             self._event, self._exception = event, exception
+            self._stops += 1
             # Callers too, or a step out of `frame` would not stop in them (bdb before 3.12).
             outer = frame.f_back if frame is not None else None
             while outer is not None and outer is not self.botframe:

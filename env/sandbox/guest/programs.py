@@ -18,6 +18,8 @@ from typing import Any, Generator, List
 
 from .control import Control, EmptyInput
 from .pdb_child import Debugger
+from .prepared import plugin as searched
+from .prepared import prepared
 from .shadows import forget_shadowed
 from .steady import plugin as steady
 
@@ -150,4 +152,6 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     debugger.wait_at_start()
     # Its own debugger would wait for somebody to type.
     arguments = [each for each in arguments if each not in ("--pdb", "--trace")]
-    return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[UnderDebugger(), steady()]))
+    arguments = ["-s", "-p", "no:cacheprovider", *arguments]
+    with prepared(arguments):
+        return int(pytest.main(arguments, plugins=[UnderDebugger(), steady(), *searched()]))

@@ -21,6 +21,8 @@ import unittest.case
 from typing import Any, Callable, Dict, Generator, List, Optional
 
 from .integrity import EVENT, install
+from .prepared import plugin as searched
+from .prepared import prepared
 from .shadows import forget_shadowed
 from .steady import plugin as steady
 
@@ -218,7 +220,8 @@ def main(argv: List[str]) -> int:
     plugin = reporter(key, mode == "canaries", suspects)
     del given, key
     forget_shadowed(sys.path[0])
-    status = int(pytest.main(argv[2:], plugins=[plugin, steady()]))
+    with prepared(argv[2:]):
+        status = int(pytest.main(argv[2:], plugins=[plugin, steady(), *searched()]))
     sys.audit(EVENT, {"finished": status})
     if mode != "shown":
         _leave(status)

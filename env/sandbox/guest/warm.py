@@ -1,7 +1,7 @@
 """A Python with pytest imported that forks a program in milliseconds, where starting one takes a quarter second.
 
 Code of the workspace never runs in the warm process itself. It is made anew when packages were installed since.
-The verdict's run does not use it (see `env.scoring.verdict`).
+A verdict's run is forked only from one that came with its sandbox from a factory (see `guest.factory`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import subprocess
 import sys
 import sysconfig
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
+from .prepared import prepare, prepare_usual
 from .processes import KEPT, CannotStart, Child, kill_tree
 
 _PR_SET_DUMPABLE = 4
@@ -65,15 +66,22 @@ class Adopted:
 class WarmPython:
     """The guest's handle on the warm process."""
 
-    def __init__(self, launch: Callable[[int], Child]) -> None:
-        """`launch` starts `main` below with the socket's descriptor as its argument."""
+    def __init__(self, launch: Callable[[int], Child], given: Optional[Tuple[int, int]] = None) -> None:
+        """`launch` starts `main` below with the socket's descriptor as its argument.
+
+        `given`: socket and process id of one that was forked with the sandbox.
+        """
         self._launch = launch
         self._process: Optional[Child] = None
         self._socket: Optional[socket.socket] = None
         self._stamp: List[Any] = []
         self._never = False
-        self.expected: List[str] = []
-        """Modules that are imported before the next fork."""
+        self.given = given is not None
+        """Whether it is that one."""
+        if given is not None:
+            self._process, self._socket = Adopted(given[1]), socket.socket(fileno=given[0])
+            self._stamp = _installed()
+            KEPT.add(given[1])
 
     def prepare(self) -> bool:
         """Start the warm process unless it runs and is up to date. Returns False if it cannot be started."""
@@ -100,17 +108,18 @@ class WarmPython:
             return False
         return True
 
-    def fork(self, arguments: List[str], fds: List[int]) -> Optional[Adopted]:
+    def fork(self, arguments: List[str], fds: List[int], expected: List[str]) -> Optional[Adopted]:
         """A new process for `guest.child.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
 
-        The last one's number takes the place of `arguments[1]`. None when there is no warm process to fork.
+        The last one's number takes the place of `arguments[1]`. `expected`: modules to import first. None when there
+        is no warm process to fork.
         """
         if not self.prepare():
             return None
         assert self._socket is not None
         try:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
-            self._socket.sendmsg([json.dumps([arguments, self.expected]).encode()], rights)
+            self._socket.sendmsg([json.dumps([arguments, expected]).encode()], rights)
             answer = self._receive(_FORK_PATIENCE_S)
         except OSError:
             answer = {}
@@ -138,6 +147,7 @@ class WarmPython:
         KEPT.discard(self._process.pid)
         kill_tree({self._process.pid}, collect=self._process.poll)
         self._process = self._socket = None
+        self.given = False
 
 
 def _installed() -> List[Any]:
@@ -174,6 +184,18 @@ def preload() -> None:
     inspect.getmodule(sys._getframe())
 
 
+def preload_all() -> List[str]:
+    """Import what any of our programs imports. Returns the modules that a run of tests would not have."""
+    preload()
+    prepare_usual()
+    before = set(sys.modules)
+    for names in _NEEDS.values():
+        for name in names:
+            importlib.import_module(name)
+    # ctypes stays: a second copy of it would have other types.
+    return [name for name in {*sys.modules} - before | {"sysconfig"} if not name.startswith("guest.")]
+
+
 def _import(names: List[str]) -> None:
     """Import what is not there yet, so that forked processes have it."""
     missing = [name for name in names if name not in sys.modules]
@@ -196,16 +218,24 @@ def main(argv: List[str]) -> List[str]:
     sock.set_inheritable(False)
     gc.disable()
     preload()
-    prctl = ctypes.CDLL(None).prctl
-    # As the guest itself: what runs in the sandbox cannot look into this process or change it.
-    prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     gc.freeze()
-    gc.enable()
     if os.path.realpath(_pytest_file()).startswith(os.getcwd() + os.sep):
         # The workspace's own pytest is what is debugged: every run has to have it as it is then.
         sock.send(b'{"never": true}')
         os._exit(0)
     sock.send(b'{"ready": true}')
+    return serve(sock)
+
+
+def serve(sock: socket.socket, foreign: Iterable[str] = ()) -> List[str]:
+    """Fork programs as asked. Returns only in such a one: its arguments.
+
+    `foreign`: modules that a run of tests shall find as if nobody had imported them.
+    """
+    prctl = ctypes.CDLL(None).prctl
+    # As the guest itself: what runs in the sandbox cannot look into this process or change it.
+    prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    gc.enable()
     while True:
         data, ancillary, _, _ = sock.recvmsg(1 << 16, socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
         if not data:
@@ -215,9 +245,14 @@ def main(argv: List[str]) -> List[str]:
             fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
         arguments, expected = json.loads(data)
         _import([*expected, *_NEEDS.get(arguments[0], ())])
+        if arguments[0] == "pytest" and prepare(arguments[3:]):
+            gc.freeze()
         pid = _fork_orphan()
         if pid is None:
             sock.close()
+            if arguments[0] == "pytest":
+                for name in foreign:
+                    sys.modules.pop(name, None)
             prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
             os.setsid()
             for number, fd in enumerate(fds[:3]):

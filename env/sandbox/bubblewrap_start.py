@@ -1,0 +1,178 @@
+"""How a sandbox of bubblewrap begins: forked by a factory of its environment, or started by itself."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import subprocess
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from stackrank.env.sandbox import unprivileged
+from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY, SandboxError
+from stackrank.env.sandbox.bootstrap import loader_command
+from stackrank.env.sandbox.bubblewrap_mounts import proc
+from stackrank.env.sandbox.factory import CannotFork, Factory
+from stackrank.env.sandbox.process import OWNER_VARIABLE, Running, program
+from stackrank.home import process_mark
+
+log = logging.getLogger(__name__)
+ROOT = "/workspace"
+_SHARED_MEMORY = 64 << 20  # as Docker gives
+_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+_USER = ("--unshare-user", "--uid", str(unprivileged.INSIDE), "--gid", str(unprivileged.INSIDE))
+_PATIENCE = 3
+"""How often in a row the kernel may refuse before nobody asks any more."""
+_KEPT = 4
+"""Factories that wait at a time, each for an environment: some 60 MB."""
+
+# A sandbox may have a /proc of its own only where the factory's has nothing mounted over it.
+_WHOLE_PROC = """
+import ctypes
+if ctypes.CDLL(None).mount(b"proc",b"/proc",b"proc",ctypes.c_ulong(14),None): raise OSError("mount /proc")
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What sandboxes of one environment see of this machine."""
+
+    bwrap: str
+    python: Path
+    version: int
+    """Another for another environment in the same place."""
+    mounts: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...]
+    """Of every program that runs there."""
+    ready: bool
+    """Whether a Python that was ready before the workspace was filled finds what one that is started finds."""
+
+    @property
+    def path(self) -> str:
+        """Where programs are looked for."""
+        return f"{self.python.parent}:/usr/local/bin:/usr/bin:/bin"
+
+
+class Factories:
+    """The factories of this process. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[Place, Factory] = OrderedDict()
+        self._lock = threading.Lock()
+        self._making: dict[Place, threading.Lock] = {}
+        self._process = os.getpid()
+        self._refusals = 0
+
+    def start(self, place: Place, disk_mb: int, limits: Mapping[str, int], errors: IO[bytes]) -> Running:
+        """The guest of a new sandbox, forked where that can be done. Raises SandboxError."""
+        new = False
+        while self._refusals < _PATIENCE and not new:
+            try:
+                factory, new = self._get(place)
+            except SandboxError as error:
+                log.warning("a sandbox is started without a factory: %s", error)
+                break
+            room = {"root": ROOT, "disk": disk_mb << 20, "read_only": PROC_READ_ONLY, "hidden": PROC_HIDDEN}
+            asked: dict[str, Any] = {"room": room, "limits": dict(limits)}
+            try:
+                forked = factory.fork(asked, errors.fileno())
+            except CannotFork as error:
+                log.warning("a sandbox is started anew, which takes more time, as it cannot be forked: %s", error)
+                self._refusals += 1
+                break
+            except SandboxError as error:
+                log.warning("a factory is replaced: %s", error)
+                self._drop(place, factory)
+            else:
+                self._refusals = 0
+                return forked
+        return start_alone(place, disk_mb, errors)
+
+    def _get(self, place: Place) -> tuple[Factory, bool]:
+        """A factory, and whether nothing has come from it yet."""
+        with self._lock:
+            if self._process != os.getpid():  # a fork of this process has the same sockets, and no right to them
+                self._made, self._making, self._process = OrderedDict(), {}, os.getpid()
+            making = self._making.setdefault(place, threading.Lock())
+        with making:
+            with self._lock:
+                if place in self._made:
+                    self._made.move_to_end(place)
+                    return self._made[place], False
+            made = start_factory(place)
+            with self._lock:
+                self._made[place] = made
+                old = [self._made.popitem(last=False)[1] for _ in range(len(self._made) - _KEPT)]
+        for each in old:
+            each.close()
+        return made, True
+
+    def _drop(self, place: Place, factory: Factory) -> None:
+        with self._lock:
+            if self._made.get(place) is factory:
+                del self._made[place]
+        factory.close()
+
+    def all(self) -> list[Factory]:
+        """Those that there are."""
+        with self._lock:
+            return list(self._made.values())
+
+
+def isolation(disk_mb: int) -> list[str]:
+    """Arguments that cut a sandbox off: namespaces, no capabilities, an environment and folders of its own."""
+    size = str(disk_mb << 20)
+    return [
+        *_NAMESPACES, "--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL",
+        "--hostname", "sandbox", *proc(), "--dev", "/dev", "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm",
+        "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", ROOT, "--chdir", ROOT,
+    ]  # fmt: skip
+
+
+def start_alone(place: Place, disk_mb: int, errors: IO[bytes]) -> Running:
+    """Start a sandbox by bwrap. Raises SandboxError."""
+    argv = [*isolation(disk_mb), *place.mounts, "--setenv", "PATH", place.path]
+    env = {"PATH": place.path, OWNER_VARIABLE: process_mark()}
+    python = str(place.python)
+    if not unprivileged.needed():
+        user = [*_USER, *_no_more_namespaces(place.bwrap)]
+        return program([place.bwrap, *user, *argv, "--", *loader_command(python)], env)(errors)
+    with unprivileged.user_namespace() as namespace:
+        user = unprivileged.arguments(namespace)
+        first = unprivileged.become_user((ROOT, "/tmp", "/dev/shm"))
+        return program([place.bwrap, *argv, *user, "--", *loader_command(python, first)], env, (namespace,))(errors)
+
+
+def start_factory(place: Place) -> Factory:
+    """Start a factory by bwrap: in the mounts of its environment, without folders that can be written.
+
+    Process 1 is bwrap's own, so that the sandboxes do not end with the factory. Raises SandboxError.
+    """
+    argv = [
+        *_NAMESPACES, "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox", "--proc", "/proc",
+        "--dev", "/dev", "--dir", "/tmp", "--dir", ROOT, "--chdir", ROOT, *place.mounts, "--setenv", "PATH", place.path,
+        "--setenv", OWNER_VARIABLE, process_mark(),
+    ]  # fmt: skip
+    env = {"PATH": place.path, OWNER_VARIABLE: process_mark()}
+    first_words = {"env": dict(place.variables), "root": ROOT, "python": place.ready}
+    start = functools.partial(Factory, env=env, first=first_words)
+    python = str(place.python)
+    if not unprivileged.needed():
+        return start([place.bwrap, *_USER, *argv, "--", *loader_command(python, program="factory")], fds=())
+    with unprivileged.user_namespace() as namespace:
+        user = [*unprivileged.arguments(namespace), "--cap-add", "CAP_SYS_ADMIN"]
+        first = _WHOLE_PROC + unprivileged.become_user(())
+        command = loader_command(python, first, program="factory")
+        return start([place.bwrap, *argv, *user, "--", *command], fds=(namespace,))
+
+
+@functools.cache
+def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
+    """bubblewrap before 0.8 cannot forbid them; the guest's filter of system calls does so too."""
+    done = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
+    return ("--disable-userns",) if "--disable-userns" in done.stdout + done.stderr else ()

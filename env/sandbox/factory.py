@@ -1,0 +1,162 @@
+"""The host's end of a factory: a program that forks sandboxes of one environment; see the guest's `factory`."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from stackrank.env.sandbox.base import SandboxError
+from stackrank.env.sandbox.bootstrap import guest_code
+from stackrank.env.sandbox.guest.factory import FAILED, GUEST, PYTHON
+
+_START_PATIENCE_S = 60.0
+_FORK_PATIENCE_S = 30.0
+_CREDENTIALS = struct.Struct("iII")
+
+
+class CannotFork(SandboxError):
+    """This machine does not let a factory make sandboxes; the message says why."""
+
+
+class Forked:
+    """The first process of a sandbox, which no process of ours is the parent of. See `process.Running`.
+
+    `pids`: every process that was forked into the sandbox.
+    """
+
+    def __init__(self, pids: Mapping[bytes, int], stdin: int, stdout: int) -> None:
+        """Raises OSError where it has ended."""
+        self.pid = pids[GUEST]
+        self.pids = tuple(pids.values())
+        self._fd = os.pidfd_open(self.pid)
+        self.stdin: BinaryIO = os.fdopen(stdin, "wb", 0)
+        self.stdout: BinaryIO = os.fdopen(stdout, "rb", 0)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for its end. Raises subprocess.TimeoutExpired."""
+        poller = select.poll()
+        poller.register(self._fd, select.POLLIN)
+        if not poller.poll(None if timeout is None else timeout * 1000):
+            raise subprocess.TimeoutExpired("sandbox", timeout or 0)
+
+    def kill(self) -> None:
+        """End it at once, and with it all that is in its sandbox."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._fd, signal.SIGKILL)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError, OSError):
+            os.close(self._fd)
+
+
+class Factory:
+    """Forks sandboxes. Thread-safe."""
+
+    def __init__(
+        self, argv: list[str], *, fds: tuple[int, ...], env: Mapping[str, str], first: Mapping[str, Any]
+    ) -> None:
+        """Start it: `argv` with the environment `env`. `first`: see the guest's `factory.main`. Raises SandboxError."""
+        self._lock = threading.Lock()
+        ours, theirs = socket.socketpair()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self._program = subprocess.Popen(
+                argv,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=dict(env),
+                start_new_session=True,
+                pass_fds=fds,
+            )
+        except OSError as error:
+            ours.close()
+            self._errors.close()
+            raise SandboxError(f"{argv[0]} cannot be started: {error.strerror}") from None
+        finally:
+            theirs.close()
+        self._control = ours
+        self.pid = self._program.pid
+        try:
+            ours.settimeout(_START_PATIENCE_S)
+            ours.sendall(guest_code())
+            ours.sendall(json.dumps(first).encode())
+            said = ours.recv(4096)
+            if not said:
+                raise OSError(self._complaint())
+            self.has_python: bool = json.loads(said)["python"]
+        except OSError as error:
+            self.close()
+            raise SandboxError(f"the factory of sandboxes does not start: {error}") from None
+
+    def fork(self, asked: Mapping[str, Any], errors: int) -> Forked:
+        """A new sandbox; `asked`: see the guest's `factory.main`; `errors`: where its guest complains.
+
+        Raises CannotFork, and SandboxError when the factory is gone.
+        """
+        for_guest, stdin = os.pipe()
+        stdout, from_guest = os.pipe()
+        told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        told.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        wanted = {GUEST, PYTHON} if self.has_python else {GUEST}
+        try:
+            with told:
+                try:
+                    fds = array.array("i", [for_guest, from_guest, errors, tells.fileno()])
+                    with self._lock:
+                        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds.tobytes())]
+                        self._control.sendmsg([json.dumps(asked).encode()], rights)
+                finally:
+                    tells.close()
+                    os.close(for_guest)
+                    os.close(from_guest)
+                return Forked(_gather(told, wanted), stdin, stdout)
+        except BaseException as error:
+            os.close(stdin)
+            os.close(stdout)
+            if isinstance(error, OSError):
+                raise SandboxError(f"the factory of sandboxes is gone: {error}") from None
+            raise
+
+    def close(self) -> None:
+        """End it. Its sandboxes live on."""
+        self._control.close()
+        threading.Thread(target=self._bury, name="factory-close", daemon=True).start()
+
+    def _bury(self) -> None:
+        # It stays as long as a sandbox does, to collect what ends.
+        self._program.wait()
+        self._errors.close()
+
+    def _complaint(self) -> str:
+        self._errors.seek(0)
+        return self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ") or "it ended"
+
+
+def _gather(told: socket.socket, wanted: set[bytes]) -> dict[bytes, int]:
+    """What each new process said it is, with its id as this side knows it."""
+    pids: dict[bytes, int] = {}
+    deadline = time.monotonic() + _FORK_PATIENCE_S
+    while pids.keys() != wanted:
+        told.settimeout(max(deadline - time.monotonic(), 0.001))
+        said, ancillary, _, _ = told.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
+        if said.startswith(FAILED.encode()):
+            raise CannotFork(said.decode("utf-8", "replace").removeprefix(FAILED))
+        if said not in wanted:
+            raise OSError("it ended")
+        for _, kind, data in ancillary:
+            if kind == socket.SCM_CREDENTIALS:
+                pids[said] = _CREDENTIALS.unpack(data)[0]
+    return pids

@@ -1,0 +1,224 @@
+"""Forks sandboxes for one environment, where starting each would take its interpreters and imports anew.
+
+Two processes wait, in the mounts of the environment, without any privilege, and nothing of an episode ever runs in
+them: this one, with the guest's modules, and a Python that is as ready for tests as any can be before it sees a
+workspace (`guest.warm`). Each request forks both into the new namespaces of one sandbox, the first as its process 1.
+What they share with others is memory that was written before, each with a copy of its own as soon as it writes.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from .namespaces import furnish, give_up, join, keep_only, leave, own_copy
+
+_FDS = 4
+MARK = "STACKRANK_SANDBOX_OWNER"
+GUEST, PYTHON, FAILED = b"guest", b"python", "failed: "
+
+
+def main(zip_fd: int) -> None:
+    """Answer requests on the socket that is standard input, until it closes. Does not return, but in sandboxes.
+
+    The first message tells `env` (variables of programs), `root`, and whether a `python` is wanted that is ready for
+    tests; it is answered with whether there is one. Each further one has the `room` of a sandbox (`namespaces.furnish`)
+    and its `limits`; with it come the guest's standard descriptors and a socket. On that each new process says what it
+    is, and the kernel who; or the one that failed says why.
+    """
+    from . import debugger, evaluation, terminal, warm  # noqa: F401 so that every sandbox has them
+    from . import main as guest
+
+    os.environ.pop(MARK, None)  # for the host to find this process, and those that it forks
+    control = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    first = receive(control)[0]
+    python = _start_python(first, zip_fd) if first["python"] else None
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.collect()
+    gc.freeze()
+    control.send(json.dumps({"python": python is not None}).encode())
+    while True:
+        asked, fds = receive(control)
+        if not asked:
+            os._exit(0)
+        _fork(asked, fds, python, zip_fd, guest.main)
+        for fd in fds:
+            os.close(fd)
+
+
+def _start_python(first: Dict[str, Any], zip_fd: int) -> Optional[socket.socket]:
+    """Start the Python that is ready for tests; None where it has no pytest."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    package = os.dup(zip_fd)
+    environment = {**os.environ, **first["env"]}
+    program = shutil.which("python", path=environment["PATH"]) or sys.executable
+    subprocess.Popen(
+        [program, "/proc/self/fd/%d" % package, "template", str(theirs.fileno())],
+        cwd=first["root"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        pass_fds=(package, theirs.fileno()), start_new_session=True,
+    )  # fmt: skip
+    theirs.close()
+    os.close(package)
+    if ours.recv(64):
+        return ours
+    ours.close()
+    return None
+
+
+def receive(sock: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
+    """One message with its descriptors; nothing where the other side is gone."""
+    data, ancillary, _, _ = sock.recvmsg(1 << 16, socket.CMSG_SPACE(4 * _FDS), socket.MSG_CMSG_CLOEXEC)
+    fds = array.array("i")
+    for _, _, part in ancillary:
+        fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
+    return (json.loads(data) if data else {}), list(fds)
+
+
+def send(sock: socket.socket, message: Dict[str, Any], fds: List[int]) -> None:
+    """One message with descriptors."""
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
+    sock.sendmsg([json.dumps(message).encode()], rights)
+
+
+def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
+    """Fork one sandbox. Returns in the factory only."""
+    tells = socket.socket(fileno=os.dup(fds[3]))
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    read_fd, write_fd = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        with _ending(tells):
+            leave()
+            first = os.fork()
+            if first:
+                os.write(write_fd, b"%d\n" % first)
+                os._exit(0)
+            furnish(asked["room"])
+            give_up()
+            os.setsid()
+            for number, fd in enumerate(fds[:3]):
+                os.dup2(fd, number)
+            far.close()
+            tells.send(GUEST)
+            os.write(write_fd, b"!")
+            # The other one can only join as long as this process may be looked into.
+            said = near.recv(16) if python else b""
+            if python and not said:
+                os._exit(1)  # the other one is gone, and so is this factory
+            keep_only({zip_fd, near.fileno()} if python else {zip_fd})
+            _take_code(zip_fd)
+            guest(zip_fd, (near.detach(), int(said)) if python else None)
+    os.close(write_fd)
+    os.waitpid(middle, 0)
+    said = b""
+    while not (b"!" in said and b"\n" in said):
+        part = os.read(read_fd, 32)
+        if not part:
+            break  # it told why
+        said += part
+    else:
+        if python:
+            send(python, {"join": int(said.replace(b"!", b"")), **asked}, [far.fileno(), tells.fileno()])
+    os.close(read_fd)
+    for sock in (near, far, tells):
+        sock.close()
+
+
+def _take_code(zip_fd: int) -> None:
+    """Read the guest's code, as every guest does, and have it in a file that no other sandbox has."""
+    size = b""
+    while not size.endswith(b"\n"):
+        part = os.read(0, 1)
+        if not part:
+            os._exit(0)
+        size += part
+    left = int(size)
+    made = os.memfd_create("guest", os.MFD_CLOEXEC)
+    while left:
+        part = os.read(0, left)
+        if not part:
+            os._exit(0)
+        left -= len(part)
+        while part:
+            part = part[os.write(made, part) :]
+    os.dup2(made, zip_fd, inheritable=False)
+    os.close(made)
+
+
+@contextlib.contextmanager
+def _ending(tells: socket.socket) -> Iterator[None]:
+    """What goes wrong in a forked process is told, and it ends: it must never go on as another factory."""
+    try:
+        yield
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            tells.send((FAILED + "%s: %s" % (type(error).__name__, error)).encode())
+        os._exit(1)
+
+
+# ---- inside the Python that is ready for tests
+
+
+def template(argv: List[str]) -> List[str]:
+    """Fork a warm Python into each sandbox. Returns only in a program of such a one: its arguments."""
+    from . import warm
+    from .processes import child_setup
+    from .seccomp import confine, no_tracing
+
+    requests = socket.socket(fileno=int(argv[0]))
+    requests.set_inheritable(False)
+    gc.disable()
+    zip_fd = int(sys.path[0].rpartition("/")[2])
+    foreign = warm.preload_all()
+    gc.collect()
+    gc.freeze()
+    requests.send(b"ready")
+    while True:
+        asked, fds = receive(requests)
+        if not asked:
+            os._exit(0)
+        outside = os.fork()
+        if outside:
+            os.waitpid(outside, 0)
+            for fd in fds:
+                os.close(fd)
+            continue
+        tells = socket.socket(fileno=fds[1])
+        with _ending(tells):
+            join(asked["join"])
+            if os.fork() or os.fork():  # so that the guest becomes its parent
+                os._exit(0)
+            os.chdir(asked["room"]["root"])
+            give_up()
+            os.setsid()
+            limits = dict(asked["limits"])
+            confined = limits.pop("confine", False) and confine()
+            child_setup(**limits, last=no_tracing() if confined else lambda: None)()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number in range(3):
+                fd = os.open(os.devnull, os.O_RDWR)
+                os.dup2(fd, number)
+                os.close(fd)
+            own_copy(zip_fd)
+            while os.getppid() != 1:
+                time.sleep(0.0005)
+            tells.send(PYTHON)
+        for other in (requests, tells):
+            other.detach()  # nobody shall close what has its number later
+        sock = socket.socket(fileno=os.dup(fds[0]))
+        keep_only({zip_fd, sock.fileno()})
+        sock.send(b"%d" % os.getpid())
+        return warm.serve(sock, foreign)

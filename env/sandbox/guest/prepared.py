@@ -1,0 +1,133 @@
+"""What pytest does the same way in every run, done once in the Python that runs are forked from.
+
+Making a configuration, before pytest has looked at the command or the workspace, takes a third of a short run, and
+searching pytest's own plug-ins for fixtures a fifth. What a run wants otherwise, pytest makes itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import pathlib
+import types
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+_MOST = 4
+"""Configurations that are kept."""
+_USUAL = ((), ("-p", "no:cacheprovider"))
+
+_made: Dict[Tuple[str, ...], Any] = {}
+_searched: Dict[types.ModuleType, types.ModuleType] = {}
+"""pytest's plug-ins, each with a module that has nothing but its fixtures."""
+
+
+def prepare(arguments: Sequence[str]) -> bool:
+    """Make the configuration that a run with these arguments begins with, unless it is there. Whether it was made."""
+    import _pytest.config as pytest_config
+
+    left_out = _left_out(arguments)
+    if left_out in _made or len(_made) >= _MOST or not hasattr(pytest_config, "get_config"):
+        return False
+    with contextlib.suppress(Exception):  # the run says what is wrong with its arguments
+        config = pytest_config.get_config(list(left_out), **_options(pytest_config))
+        if hasattr(config, "invocation_params"):  # pytest has it since 5.1
+            _made[left_out] = config
+    if not _searched:
+        _search(pytest_config.default_plugins)
+    return left_out in _made
+
+
+def prepare_usual() -> None:
+    """The same for the arguments that most runs have."""
+    for arguments in _USUAL:
+        prepare(arguments)
+
+
+@contextlib.contextmanager
+def prepared(arguments: Sequence[str]) -> Iterator[None]:
+    """Let the next configuration that pytest makes be the prepared one, where there is one for these arguments."""
+    import _pytest.config as pytest_config
+
+    config = _made.get(_left_out(arguments))
+    if config is None:
+        yield
+        return
+    original, expected = pytest_config.get_config, _options(pytest_config)
+
+    def give(args: Any = None, plugins: Any = None, **options: Any) -> Any:
+        pytest_config.get_config = original
+        if options != expected or list(args or ()) != list(arguments):
+            return original(args, plugins, **options)
+        kind = type(config.invocation_params)
+        config.invocation_params = kind(args=args or (), plugins=plugins, dir=pathlib.Path.cwd())
+        return config
+
+    pytest_config.get_config = give
+    try:
+        yield
+    finally:
+        pytest_config.get_config = original
+
+
+def plugin() -> List[Any]:
+    """What keeps pytest from searching its own plug-ins for fixtures another time: a plug-in, or none."""
+    if not _searched:
+        return []
+    import _pytest.fixtures
+    import pytest
+
+    class Prepared:
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_sessionstart(self) -> Iterator[None]:
+            manager: Any = _pytest.fixtures.FixtureManager
+            original = manager.parsefactories
+
+            def search(self: Any, *arguments: Any, **named: Any) -> Any:
+                return original(self, *map(_small, arguments), **{name: _small(each) for name, each in named.items()})
+
+            manager.parsefactories = search
+            yield
+            manager.parsefactories = original
+
+    return [Prepared()]
+
+
+def _left_out(arguments: Sequence[str]) -> Tuple[str, ...]:
+    """The arguments that keep plug-ins from being imported, each once, in an order of their own."""
+    names = set()
+    words = iter(arguments)
+    for word in words:
+        if word.startswith("-p"):
+            name = (next(words, "") if word == "-p" else word[2:]).strip()
+            if name.startswith("no:"):
+                names.add(name)
+    return tuple(word for name in sorted(names) for word in ("-p", name))
+
+
+def _options(pytest_config: types.ModuleType) -> Dict[str, Any]:
+    """What `pytest.main` gives beside arguments and plug-ins."""
+    asked = inspect.signature(pytest_config.get_config).parameters
+    return {"prog": "pytest.main()"} if "prog" in asked else {}
+
+
+def _search(names: Sequence[str]) -> None:
+    import importlib
+
+    kept = {name: importlib.import_module("_pytest." + name) for name in names}
+    found: Dict[types.ModuleType, types.ModuleType] = {}
+    for module in kept.values():
+        small = types.ModuleType(module.__name__)
+        small.__dict__.update({name: value for name, value in vars(module).items() if _is_fixture(value)})
+        found[module] = small
+    if "tmp_path" in vars(found[kept["tmpdir"]]):  # else fixtures are another kind of object in this pytest
+        _searched.update(found)
+
+
+def _is_fixture(value: Any) -> bool:
+    return type(value).__name__ == "FixtureFunctionDefinition" or (
+        isinstance(value, types.FunctionType) and hasattr(value, "_pytestfixturefunction")
+    )
+
+
+def _small(each: Any) -> Any:
+    return _searched.get(each, each) if isinstance(each, types.ModuleType) else each

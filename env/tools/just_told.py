@@ -1,0 +1,41 @@
+"""What one call of pdb has told already, so that what stands below it need not say it again."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kind = Literal["stack", "source", "locals"]
+
+_ECHO = re.compile(r"^\(Pdb\) (.*)$", re.MULTILINE)
+_CUT = re.compile(r"^\[\.\.\. \d+ characters left out", re.MULTILINE)
+_STACK = frozenset({"w", "where", "bt"})
+_SOURCE = frozenset({"l", "list", "ll", "longlist"})
+_LOCALS = frozenset({"p locals()", "pp locals()"})
+# After these, the program stands where it stood before.
+_LOOKS = _STACK | _SOURCE | {
+    "p", "pp", "whatis", "a", "args", "rv", "retval", "display", "source", "b", "break", "tbreak", "cl", "clear",
+    "condition", "ignore", "enable", "disable", "h", "help",
+}  # fmt: skip
+
+
+def just_told(said: str, line: int) -> frozenset[Kind]:
+    """What the last commands showed whole of the place where the program stands.
+
+    `said`: what pdb said, each command after its prompt, as where several were given. `line`: where it stands.
+    """
+    told: set[Kind] = set()
+    _, *parts = _ECHO.split(said)
+    for command, answer in reversed([*zip(parts[::2], parts[1::2], strict=True)]):
+        word = command.split(" ")[0]
+        if word not in _LOOKS:
+            break  # it may have moved the program, or changed a variable
+        if _CUT.search(answer):
+            continue
+        if word in _STACK:
+            told.add("stack")
+        elif word in _SOURCE and re.search(rf"^ *{line} *B?(?:->|>>)\t", answer, re.MULTILINE):
+            told.add("source")
+        elif command.strip() in _LOCALS:
+            told.add("locals")
+    return frozenset(told)
