@@ -13,11 +13,13 @@ from typing import Any
 import streamlit as st
 
 _IGNORED = "ignored_parameters"
+_LEARNED = "learned_parameters"
 
 
 def begin() -> None:
-    """Forget what the address of an earlier view asked for in vain."""
+    """Forget what the address of an earlier view asked for in vain, and what was learned of another one."""
     st.session_state[_IGNORED] = {}
+    _all()
 
 
 def ignored() -> dict[str, str]:
@@ -30,9 +32,37 @@ def ignore(name: str, value: str) -> None:
     st.session_state.setdefault(_IGNORED, {})[name] = value
 
 
+def learn(**values: Any) -> None:
+    """A component has put these values into the address by itself; None takes one out.
+
+    Streamlit goes on to tell of the address as it was, until it changes it or the reader goes back: until then these
+    values count.
+    """
+    told = {name: [] if value in (None, "") else [str(value)] for name, value in values.items()}
+    st.session_state[_LEARNED] = (_told(), told)
+
+
+def _told() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _all() -> dict[str, list[str]]:
+    told = _told()
+    before, learned = st.session_state.get(_LEARNED, (told, {}))
+    if before == told:
+        return {**told, **learned}
+    del st.session_state[_LEARNED]
+    return told
+
+
+def text(name: str) -> str:
+    """What the address has under `name`, the last where it has several; empty for nothing."""
+    return next(reversed(_all().get(name, [])), "").replace("\0", "")
+
+
 def known(name: str, choices: Sequence[str]) -> list[str]:
     """Those of the values under `name` that are among the choices; the others are remembered."""
-    values = list(dict.fromkeys(st.query_params.get_all(name)))
+    values = list(dict.fromkeys(_all().get(name, [])))
     for value in values:
         if value not in choices:
             ignore(name, value)
@@ -41,17 +71,17 @@ def known(name: str, choices: Sequence[str]) -> list[str]:
 
 def number(name: str) -> int | None:
     """The id or index that the address has under `name`; None for none and for nonsense."""
-    text = st.query_params.get(name, "").strip()
-    if text.isascii() and text.isdigit() and len(text) < 10:
-        return int(text)
-    if text:
-        ignore(name, text)
+    found = text(name).strip()
+    if found.isascii() and found.isdigit() and len(found) < 10:
+        return int(found)
+    if found:
+        ignore(name, found)
     return None
 
 
 def put(**values: Any) -> None:
     """Change the address in one step of the browser's history; None, "" and [] take a parameter out."""
-    old = {name: st.query_params.get_all(name) for name in st.query_params}
+    old = {name: value for name, value in _all().items() if value}
     new = {name: value if isinstance(value, list | tuple) else [str(value)] for name, value in values.items()}
     gone = {name for name, value in values.items() if value is None or value in ("", [], ())}
     st.query_params.from_dict({name: value for name, value in {**old, **new}.items() if name not in gone})

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from stackrank.dashboard import address, login, show
+from stackrank.dashboard import address, jump, login, show
 from stackrank.dashboard.show import begin, escaped, guarded
 from stackrank.wording import words
 
@@ -57,6 +57,8 @@ show.titled(page.title)
 st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
+with st.container(key="jump_to"):
+    jump.offer([(each.title, each.url_path or "./") for each in pages[: len(_LISTED)]])
 hints = st.container()
 try:
     with guarded():

@@ -19,6 +19,7 @@ from stackrank.terms import ErrorsAre
 Answer = TypeVar("Answer")
 _LAST = {"All": None, "10": 10, "5": 5, "1": 1}
 _FINISHED = {"Finished": True, "All": False}
+_DISPUTED = {"Counted": False, "Left out": True}
 
 
 def choose(prefix: str, *, errors: bool = True) -> Scope:
@@ -28,7 +29,11 @@ def choose(prefix: str, *, errors: bool = True) -> Scope:
     as failures on this page.
     """
     scope = _of_one_run(prefix) if st.query_params.get(f"{prefix}_run") else _of_many(prefix)
-    if errors and any(ask(queries.scope_of, scope)["errors"].values()):
+    about = ask(queries.scope_of, scope)
+    if about["disputed_tasks"]:
+        kept = address.segmented("Disputed tasks", list(_DISPUTED), f"{prefix}_disputed", default="Counted")
+        scope = replace(scope, without_disputed=_DISPUTED[kept])
+    if errors and any(about["errors"].values()):
         choices = [str(each) for each in ErrorsAre]
         kept = address.segmented("Errors", choices, f"{prefix}_errors", default=choices[0], format_func=wording.words)
         scope = replace(scope, errors=ErrorsAre(kept))
@@ -82,8 +87,9 @@ def carried(prefix: str) -> Scope:
     """The scope of a page about one thing: what a link to it asks for (see `query`), and whether all runs count."""
     asked = st.query_params
     errors = ErrorsAre(next(iter(address.known(f"{prefix}_errors", list(ErrorsAre))), ErrorsAre.LEFT_OUT))
+    left_out = _DISPUTED[next(iter(address.known(f"{prefix}_disputed", list(_DISPUTED))), "Counted")]
     if asked.get(f"{prefix}_run"):
-        return replace(_of_one_run(prefix), errors=errors)
+        return replace(_of_one_run(prefix), errors=errors, without_disputed=left_out)
     kept = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
     return Scope(
         conditions=asked.get(f"{prefix}_conditions"),
@@ -92,6 +98,7 @@ def carried(prefix: str) -> Scope:
         last=_LAST.get(asked.get(f"{prefix}_last", "All")),
         finished_only=_FINISHED[kept],
         errors=errors,
+        without_disputed=left_out,
     )
 
 
@@ -119,11 +126,13 @@ def asked(
 
 def query(prefix: str, scope: Scope) -> dict[str, Any]:
     """The parameters of a link to a page with another prefix that is about the same episodes."""
-    errors = {} if scope.errors == ErrorsAre.LEFT_OUT else {f"{prefix}_errors": str(scope.errors)}
+    more = {} if scope.errors == ErrorsAre.LEFT_OUT else {f"{prefix}_errors": str(scope.errors)}
+    if scope.without_disputed:
+        more[f"{prefix}_disputed"] = "Left out"
     if scope.run is not None:
-        return {f"{prefix}_run": str(scope.run), **errors}
+        return {f"{prefix}_run": str(scope.run), **more}
     values: dict[str, Any] = {"benchmark": scope.benchmark, "board": scope.series, "tags": list(scope.tags)}
     values |= {"version": scope.version, "conditions": scope.conditions}
     values["last"] = None if scope.last is None else str(scope.last)
     values["runs"] = None if scope.finished_only else "All"
-    return {f"{prefix}_{name}": value for name, value in values.items() if value} | errors
+    return {f"{prefix}_{name}": value for name, value in values.items() if value} | more

@@ -1,27 +1,18 @@
-"""Who is looking, and what they write: notes and tags, the dashboard's only writes."""
+"""What people write about runs and episodes: notes, tags and labels."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import streamlit as st
 
-from stackrank.dashboard import show
-from stackrank.dashboard.data import ask, engine, forget
+from stackrank.dashboard import labels, show
+from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import EPISODE_PAGE
+from stackrank.dashboard.writer import name, write
 from stackrank.db import queries
-from stackrank.db.errors import DatabaseError
 from stackrank.db.notes import MOST_CHARS, Notes
 from stackrank.db.rows import Note
-from stackrank.errors import UsageError
-from stackrank.settings import default_owner
-
-
-def name() -> str:
-    """The name under which this reader writes: that of the login, else `STACKRANK_OWNER`, else the user's."""
-    if st.user.get("is_logged_in"):
-        return str(st.user.get("email") or st.user.get("name") or st.user.get("sub"))
-    return default_owner()
 
 
 def notes_and_tags(
@@ -31,6 +22,8 @@ def notes_and_tags(
     written = ask(queries.notes, run_id=run_id, episode_id=episode_id)
     with st.expander(f"Notes and tags ({len(written)})", icon=":material/sticky_note_2:", expanded=bool(written)):
         _tags(run_id, tags, episode_id)
+        if episode_id is not None:
+            labels.given(ask(queries.labels, episode_id=episode_id), episode_id=episode_id)
         for note in written:
             _note(note, episode_id)
         place = "the run" if episode_id is None else "the step that is shown"
@@ -73,12 +66,5 @@ def _note(note: Note, episode_id: int | None) -> None:
         st.text(note["body"])
 
 
-def _write(work: Any, *, again: bool = True) -> None:
-    try:
-        work(Notes(engine()))
-    except (UsageError, DatabaseError) as error:
-        st.error(show.as_message(error))
-        return
-    forget()
-    if again:
-        st.rerun()
+def _write(work: Callable[[Notes], object], *, again: bool = True) -> None:
+    write(Notes, work, again=again)

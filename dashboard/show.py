@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Literal, NoReturn
@@ -86,7 +86,7 @@ def empty(what: str, command: str = RUN_COMMAND) -> None:
     """An empty state that says what to run."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f":material/inbox: {what}", width="content")
-        st.code(command, language="bash", width="content")
+        st.code(command, language=None, width="content")
 
 
 def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> None:
@@ -208,6 +208,20 @@ def scope(about: Scoped) -> None:
     apart = queries.apart_sentence(about)
     st.session_state[_SCOPE] = about["sentence"]
     st.caption(f":material/filter_alt: {escaped(about['sentence'])}" + (f"  \n{escaped(apart)}" if apart else ""))
+
+
+def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
+    """A button that saves a figure for a paper: `drawing` makes an SVG of the scope's sentence, for its caption."""
+    st.download_button(
+        "Figure for a paper (SVG)",
+        drawing(st.session_state.get(_SCOPE, "")).encode(),
+        file_name=f"{name}.svg",
+        mime="image/svg+xml",
+        icon=":material/article:",
+        type="tertiary",
+        key=f"{key}_paper",
+        on_click="ignore",
+    )
 
 
 def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> None:

@@ -10,9 +10,12 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import show
+from stackrank.dashboard.data import ask
+from stackrank.db import queries
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
+LEADERBOARD_PAGE, PROPOSALS_PAGE = "app_pages/leaderboard.py", "app_pages/proposals.py"
 RUNS_PAGE, TASKS_PAGE, AGAINST_PAGE = "app_pages/runs.py", "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """So many entrants are compared side by side."""
@@ -25,6 +28,10 @@ def _dollars(low: float | None, high: float | None) -> str:
     if low is None:
         return ""
     return f"{wording.usd(low)}–{wording.usd(high)}" if high is not None else f"{wording.usd(low)} or more"
+
+
+def _bounds(row: Mapping[str, Any]) -> str:
+    return wording.interval(row["rate_errors_fail"], row["rate_errors_pass"]) if row["errors"] else ""
 
 
 def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
@@ -40,6 +47,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Tasks": [f"{row['tasks']}/{row['tasks_total']}" for row in rows],
             "Episodes": [row["resolved"] + row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
+            "If errors counted": [_bounds(row) for row in rows],
             "Cost of an episode": [row["cost_per_episode"] for row in rows],
             "Spent": [row["cost_usd"] for row in rows],
             "Cost per resolved": [row["cost_per_resolved"] for row in rows],
@@ -76,6 +84,9 @@ _BOARD_COLUMNS = {
     "Episodes": _Column.NumberColumn(format="localized", help="Resolved and unresolved ones."),
     "Errors": _Column.NumberColumn(
         format="localized", help="The infrastructure failed. In no rate, unless they count as failures."
+    ),
+    "If errors counted": _Column.TextColumn(
+        help="The rate if every error were a failure, and if every one were a success. Empty: there is none."
     ),
     "Cost of an episode": _Column.NumberColumn(format="$%.4f", help="Mean of a counted one. Empty: price unknown."),
     "Spent": _Column.NumberColumn(format="dollar", help="In all: errors and repeated tries are in it."),
@@ -169,6 +180,12 @@ def episode_table(
             "Episode": [f"episode?id={row['id']}{steps.get(row['id'], '')}" for row in rows],
         }
     )
+    said: dict[int, list[str]] = {}
+    for one in ask(queries.labels):
+        if one["episode_id"] is not None:
+            said.setdefault(one["episode_id"], []).append(wording.words(one["label"]))
+    if any(row["id"] in said for row in rows):
+        frame["Labels"] = [said.get(row["id"], []) for row in rows]
     if hits:
         told = [hits.get(row["id"]) for row in rows]
         frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in told])
@@ -179,7 +196,10 @@ def episode_table(
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
         "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
-        "Found": _Column.TextColumn(width="large", help="The first step with the text."),
+        "Labels": _Column.ListColumn(help="What people say of it."),
+        "Found": _Column.TextColumn(
+            width="large", help="The first step with the text, or the step that was asked for."
+        ),
         "Episode": _Column.LinkColumn(display_text=_EPISODE, help="Opens the trace in a new tab."),
     }
 

@@ -1,6 +1,7 @@
 """Two entrants on the same tasks."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -8,6 +9,7 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address, charts, filters, show
+from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
@@ -100,7 +102,8 @@ for column, row, better in zip(
             st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
         counted = row["resolved"] + row["unresolved"]
         how = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "in no rate"
-        st.caption(f"{counted} episodes with a verdict on {row['tasks']} tasks; {row['errors']} errors, {how}")
+        errors = f"{row['errors']} {'error' if row['errors'] == 1 else 'errors'}"
+        st.caption(f"{counted} episodes with a verdict on {row['tasks']} tasks; {errors}, {how}")
 
 
 def traces(task: Mapping[str, Any]) -> None:
@@ -154,6 +157,8 @@ def categories() -> None:
     everything = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
     figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])
     charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
+    drawing = partial(paper.differences, [*rows, everything], first["entrant"])
+    show.paper_button(drawing, name="compare_categories", key="cmp_categories")
     flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, everything)]
     lines = [
         {

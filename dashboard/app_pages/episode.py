@@ -8,9 +8,9 @@ import streamlit as st
 from stackrank.dashboard import address, people, show
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import EPISODES_PAGE
-from stackrank.dashboard.trace.detail import step_detail
+from stackrank.dashboard.trace.debugger import debugger
 from stackrank.dashboard.trace.header import header, outcome
-from stackrank.dashboard.trace.steps import start_of, step_list, timeline
+from stackrank.dashboard.trace.steps import start_of
 from stackrank.db import queries
 
 wanted = st.query_params.get("id", "").strip()
@@ -42,14 +42,7 @@ def steps() -> None:
         if last is None:
             st.info("No step has been committed yet.", icon=":material/hourglass_empty:")
             return
-        selected = step_of(now, last)
-        shown, key = min(selected, last), f"trace_{episode['id']}"
-        timeline(now, shown, last, key=key)
-        listed, detail = st.columns([5, 7])
-        with listed:
-            step_list(now, shown, last, key=key)
-        with detail:
-            step_detail(now, selected, last)
+        debugger(now, last)
 
 
 steps()

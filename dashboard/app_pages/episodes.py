@@ -6,6 +6,7 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address, show
+from stackrank.dashboard import labels as said
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import episode_table
 from stackrank.db import queries
@@ -22,7 +23,9 @@ _PATIENCE_S = 4.0
 _FAILURES = [*map(str, FailurePoint), UNKNOWN]
 _STOPS = list(map(str, StopReason))
 
-st.title("Episodes")
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    st.title("Episodes", width="content")
+    said.saved_views("episodes", "ep_")
 runs = ask(queries.runs, limit=500)
 if not runs:
     show.empty("No episode has been played yet.")

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
 from stackrank.dashboard import address, charts, filters, show
+from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
 from stackrank.db import queries
@@ -44,6 +46,10 @@ leaderboard_table(
     on_select=remember_pick,
     selection_mode="multi-row",
 )
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    if cheapest := queries.best_per_dollar(rows):
+        st.markdown(f":material/paid: {show.escaped(cheapest)}", width="stretch")
+    show.paper_button(partial(paper.ranking, rows), name="leaderboard", key="lb")
 with st.container(border=True):
     if 2 <= len(ticked) <= MOST_COMPARED:
         comparison(ticked)
@@ -137,6 +143,19 @@ def abilities() -> None:
         show.table_and_csv(model["tasks"], name="difficulties", alt="Difficulty of each task", key="lb_difficulties")
 
 
+def nights() -> None:
+    """All nights of `fresh` as one leaderboard, and the gap to tasks that may be known."""
+    found = ask(queries.nights, replace(scope, run=None, benchmark=None, version=None, last=None))
+    if not found["entrants"]:
+        st.info("No night of fresh was played to its end under these conditions.", icon=":material/bedtime:")
+        return
+    figure = charts.ranking(found["entrants"])
+    charts.draw(figure, key="lb_nights", alt="Equated rate of each entrant over all nights, with its interval")
+    st.caption(found["note"])
+    alt = "Equated rate, rate on fixed tasks and the gap between new and fixed tasks"
+    show.table_and_csv(found["entrants"], name="nights", alt=alt, key="lb_nights_table")
+
+
 def numbers() -> None:
     """All of it as a table."""
     show.table_and_csv(rows, name="leaderboard", alt="Every number of the leaderboard", key="lb_numbers")
@@ -150,6 +169,7 @@ address.tabs(
         "Budget": budget,
         "Reliability": reliability,
         "Abilities": abilities,
+        "Nights": nights,
         "Numbers": numbers,
     },
 )

@@ -5,7 +5,15 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import AGAINST_PAGE, RUN_PAGE, leaderboard_table, run_table
+from stackrank.dashboard.tables import (
+    AGAINST_PAGE,
+    EPISODES_PAGE,
+    PROPOSALS_PAGE,
+    RUN_PAGE,
+    TASKS_PAGE,
+    leaderboard_table,
+    run_table,
+)
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.terms import RunStatus
@@ -143,12 +151,23 @@ def infrastructure() -> None:
         show.csv_button(found["reasons"], name="errors", key="overview_errors")
 
 
+def ways() -> None:
+    """Short ways to what people ask for most."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show.link(TASKS_PAGE, "Where the debugger was decisive", "bug_report", tk_show="decisive")
+        show.link(EPISODES_PAGE, "Episodes without a breakpoint", "search", ep_query="-breakpoint")
+        waiting = sum(row["status"] == queries.OPEN for row in ask(queries.proposals))
+        if waiting:
+            show.link(PROPOSALS_PAGE, f"Proposed fixes that wait for a decision: {waiting}", "rule")
+
+
 ENDED = [str(status) for status in RunStatus if status.ended]
 finished = ask(queries.runs, status=ENDED, scheduled=True, limit=1) or ask(queries.runs, status=ENDED, limit=1)
 some = finished or ask(queries.runs, limit=1)
 if finished:
     latest(finished[0]["id"])
     show.begin()
+    ways()
 elif not some:
     show.empty("Nothing has been run yet. Start a run; it shows up here at once.")
 going_on()

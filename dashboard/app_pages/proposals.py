@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, people, show
+from stackrank.dashboard import address, show, writer
 from stackrank.dashboard.data import ask, engine, forget
 from stackrank.dashboard.keys import keys
 from stackrank.dashboard.sides import sides
@@ -20,14 +20,20 @@ from stackrank.db.proposals import Proposals
 from stackrank.errors import UsageError
 from stackrank.terms import DecisionKind
 
-_MARKS = {"open": "– open", "replaced": "↷ replaced", "approved": "✓ approved", "rejected": "✗ rejected"}
+_MARKS = {
+    "open": "– open",
+    "covered": "≡ covered",
+    "replaced": "↷ replaced",
+    "approved": "✓ approved",
+    "rejected": "✗ rejected",
+}
 _SAID = "proposals_said"
 
 
 def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
     """Store it; what does not go is said on the page."""
     try:
-        Proposals(engine()).decide(number, kind, digest=digest, reason=reason, person=people.name())
+        Proposals(engine()).decide(number, kind, digest=digest, reason=reason, person=writer.name())
     except (UsageError, DatabaseError) as error:
         st.session_state[_SAID] = show.as_message(error)
         return False
@@ -56,13 +62,13 @@ def ask_why(number: int, digest: str, kind: DecisionKind, following: int | None)
 
 def buttons(row: Mapping[str, Any], following: int | None) -> None:
     """Approve, reject, comment, next: a, r, c and n on the keyboard."""
-    number, digest, closed = row["id"], row["digest"], row["status"] != "open"
+    number, digest, status = row["id"], row["digest"], row["status"]
     with st.container(horizontal=True):
         st.button(
-            "Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=closed,
+            "Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=status != "open",
             on_click=approve, args=(number, digest, following),
         )  # fmt: skip
-        if st.button("Reject", key="pr_reject", icon=":material/close:", disabled=closed):
+        if st.button("Reject", key="pr_reject", icon=":material/close:", disabled=status not in ("open", "covered")):
             ask_why(number, digest, DecisionKind.REJECTED, following)
         if st.button("Comment", key="pr_comment", icon=":material/add_comment:"):
             ask_why(number, digest, DecisionKind.COMMENT, following)
@@ -123,6 +129,8 @@ buttons(shown, others[0] if others else None)
 keys({"a": "pr_approve", "r": "pr_reject", "c": "pr_comment", "n": "pr_next"})
 about = f"{shown['repository']} at {shown['base'][:12]}, by {shown['entrant']}, change {shown['digest'][:16]}"
 st.caption(show.escaped(about))
+if shown["covered_by"]:
+    st.info(f"Proposal {shown['covered_by']}, which is approved, mends all that this one is for.")
 show.link(EPISODE_PAGE, "How it came to that, step by step", id=shown["episode_id"])
 details(shown)
 

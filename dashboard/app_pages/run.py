@@ -179,7 +179,7 @@ def verdicts() -> None:
     again = ask(queries.verdicts_again, run_id)
     if not again:
         st.caption("The run was never scored again.")
-        st.code(f"stackrank rescore {run_id}", language="bash")
+        st.code(f"stackrank rescore {run_id}", language=None)
         return
     st.caption("Boards count the verdict that an episode was played with. Verdicts of another scorer stand beside it.")
     show.grid(
@@ -197,7 +197,7 @@ def specification() -> None:
     text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
     file = f"run-{run_id}.yaml"
     st.markdown("This repeats the run:")
-    st.code(repeating(text, file), language="bash")
+    st.code(repeating(text, file), language=None)
     st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
     st.markdown("Versions")
     st.json(run["versions"])

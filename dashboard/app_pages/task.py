@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, filters, show
+from stackrank.dashboard import address, filters, labels, show
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
 from stackrank.db import queries
@@ -13,10 +13,10 @@ task_id = address.number("id")
 if task_id is None:
     show.which("Task", "Which task? Select one in the list of tasks.", TASKS_PAGE, "Tasks", "task")
 
+show.breadcrumb((TASKS_PAGE, "Tasks", {}))
 scope = filters.carried("task")
 task = ask(queries.task_board, task_id, scope)
 show.titled(task["name"], f"task {task_id}")
-show.breadcrumb((TASKS_PAGE, "Tasks", {}))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.title(show.escaped(task["name"]), width="content")
     valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
@@ -31,7 +31,10 @@ st.caption(" · ".join(map(show.escaped, about)))
 show.scope(task["scope"])
 if task["suspect"]:
     st.warning(show.escaped(task["suspect"]), icon=":material/report:")
-    st.code(f"stackrank validate {task['benchmark']} --tasks {task['name']}", language="bash")
+    st.code(f"stackrank validate {task['benchmark']} --tasks {task['name']}", language=None)
+
+with st.expander(f"Labels ({len(task['labels'])})", icon=":material/label:", expanded=bool(task["labels"])):
+    labels.given(task["labels"], task_id=task_id)
 
 with st.container(horizontal=True):
     st.metric("Resolved", wording.percent(task["rate"]), border=True, help="Of all counted episodes of all entrants.")

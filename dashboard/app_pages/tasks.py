@@ -1,65 +1,138 @@
-"""Every task: how hard, how flaky, perhaps defective."""
+"""Every task by every entrant: who resolves it, how hard it is, where entrants disagree, what people dispute."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
-from stackrank.dashboard import address, filters, show
-from stackrank.dashboard.tables import TASK_PAGE, pick
+from stackrank.dashboard import address, filters, labels, show
+from stackrank.dashboard.data import ask
+from stackrank.dashboard.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
 from stackrank.db import queries
+from stackrank.db.rows import GridCell
+
+_MOST_LINKS = 5
+_SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]
+_ORDERS = {
+    "disagreement": lambda row: (-row["spread"], row["task"]),
+    "hardest": lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]),
+}
+_HOW_MARKED = "✓ resolved at every attempt, ◐ at some, ✗ at none, ! only errors. A click opens the trace in a new tab."
 
 st.title("Tasks")
-scope, rows = filters.asked("tk", queries.task_rates)
+scope, rows = filters.asked("tk", queries.grid)
 
-with st.container(horizontal=True):
+with st.container(horizontal=True, vertical_alignment="bottom"):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
-    kind = address.segmented("Show", ["all", "suspect", "flaky"], "tk_show", default="all")
+    kind = address.segmented("Show", _SHOWN, "tk_show", default="all")
+    order = address.segmented("First", list(_ORDERS), "tk_order", default="disagreement")
 shown = [
     row
-    for row in rows
+    for row in sorted(rows, key=_ORDERS[order])
     if text.casefold() in f"{row['task']} {row['title']}".casefold()
     and (not category or row["category"] in category)
-    and {"all": True, "suspect": row["suspect"], "flaky": row["flaky"]}[kind]
+    and (kind == "all" or row["disputed_by" if kind == "disputed" else kind])  # type: ignore[literal-required]
 ]
-suspects = sum(bool(row["suspect"]) for row in rows)
-st.caption(f"{len(shown)} of {len(rows)} tasks, hardest first; {suspects} suspect of a defect.")
+disputed = [row for row in rows if row["disputed_by"]]
+st.caption(
+    f"{len(shown)} of {len(rows)} tasks; {sum(row['decisive'] for row in rows)} where the debugger was decisive: "
+    f"resolved with it and not without, all else being equal; {sum(bool(row['suspect']) for row in rows)} suspect of a "
+    f"defect, {len(disputed)} disputed. {_HOW_MARKED}"
+)
+
+
+def told(side: GridCell) -> str:
+    """What one entrant made of one task."""
+    played = side["resolved"] + side["unresolved"]
+    mark = "!" if not played else "✓" if not side["unresolved"] else "◐" if side["resolved"] else "✗"
+    return f"{mark} {side['resolved']}/{played}"
+
+
 asked = "".join(f"{part}&" for part in [urlencode(filters.query("task", scope), doseq=True)] if part)
+names = sorted({side["entrant"] for row in rows for side in row["cells"]})
+# Behind the # of a trace's address stands what the table shows.
+sides = [{side["entrant"]: f"episode?id={side['episode']}#{told(side)}" for side in row["cells"]} for row in shown]
 frame = pd.DataFrame(
     {
         "Task": [row["task"] for row in shown],
+        **{name: [found.get(name) for found in sides] for name in names},
+        "Spread": [show.in_percent(row["spread"]) for row in shown],
         "Rate": [show.in_percent(row["rate"]) for row in shown],
         "Episodes": [row["resolved"] + row["unresolved"] for row in shown],
-        "Entrants": [row["entrants"] for row in shown],
         "Flaky for": [row["flaky"] for row in shown],
         "Errors": [row["errors"] for row in shown],
         "Category": [row["category"] for row in shown],
         "Difficulty": [row["difficulty"] for row in shown],
         "Predicted": [(row["measured"] or {}).get("predicted") for row in shown],
+        "Disputed by": [", ".join(row["disputed_by"]) for row in shown],
         "Suspected defect": [row["suspect"] for row in shown],
         "Id": [f"task?{asked}id={row['task_id']}" for row in shown],
     }
 )
+_Column = st.column_config
 columns = {
-    "Rate": st.column_config.ProgressColumn(
+    "Task": _Column.TextColumn(pinned=True),
+    # Wide enough that names which begin alike can be told apart.
+    **{
+        name: _Column.LinkColumn(display_text=r"#(.*)$", help=_HOW_MARKED, width=min(240, 8 * len(name) + 20))
+        for name in names
+    },
+    "Spread": _Column.NumberColumn(format="%.0f", help="Points between the best and the worst entrant's rate."),
+    "Rate": _Column.ProgressColumn(
         format="%.1f%%", min_value=0, max_value=100, help="Resolved, of all counted episodes of all entrants."
     ),
-    "Predicted": st.column_config.NumberColumn(
+    "Predicted": _Column.NumberColumn(
         help="Difficulty from 0 to 8, measured by `stackrank validate` without a model; empty where it was not."
     ),
-    "Flaky for": st.column_config.NumberColumn(help="Entrants that resolved it at some attempts only."),
-    "Id": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
+    "Flaky for": _Column.NumberColumn(help="Entrants that resolved it at some attempts only."),
+    "Id": _Column.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
 }
 
 
 def opened(row: Mapping[str, Any]) -> None:
-    """The way to the ticked task."""
-    show.link(TASK_PAGE, f"Open task {show.escaped(row['task'])}", id=row["task_id"], **filters.query("task", scope))
+    """The way to the ticked task, and to say that it is no fair one."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Open task {show.escaped(row['task'])}"
+        show.link(TASK_PAGE, label, id=row["task_id"], **filters.query("task", scope))
+        labels.dispute(row["task_id"], row["disputed_by"], key="tk_dispute")
 
 
-HINT = "Tick a row to open the task here; its id opens it in a new tab."
-pick(shown, frame, columns, key="tk_table", name="tasks", alt="Tasks, hardest first", hint=HINT, opened=opened)
+def without_disputed() -> None:
+    """The board without the tasks that people dispute."""
+    rest = replace(scope, without_disputed=True)
+    with st.container(border=True):
+        st.markdown(f"**Without the {len(disputed)} disputed {'task' if len(disputed) == 1 else 'tasks'}**")
+        found = ask(queries.leaderboard, rest)
+        chosen = ["Rank", "Entrant", "Rate", "95% interval", "Tasks", "Episodes", "Errors"]
+        leaderboard_table(found, key="tk_rest", alt="Leaderboard without disputed tasks", columns=chosen)
+        show.link(LEADERBOARD_PAGE, "Leaderboard without disputed tasks", **filters.query("lb", rest))
+
+
+def decisive() -> None:
+    """The ways to the first of the traces in which the debugger decided."""
+    for row in [row for row in shown if row["decisive"]][:_MOST_LINKS]:
+        for side in [side for side in row["cells"] if side["resolved"] and side["entrant_id"] in debugging]:
+            label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it"
+            show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
+
+
+HINT = "Tick a row to open the task here, or to dispute it; its id opens it in a new tab."
+debugging = {pair["second"]["entrant_id"] for pair in ask(queries.tool_sets, scope)} if kind == "decisive" else set()
+if kind == "decisive":
+    decisive()
+board = st.container()
+# For the CSV: a column for each entrant.
+flat: list[dict[str, Any]] = []
+for row in shown:
+    about = {name: value for name, value in row.items() if name != "cells"}
+    by_entrant: dict[str, str | None] = dict.fromkeys(names)
+    flat.append({**about, **by_entrant, **{side["entrant"]: told(side) for side in row["cells"]}})
+pick(flat, frame, columns, key="tk_table", name="tasks", alt="Tasks by entrants", hint=HINT, opened=opened)
+if disputed and not scope.without_disputed:
+    with board:
+        without_disputed()

@@ -1,12 +1,14 @@
 """What tools are worth, above all a debugger."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address, charts, filters, show
+from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import COMPARE_PAGE
 from stackrank.db import queries
@@ -43,6 +45,8 @@ def worth() -> None:
     ]
     alt = "Difference of each tool set to its base, with its 95% interval"
     charts.draw(charts.forest(marked, base or "no debugger", "the tool set"), key="ts_forest", alt=alt)
+    drawing = partial(paper.differences, marked, base or "the tool set without a debugger")
+    show.paper_button(drawing, name="tool_sets", key="ts")
     percent, mean = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.1f")
     shown = [
         {
@@ -84,7 +88,7 @@ def worth() -> None:
     )
     show.csv_button(lines, name="tool_sets", key="ts_pairs")
     st.caption(
-        f"Paired by task; only the tools differ. p-values are corrected (Holm) for the {len(pairs)} comparisons shown."
+        f"Paired by task; only the tools differ. p-values are corrected (Holm); comparisons shown: {len(pairs)}."
     )
     labels = {f"{row['first']['entrant_id']},{row['second']['entrant_id']}": row for row in pairs}
     chosen = address.selectbox(

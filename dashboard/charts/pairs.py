@@ -37,10 +37,11 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> go.Fig
         )
     ends = [100 * abs(row[end]) for row in rows for end in ("ci_low", "ci_high")]
     reach = 1.1 * max([5.0, *ends])
-    title = f"Points: {plain_label(first)} ahead to the left, {plain_label(second)} to the right"
+    # In lines, so that a phone shows all of it.
+    title = f"Points<br>to the left {plain_label(first)} is ahead,<br>to the right {plain_label(second)}"
     figure.update_xaxes(range=[-reach, reach], title=title, zeroline=False)
     figure.update_yaxes(autorange="reversed", automargin=True, title=None)
-    return finished(figure, len(rows))
+    return finished(figure, len(rows) + 1)
 
 
 def tool_calls(rows: Sequence[Mapping[str, Any]]) -> go.Figure:

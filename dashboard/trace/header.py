@@ -17,19 +17,34 @@ from stackrank.db import queries
 
 
 def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
-    """Who did what, how it ended, and where to go from here."""
+    """Who did what, how it ended, and where to go from here, in few lines: the steps need the room."""
     show.titled(episode["task"], episode["entrant"], f"episode {episode['id']}")
-    with st.container(horizontal=True, horizontal_alignment="distribute", gap=None):
-        show.breadcrumb(
-            (RUNS_PAGE, "Runs", {}),
-            (RUN_PAGE, f"Run {show.escaped(episode['run'])}", {"id": episode["run_id"]}),
-            (TASK_PAGE, f"Task {show.escaped(episode['task'])}", {"id": episode["task_id"]}),
-        )
-        _links(episode, around)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.title(show.escaped(episode["task"]), width="content", anchor=False)
-        show.badge(episode["verdict"] or episode["status"])
-        _badges(episode)
+    with st.container(key="trace_header", gap=None):
+        with st.container(horizontal=True, horizontal_alignment="distribute", gap=None):
+            show.breadcrumb(
+                (RUNS_PAGE, "Runs", {}),
+                (RUN_PAGE, f"Run {show.escaped(episode['run'])}", {"id": episode["run_id"]}),
+                (TASK_PAGE, f"Task {show.escaped(episode['task'])}", {"id": episode["task_id"]}),
+            )
+            _links(episode, around)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.title(show.escaped(episode["task"]), width="content", anchor=False)
+            show.badge(episode["verdict"] or episode["status"])
+            _badges(episode)
+            st.caption(_about(episode), width="content")
+            if episode["tampered"]:
+                notes = episode["score"].get("notes") or []
+                _listed("Tampered", "The change tried to decide its own verdict. The scorer noted:", notes)
+            if lines := wording.suspicious_lines(episode):
+                what = "The change uses machinery that a repair seldom needs. No verdict depends on it."
+                _listed("Suspicious lines", what, lines)
+        st.markdown(facts(episode))
+        if episode["error"]:
+            st.error("The infrastructure failed. This says nothing about the entrant.", icon=":material/warning:")
+            st.code(wording.visible(episode["error"]), language=None, wrap_lines=True, height=120)
+
+
+def _about(episode: Mapping[str, Any]) -> str:
     attempt = f"attempt {episode['attempt']}"
     if episode["try_number"] > 1:
         attempt += f", try {episode['try_number']}"
@@ -37,19 +52,12 @@ def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
     about += [episode[name] for name in ("category", "difficulty") if episode[name]]
     if episode["interruptions"]:
         about.append(f"cut off and continued {episode['interruptions']} times")
-    st.caption(" · ".join(map(show.escaped, about)))
-    st.markdown(facts(episode))
-    if episode["tampered"]:
-        _listed("The change tried to decide its own verdict. The scorer noted:", episode["score"].get("notes") or [])
-    if lines := wording.suspicious_lines(episode):
-        _listed("The change uses machinery that a repair seldom needs. No verdict depends on it.", lines)
-    if episode["error"]:
-        st.error("The infrastructure failed. This says nothing about the entrant.", icon=":material/warning:")
-        st.code(wording.visible(episode["error"]), language=None, wrap_lines=True)
+    return " · ".join(map(show.escaped, about))
 
 
-def _listed(what: str, lines: Sequence[object]) -> None:
-    with st.expander(f":orange[{what}] ({len(lines)})", icon=":material/policy:"):
+def _listed(label: str, what: str, lines: Sequence[object]) -> None:
+    with st.popover(f":orange[{label}] ({len(lines)})", icon=":material/policy:", type="tertiary"):
+        st.markdown(what)
         st.code(wording.visible("\n".join(map(str, lines))), language=None, wrap_lines=True)
 
 
@@ -67,9 +75,10 @@ def _badges(episode: Mapping[str, Any]) -> None:
     if not episode["counted"]:
         st.badge("tried again, not counted", color="gray", icon=":material/replay:")
     if episode["replayed"]:
-        same = episode["replayed"] == "same"
-        label = "replays the same" if same else f"replay: {show.escaped(episode['replayed'])}"
-        st.badge(label, color="green" if same else "orange", icon=":material/history:")
+        result = episode["replayed"]
+        label = "replays the same" if result == "same" else f"replay: {show.escaped(result)}"
+        color = "green" if result == "same" else "gray" if result.startswith("same ") else "orange"
+        st.badge(label, color=color, icon=":material/history:")  # type: ignore[arg-type]
 
 
 def facts(episode: Mapping[str, Any]) -> str:

@@ -2,160 +2,126 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, show
-from stackrank.dashboard.data import ask
-from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.colors import colored
-from stackrank.dashboard.trace.files import plain_path
+from stackrank.dashboard.trace.files import Files, plain_path
 from stackrank.dashboard.trace.steps import where
-from stackrank.dashboard.trace.work import doubts, files_at
-from stackrank.db import queries
+from stackrank.dashboard.trace.travel import Changes
+from stackrank.dashboard.trace.work import doubts
 
-_HERE = Path(__file__).parent
-_LINES = 2_000
+LINES = 2_000
 """Lines of a file that are shown around the one that matters."""
-_SOURCE = st.components.v2.component(
-    "stackrank_source",
-    html='<div class="source" role="region" tabindex="0">\n</div>',
-    css=(_HERE / "source.css").read_text(),
-    js=(_HERE / "source.js").read_text(),
-)
+_STRIDE = 500
+_MOST_VALUE = 2_000
+"""Characters of a local's value."""
 
 
-def standing(episode: Mapping[str, Any], step: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
-    """What the debugger last said up to this step, and at which step; ({}, None) where it was not used yet."""
-    found = ask(queries.before, episode["id"], step["index"], "breakpoints")
-    return (found["state"], found["index"]) if found else ({}, None)
+class Excerpt(NamedTuple):
+    """A version of a file, from the line `first` on."""
+
+    path: str
+    text: str
+    first: int
+
+    @property
+    def key(self) -> str:
+        """A name that no other version has."""
+        return hashlib.sha256("\0".join(map(str, self)).encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def source(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) -> None:
-    """The file that the step was about, as it was then."""
-    state, stood = step["state"] or {}, standing(episode, step)[0]
-    files = files_at(episode["id"], step["index"])
+@st.cache_data(ttl=600, max_entries=100, show_spinner=False)
+def lines_of(path: str, text: str, first: int) -> dict[str, Any]:
+    """The lines of a version of a file for the browser, in pieces with their colours."""
+    lines = wording.visible(text).split("\n")
+    return {"first": first, "lines": colored(path, text, lines)[first - 1 : first - 1 + LINES]}
+
+
+def path_of(state: Mapping[str, Any], stood: Mapping[str, Any], files: Files, former: str) -> str:
+    """The file that a step was about, or else where the program stood, or what was shown before."""
     about = [state.get("file"), state.get("edited"), state.get("path"), stood.get("file")]
     choices = [plain_path(one) for one in about if one]
-    wanted = next((one for one in choices if one in files.texts), next(iter(choices), ""))
-    names = sorted({*files.texts, *([wanted] if wanted else [])})
-    if not names:
-        st.caption("No text of this task's files is stored.")
-        return
-    index = names.index(wanted) if wanted in names else 0
-    path = st.selectbox("File", names, index=index, key=f"{key}_file_{wanted}", format_func=wording.visible)
+    known = next((one for one in choices if one in files.texts), None)
+    return known or next(iter(choices), "") or former or next(iter(sorted(files.texts)), "")
+
+
+def source(
+    state: Mapping[str, Any], stood: Mapping[str, Any], files: Files, path: str
+) -> tuple[dict[str, Any], Excerpt | None]:
+    """A file as it was after a step, for the browser; and its text, where that is known."""
+    line, span = stood.get("line"), state.get("lines")
+    current = [line] if plain_path(stood.get("file")) == path and isinstance(line, int) else []
     text = files.texts.get(path)
+    touched: list[int] = []
+    if plain_path(state.get("edited")) == path and isinstance(span, list) and all(isinstance(n, int) for n in span):
+        touched = list(range(span[0], min(span[-1], (text or "").count("\n") + 1) + 1)) if span else []
+    shown = {
+        "path": wording.visible(path),
+        "file": None,
+        "current": current,
+        "touched": touched,
+        "breakpoints": [number for file, number in breakpoints(stood) if file == path],
+        "excerpt": "",
+        "doubts": doubts(files),
+    }
     if text is None:
-        excerpt = state.get("source") if plain_path(state.get("file")) == path else None
-        if isinstance(excerpt, list):
-            st.code(wording.visible("\n".join(map(str, excerpt))), language=None)
-        st.caption("More of this file is not stored: only small text files of a task are, as they were given.")
-        return
-    st.caption(_legend(episode, state, stood, path))
-    line = address.number("step_line")
-    if line is None and plain_path(stood.get("file")) == path and isinstance(stood.get("line"), int):
-        line = stood["line"]
-    if line is not None:
-        travel.line_history(episode, step["index"], path, line)
-
-    def clicked() -> None:
-        chosen = st.session_state[f"{key}_source"].line
-        if isinstance(chosen, int) and 0 < chosen < 10**9:
-            address.put(step_line=chosen)
-
-    _SOURCE(key=f"{key}_source", data=_view(episode, state, stood, path, text), on_line_change=clicked)
-    doubts(files)
+        told = state.get("source") if plain_path(state.get("file")) == path else None
+        shown["excerpt"] = wording.visible("\n".join(map(str, told))) if isinstance(told, list) else ""
+        return shown, None
+    middle = next(iter(current + touched), 1)
+    first = 1
+    if text.count("\n") >= LINES:
+        first = max(1, middle // _STRIDE * _STRIDE - (LINES - _STRIDE) // 2)
+    excerpt = Excerpt(path, text, first)
+    return shown | {"file": excerpt.key}, excerpt
 
 
-def _legend(episode: Mapping[str, Any], state: dict[str, Any], stood: dict[str, Any], path: str) -> str:
-    parts = ["as it was after this step"]
-    if plain_path(stood.get("file")) == path:
-        parts.append(":red[▶] where the program is paused")
-    if any(file == path for file, _ in _breakpoints(stood)):
-        parts.append(":red[●] breakpoint")
-    if plain_path(state.get("edited")) == path:
-        parts.append(":green[green] rewritten by this step")
-    if _spoiled() and any(fault.get("file") == path for fault in episode["faults"]):
-        parts.append("red edge: changed by the known fix")
-    return " · ".join(parts)
-
-
-def _spoiled() -> bool:
-    """Whether the reader has asked for the known fix."""
-    return bool(st.session_state.get("trace_step_spoiler") or st.session_state.get("trace_spoiler"))
-
-
-def _breakpoints(stood: dict[str, Any]) -> list[tuple[str, int]]:
+def breakpoints(stood: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """File and line of each."""
     table = stood.get("breakpoints")
     rows = [row for row in table if isinstance(row, dict)] if isinstance(table, list) else []
     return [(plain_path(row.get("file")), row["line"]) for row in rows if isinstance(row.get("line"), int)]
 
 
-def _view(episode: Mapping[str, Any], state: dict[str, Any], stood: dict[str, Any], path: str, text: str) -> bytes:
-    lines = wording.visible(text).split("\n")
-    line = stood.get("line")
-    current = [line] if plain_path(stood.get("file")) == path and isinstance(line, int) else []
-    span = state.get("lines")
-    touched: list[int] = []
-    if plain_path(state.get("edited")) == path and isinstance(span, list) and all(isinstance(n, int) for n in span):
-        touched = list(range(span[0], min(span[-1], len(lines)) + 1))
-    faults = [n for fault in episode["faults"] if fault.get("file") == path for n in fault.get("lines") or []]
-    middle = next(iter(current + touched), 1)
-    first = max(1, middle - _LINES // 2) if len(lines) > _LINES else 1
-    value = {
-        "path": wording.visible(path),
-        "first": first,
-        "lines": colored(path, text, lines)[first - 1 : first - 1 + _LINES],
-        "current": current,
-        "breakpoints": [number for file, number in _breakpoints(stood) if file == path],
-        "touched": touched,
-        "faults": faults if _spoiled() else [],
+def stack(stood: Mapping[str, Any], at: int | None, changes: Changes) -> dict[str, Any]:
+    """Calls and local variables, as the debugger last told them at step `at`."""
+    values = stood.get("locals")
+    known = {str(n): str(v) for n, v in values.items()} if isinstance(values, dict) else {}
+    former = changes.of(str(stood.get("function") or ""), known)
+    facts = [where(stood)] if stood.get("file") else []
+    facts += [f"depth {stood['depth']}"] if facts and stood.get("depth") else []
+    facts += [str(stood["exception"])] if facts and stood.get("exception") else []
+    frames = [one for one in stood.get("stack") or [] if isinstance(one, dict)]
+    return {
+        "at": at,
+        "where": wording.visible(" · ".join(facts)),
+        "frames": [_frame(one) for one in frames],
+        "locals": [_local(name, value, former) for name, value in known.items()],
+        "breakpoints": [[wording.visible(file), line] for file, line in breakpoints(stood)],
     }
-    return json.dumps(value, ensure_ascii=False).encode()
 
 
-def stack(episode: Mapping[str, Any], step: Mapping[str, Any]) -> None:
-    """Calls and local variables, as the debugger last told them."""
-    state, index = standing(episode, step)
-    if index is None:
-        st.caption("The debugger was not used yet.")
-        return
-    if index != step["index"]:
-        st.caption(f"As the debugger last told at step {index}.")
-    if not state.get("file"):
-        st.caption("The program was not paused: it had not started, or had ended.")
-    else:
-        facts = [where(state)]
-        facts += [f"depth {state['depth']}"] if state.get("depth") else []
-        facts += [str(state["exception"])] if state.get("exception") else []
-        st.text(wording.visible(" · ".join(facts)))
-    frames = [one for one in state.get("stack") or [] if isinstance(one, dict)]
-    if frames:
-        table = pd.DataFrame(
-            {
-                "": ["▶" if one.get("current") else "" for one in frames],
-                "Function": [wording.visible(str(one.get("function", ""))) for one in frames],
-                "Line": [wording.visible(f"{one.get('file')}:{one.get('line')}") for one in frames],
-            }
-        )
-        show.grid(table, height=show.table_height(len(frames), 320), alt="Calls, outermost first")
-    _pairs(state.get("locals"), ("Local", "Value"), "Local variables")
-    travel.values(episode, step["index"])
-    points = [f"{file}:{line}" for file, line in _breakpoints(state)]
-    if points:
-        st.text(wording.visible(f"Breakpoints: {', '.join(points)}"))
-    with st.expander("All of it"):
-        st.json(state)
+def _frame(frame: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "function": wording.visible(str(frame.get("function", ""))),
+        "file": wording.visible(plain_path(frame.get("file"))),
+        "line": frame["line"] if isinstance(frame.get("line"), int) else None,
+        "current": bool(frame.get("current")),
+    }
 
 
-def _pairs(found: Any, names: tuple[str, str], alt: str) -> None:
-    if isinstance(found, dict) and found:
-        values = [[wording.visible(str(part)) for part in column] for column in (found, found.values())]
-        frame = pd.DataFrame(dict(zip(names, values, strict=True)))
-        show.grid(frame, height=show.table_height(len(found), 420), alt=alt)
+def _local(name: str, value: str, former: Mapping[str, str | None]) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": name, "shown": wording.visible(name), "value": _short(value)}
+    if name in former:
+        then = former[name]
+        shown["former"] = None if then is None else _short(then)
+    return shown
+
+
+def _short(value: str) -> str:
+    return wording.visible(value[:_MOST_VALUE]) + ("…" if len(value) > _MOST_VALUE else "")

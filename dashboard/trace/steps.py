@@ -1,24 +1,23 @@
-"""All steps of an episode at a glance: a timeline over a virtualised list. The address says which one is selected."""
+"""All steps of an episode at a glance, as the list and the timeline in the browser show them."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine
 
 from stackrank import wording
-from stackrank.dashboard import address, data
+from stackrank.dashboard import data
+from stackrank.dashboard.trace import travel
+from stackrank.dashboard.trace.repeats import repeats
 from stackrank.db import queries
-from stackrank.db.engine import default_url
 
 WINDOW = 5_000
 """Steps that are sent to the browser at once."""
-_HERE = Path(__file__).parent
 _TOOLS = ("reset", "view", "pdb", "rewrite", "eval", "bash", "grep", "listdir", "submit", "malformed")
 """Tools with a colour of their own, by their places in the browser's list of hues."""
 _DISTANCES = {
@@ -27,66 +26,8 @@ _DISTANCES = {
     "file": "in the faulty file",
     "elsewhere": "in another file",
 }
-
-
-def _component(name: str, html: str) -> Callable[..., Any]:
-    parts = [(_HERE / file).read_text() for file in ("shared.js", f"{name}.js")]
-    css = (_HERE / f"{name}.css").read_text()
-    return st.components.v2.component(f"stackrank_{name}", html=html, css=css, js="\n".join(parts))
-
-
-_LANES = _component(
-    "lanes",
-    """<div class="lanes"><div class="labels" aria-hidden="true"></div>
-<div class="plot"><canvas role="img" aria-label="Timeline of the steps; the list below has the same"></canvas></div>
-<div class="readout" aria-live="off"></div></div>""",
-)
-_LIST = _component(
-    "list",
-    """<div class="tools" role="group" aria-label="Kinds of steps"></div>
-<div class="box" role="listbox" aria-label="Steps of the episode" tabindex="0">
-<div class="space"></div><div class="none" hidden>Every kind of step is hidden.</div></div>
-<div class="keys"><kbd>j</kbd> <kbd>k</kbd> next and previous step · <kbd>n</kbd> <kbd>p</kbd> of the same tool ·
-<kbd>f</kbd> failure point</div>""",
-)
-
-
-def timeline(episode: Mapping[str, Any], selected: int, last: int, *, key: str) -> None:
-    """The lanes over all steps."""
-    _mount(_LANES, *payloads(episode, selected, last)[:1], key=f"{key}_lanes")
-
-
-def step_list(episode: Mapping[str, Any], selected: int, last: int, *, key: str) -> None:
-    """The steps; a click or a key on one puts it into the address."""
-    _mount(_LIST, payloads(episode, selected, last)[1], key=f"{key}_list")
-    first = selected // WINDOW * WINDOW
-    with st.container(horizontal=True):
-        if first > 0:
-            st.button("Earlier steps", icon=":material/chevron_left:", on_click=_go, args=(first - 1,))
-        if last >= first + WINDOW:
-            st.button("Later steps", icon=":material/chevron_right:", on_click=_go, args=(first + WINDOW,))
-
-
-def _go(step: int) -> None:
-    address.put(step=step)
-
-
-def _mount(component: Callable[..., Any], payload: bytes, *, key: str) -> None:
-    def chosen() -> None:
-        step = st.session_state[key].step
-        if isinstance(step, int) and 0 <= step < 10**9:
-            address.put(step=step)
-
-    component(key=key, data=payload, on_step_change=chosen)
-
-
-def payloads(episode: Mapping[str, Any], selected: int, last: int) -> tuple[bytes, bytes]:
-    """What the timeline and the list are given. The same bytes until there are new steps: they are sent once."""
-    start = start_of(episode, last)
-    marks = tuple(episode["milestones"].items())
-    return _payloads(
-        default_url(), episode["id"], selected // WINDOW * WINDOW, last, start, episode["failure_step"], marks
-    )
+_WHOLE = 160
+"""Characters from which on an outline has only the beginning of an action."""
 
 
 def start_of(episode: Mapping[str, Any], last: int) -> int:
@@ -96,20 +37,45 @@ def start_of(episode: Mapping[str, Any], last: int) -> int:
     return min(last, episode["failure_step"] or 0)
 
 
+def window_of(step: int) -> int:
+    """The first of the steps that are sent together with this one."""
+    return step // WINDOW * WINDOW
+
+
 @st.cache_data(ttl=600, max_entries=12, show_spinner=False)
-def _payloads(
-    url: str, episode_id: int, first: int, last: int, start: int, failure: int | None, marks: tuple[Any, ...]
-) -> tuple[bytes, bytes]:
+def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple[str, int], ...]) -> dict[str, Any]:
+    """The steps from `first` on, at most `WINDOW`. `marks`: milestones and the steps that reached them.
+
+    `repeats`: first and last step of each, and the period; `stops` and `edits`: as `travel.lines` has them.
+    """
     engine: Engine = data.engine()
-    outline = queries.step_outline(engine, episode_id, first=first, limit=min(WINDOW, last + 1 - first))
-    tools = {name: _hue(name) for name in map(tool_of, outline)}
+    found = queries.step_outline(engine, episode_id, first=first, limit=min(WINDOW, last + 1 - first))
     names: dict[int, list[str]] = {}
     for name, index in marks:
         names.setdefault(index, []).append(wording.words(name))
-    common = {"start": start, "failure": failure, "tools": tools}
-    lanes = [_lane(row, names.get(row["index"], [])) for row in outline]
-    listed = [_listed(row, names.get(row["index"], [])) for row in outline]
-    return _packed({**common, "rows": lanes}), _packed({**common, "rows": listed})
+    told = travel.pauses(url, episode_id, last)
+    circles = repeats([_did(row) for row in found])
+    return {
+        "first": first,
+        "last": last,
+        "tools": {name: _hue(name) for name in map(tool_of, found)},
+        "rows": [_row(row, names.get(row["index"], [])) for row in found],
+        "repeats": [[found[one.first]["index"], found[one.last]["index"], one.period] for one in circles],
+        "files": sorted({*map(wording.visible, queries.task_files(engine, episode_id))}),
+        **travel.lines(told),
+    }
+
+
+def _did(row: Mapping[str, Any]) -> Hashable:
+    """What a step did and came to. An action whose beginning alone is known is like no other."""
+    whole = len(row["arguments"]) < _WHOLE
+    names = ("tool", "arguments", "file", "line", "function", "passed", "failed", "ok")
+    return tuple(row[name] for name in names) if whole else row["index"]
+
+
+def packed(value: Any) -> bytes:
+    """A value for the browser, as JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _hue(tool: str) -> int:
@@ -117,28 +83,25 @@ def _hue(tool: str) -> int:
     return _TOOLS.index(tool) if tool in _TOOLS else zlib.crc32(tool.encode()) % len(_TOOLS)
 
 
-def _packed(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def tool_of(row: Mapping[str, Any]) -> str:
     """What a step is called: its tool; the first one has none."""
     return wording.visible(row["tool"]) or ("reset" if row["index"] == 0 else "malformed")
 
 
-def _lane(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
+def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
     passed, failed = _number(row["passed"]), _number(row["failed"])
     depth, line = _number(row["depth"]), _number(row["line"])
-    about = [where(row)]
-    if depth is not None:
-        about.append(f"depth {depth}")
-    if passed is not None and failed is not None:
-        about.append(f"{passed} passed, {failed} failed")
+    known = passed is not None and failed is not None
+    about = [where(row)] + ([] if depth is None else [f"depth {depth}"])
+    about += [f"{passed} passed, {failed} failed"] if known else []
     about += [distance(row), *marks]
     return {
         "step": row["index"],
         "tool": tool_of(row),
         "ok": bool(row["ok"]),
+        "text": wording.visible(row["changed"] or brief(row["arguments"]) or row["thought"]).replace("\n", " ⏎ "),
+        "where": where(row),
+        "tests": f"{passed} of {passed + failed} pass" if passed is not None and failed is not None else "",
         "file": wording.visible(row["file"] or "") if line is not None else "",
         "line": line,
         "depth": depth,
@@ -146,22 +109,8 @@ def _lane(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
         "failed": failed,
         "distance": row["distance"],
         "marks": marks,
-        "about": [part for part in about if part],
-    }
-
-
-def _listed(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
-    passed, failed = _number(row["passed"]), _number(row["failed"])
-    tests = f"{passed} of {passed + failed} pass" if passed is not None and failed is not None else ""
-    return {
-        "step": row["index"],
-        "tool": tool_of(row),
-        "ok": bool(row["ok"]),
-        "text": wording.visible(row["changed"] or brief(row["arguments"]) or row["thought"]).replace("\n", " ⏎ "),
-        "where": where(row),
-        "tests": tests,
-        "marks": marks,
         "inside": row["investigation"] is not None,
+        "about": [part for part in about if part],
     }
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
 
 from stackrank import wording
 
@@ -19,6 +21,38 @@ _LONG, _LONG_LINES, _LONG_HEIGHT = 4_000, 40, 520
 
 # Headings, lists, emphasis and code; nothing that leads or loads from elsewhere, and no markup of the text's own.
 _PROSE = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable(["link", "image", "autolink", "reference"])
+_BREAKS = ("softbreak", "hardbreak")
+Branch = str | list[Any]
+"""A text, or the name of an element and what is in it."""
+
+
+def said(text: str, total: int | None = None, load: str = "") -> dict[str, Any]:
+    """A text for the browser. `total`: its length, where `text` is its beginning; `load`: the name of the whole."""
+    total = len(text) if total is None else total
+    return {"text": wording.visible(text[:CUT]), "total": total, "load": load if total > CUT else ""}
+
+
+def tree(text: str) -> list[Branch]:
+    """What a model says, as the Markdown that it is, in elements for the browser to make."""
+    return _branches(SyntaxTreeNode(_PROSE.parse(wording.visible(text))))
+
+
+def _branches(node: SyntaxTreeNode) -> list[Branch]:
+    found: list[Branch] = []
+    for child in node.children:
+        if child.type == "text":
+            found.append(child.content)
+        elif child.type in _BREAKS:
+            found.append(["br"])
+        elif child.type == "code_inline":
+            found.append(["code", child.content])
+        elif child.type in ("fence", "code_block"):
+            found.append(["pre", child.content])
+        elif child.type == "inline":
+            found += _branches(child)
+        else:
+            found.append([child.tag, *_branches(child)])
+    return found
 
 
 def prose(text: str, *, key: str, total: int, load: Callable[[int], str]) -> None:

@@ -2,58 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, show
-from stackrank.dashboard.data import ask
+from stackrank.dashboard import data
 from stackrank.dashboard.trace.files import plain_path
 from stackrank.db import queries
+from stackrank.db.queries.pauses import Pause
 
-_MOST_BUTTONS = 12
-
-
-def values(episode: Mapping[str, Any], selected: int) -> None:
-    """A local variable at every step that told it; a row leads to its step."""
-    told = [row for row in ask(queries.pauses, episode["id"]) if row["locals"]]
-    names = sorted({name for row in told for name in row["locals"]})
-    if not names:
-        return
-    label = "A local variable over the steps"
-    name = address.selectbox(label, names, "step_local", placeholder="Choose one", format_func=wording.visible)
-    if name is None:
-        return
-    rows = spans(told, name)
-    frame = pd.DataFrame(
-        {
-            "": ["▶" if row["first"] <= selected <= row["last"] else "" for row in rows],
-            "Steps": [f"{r['first']}–{r['last']}" if r["last"] > r["first"] else str(r["first"]) for r in rows],
-            "Function": [row["function"] for row in rows],
-            "Value": [row["value"] for row in rows],
-        }
-    )
-    key = f"travel_{episode['id']}_{names.index(name)}"
-
-    def chosen() -> None:
-        if picked := st.session_state[key].selection.rows:
-            address.put(step=rows[picked[0]]["first"])
-
-    st.session_state[key] = {"selection": {"rows": []}}
-    show.grid(
-        frame,
-        key=key,
-        on_select=chosen,
-        selection_mode="single-row",
-        height=show.table_height(len(rows), 320),
-        alt="Values over the steps",
-    )
+_MOST_SPANS = 2_000
 
 
-def spans(told: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
+@st.cache_data(ttl=600, max_entries=8, show_spinner=False)
+def pauses(url: str, episode_id: int, last: int) -> list[Pause]:
+    """Where the program was paused up to step `last`; read once, since it takes the states of all steps."""
+    return [row for row in queries.pauses(data.engine(), episode_id) if row["index"] <= last]
+
+
+def spans(told: Iterable[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
     """A local's values in order: first and last step of each, as long as value and function stay."""
     found: list[dict[str, Any]] = []
     for row in told:
@@ -67,25 +36,45 @@ def spans(told: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
     return found
 
 
-def line_history(episode: Mapping[str, Any], selected: int, path: str, line: int) -> None:
-    """Buttons to the steps that stopped at a line or edited it, the nearest ones where they are many."""
-    rows = ask(queries.pauses, episode["id"])
-    stops = {row["index"] for row in rows if row["line"] == line and plain_path(row["file"]) == path}
-    edits = {
-        row["index"]
-        for row in rows
-        if row["lines"] and plain_path(row["edited"]) == path and row["lines"][0] <= line <= row["lines"][-1]
-    }
-    near = sorted(sorted(stops | edits, key=lambda step: abs(step - selected))[:_MOST_BUTTONS])
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        counts = f"{len(stops)} stops" + (f", {len(edits)} edits" if edits else "")
-        st.caption(
-            f"Line {line}: {counts}" + ("; the nearest" if len(near) < len(stops | edits) else ""), width="content"
-        )
-        for step in near:
-            icon = ":material/edit:" if step in edits else None
-            label, key = f"Step {step}", f"travel_line_{step}"
-            here = step == selected
-            st.button(
-                label, key=key, icon=icon, disabled=here, type="tertiary", on_click=address.put, kwargs={"step": step}
-            )
+def values(told: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    """The values of a local for the browser; of very many, the first ones."""
+    found = spans(told, name)
+    shown = [
+        {**span, "function": wording.visible(span["function"]), "value": wording.visible(span["value"][:2_000])}
+        for span in found[:_MOST_SPANS]
+    ]
+    return {"name": wording.visible(name), "spans": shown, "total": len(found)}
+
+
+def lines(told: Sequence[Pause]) -> dict[str, Any]:
+    """`stops`: file -> [line, step] of each pause; `edits`: file -> [first line, last line, step] of each edit."""
+    stops: dict[str, list[list[int]]] = {}
+    edits: dict[str, list[list[int]]] = {}
+    for row in told:
+        if row["line"] is not None and row["file"]:
+            stops.setdefault(wording.visible(plain_path(row["file"])), []).append([row["line"], row["index"]])
+        if row["lines"] and row["edited"]:
+            span = [row["lines"][0], row["lines"][-1], row["index"]]
+            edits.setdefault(wording.visible(plain_path(row["edited"])), []).append(span)
+    return {"stops": stops, "edits": edits}
+
+
+class Changes:
+    """What became of the local variables since the program was last paused in the same function."""
+
+    def __init__(self, told: Iterable[Mapping[str, Any]]) -> None:
+        """`told`: the pauses so far."""
+        self._last: dict[str, dict[str, str]] = {}
+        for row in told:
+            self._follow(row["function"], row["locals"])
+
+    def _follow(self, function: str, values: Mapping[str, str]) -> None:
+        if values:
+            self._last[function] = dict(values)
+
+    def of(self, function: str, values: Mapping[str, str]) -> dict[str, str | None]:
+        """Local -> its former value, None for a new one; what stayed the same is left out, and so is a first pause."""
+        then = self._last.get(function)
+        found = {} if then is None else {n: then.get(n) for n, value in values.items() if then.get(n) != value}
+        self._follow(function, values)
+        return found

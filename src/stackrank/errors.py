@@ -16,6 +16,7 @@
         SandboxError          a sandbox
           MachineBusy         tests waited for a processor until their time was up
           BuildError          the environment that sandboxes start in
+          CannotFork          the kernel does not let a factory fork them
         PreparationFailed     what an episode or its verdict needs, before anything of an agent's ran there
         McpServerFailed       an MCP server of an entrant's, before anything of the agent's ran
           McpServerChanged    it offers other tools than when the run began

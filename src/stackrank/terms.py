@@ -181,6 +181,26 @@ class DecisionKind(StrEnum):
     """It decides nothing."""
 
 
+class Label(StrEnum):
+    """What people say of a task or of an episode."""
+
+    DISPUTED = "disputed"
+    BENCHMARK_BUG = "benchmark_bug"
+    """Its tests, its fix or its files are wrong."""
+    UNCLEAR_STATEMENT = "unclear_statement"
+    FLAKY = "flaky"
+    WRONG_VERDICT = "wrong_verdict"
+    EXPLOIT = "exploit"
+    """Resolved by other means than a repair."""
+    INSTRUCTIVE = "instructive"
+    """Worth to be shown to others."""
+
+    @property
+    def disputes(self) -> bool:
+        """Whether a task with it says little about entrants."""
+        return self in (Label.DISPUTED, Label.BENCHMARK_BUG, Label.UNCLEAR_STATEMENT, Label.FLAKY)
+
+
 STAGES = (
     Milestone.REPRODUCED,
     Milestone.LOCALIZED,

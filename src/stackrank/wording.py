@@ -241,9 +241,17 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     lines += [f"Regression: {test}" for test in found["regressions"]]
     if more := [test for test in found["mended"] if test not in found["target"]]:
         lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")
+    # Proposals of earlier versions have no list of problems.
+    if len(covers := found.get("covers", [])) > 1:
+        lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
     lines.append(f"Size: {size['files']} files, +{size['added']} -{size['removed']}")
     if found["lines"]:
         lines.append(f"Changed statements that a test runs: {found['lines']['run']} of {found['lines']['changed']}")
+    elif found["unmeasured"]:
+        lines.append(f"Changed statements that a test runs: not known ({one_line(found['unmeasured'])})")
+    lines += [
+        f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}" for stop in found["debugger"]
+    ]
     lines += [f"Unusual: {each['file']}:{each['line']}: {each['what']}" for each in found["suspicious"]]
     agreement, record = found["agreement"], found["record"]
     lines.append(f"Candidates that agree: {agreement['same']} of {agreement['played']}")

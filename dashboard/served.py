@@ -1,0 +1,52 @@
+"""The dashboard as a web application, which `streamlit run` finds here: Streamlit's, with its own files compressed."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_STATIC = Path(st.__file__).parent / "static" / "static"
+_TYPES = {".js": "text/javascript", ".css": "text/css"}
+_CACHED = "public, immutable, max-age=31536000"
+
+
+class CompressedFiles:
+    """Answers for the scripts and styles of Streamlit's pages, each of which is compressed once and then kept.
+
+    Streamlit sends them as they are, since Starlette's middleware would compress them anew for every visitor. Their
+    names hold a hash of what is in them, so a browser may keep them, too.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        # Only what is there can be asked for; nothing is made of a path.
+        files = (file for file in _STATIC.rglob("*") if file.suffix in _TYPES)
+        self._files = {str(file.relative_to(_STATIC)): file for file in files}
+        self._compressed: dict[str, bytes] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or let the application do it."""
+        name = scope["path"].rpartition("/static/")[2] if scope["type"] == "http" else ""
+        file = self._files.get(name)
+        if file is None or scope["method"] != "GET" or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
+            await self._app(scope, receive, send)
+            return
+        if name not in self._compressed:
+            self._compressed[name] = await run_in_threadpool(_compress, file)
+        headers = {"content-encoding": "gzip", "cache-control": _CACHED, "vary": "Accept-Encoding"}
+        response = Response(self._compressed[name], headers=headers, media_type=_TYPES[file.suffix])
+        await response(scope, receive, send)
+
+
+def _compress(file: Path) -> bytes:
+    return gzip.compress(file.read_bytes(), mtime=0)
+
+
+app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(CompressedFiles)])

@@ -1,0 +1,147 @@
+"""Steps in all their parts, some at a time: the browser keeps those around the selected one ready."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stackrank import wording
+from stackrank.dashboard import data
+from stackrank.dashboard.data import ask
+from stackrank.dashboard.trace import places, travel
+from stackrank.dashboard.trace.files import Files
+from stackrank.dashboard.trace.places import Excerpt
+from stackrank.dashboard.trace.steps import brief, distance, tool_of
+from stackrank.dashboard.trace.texts import CUT, said, tree
+from stackrank.dashboard.trace.work import diff_of_step, edit_of, files_at
+from stackrank.db import queries
+from stackrank.db.engine import default_url
+from stackrank.db.queries.pauses import Pause
+
+CHUNK = 30
+"""Steps that are sent at once."""
+_MOST_INSIDE = 200
+"""Steps after a question among which its investigation is looked for."""
+_HUES = {"line": "red", "function": "orange", "file": "blue", "elsewhere": "gray"}
+Chunk = tuple[list[dict[str, Any]], list[Excerpt | None]]
+"""The steps for the browser, and the file that each of them shows."""
+
+
+def chunk(episode: Mapping[str, Any], first: int, last: int) -> Chunk:
+    """The steps from `first` on, of an episode whose newest step is `last`."""
+    rows = queries.shown_steps(data.engine(), episode["id"], first=first, limit=CHUNK, chars=CUT)
+    told = travel.pauses(default_url(), episode["id"], last)
+    walk = _Walk(episode, first, told)
+    both = [walk.step(row) for row in rows]
+    return [shown for shown, _ in both], [excerpt for _, excerpt in both]
+
+
+class _Walk:
+    """From step to step, with what is known of the files and of the program there."""
+
+    def __init__(self, episode: Mapping[str, Any], first: int, told: list[Pause]) -> None:
+        self.episode = episode
+        self.files = files_at(episode["id"], first - 1)
+        self.edits = {row["index"]: row for row in ask(queries.edits, episode["id"], first + CHUNK - 1)}
+        found = ask(queries.before, episode["id"], first - 1, "breakpoints")
+        self.stood: dict[str, Any] = found["state"] if found else {}
+        self.at: int | None = found["index"] if found else None
+        self.changes = travel.Changes(row for row in told if row["index"] < first)
+        self.stack = places.stack(self.stood, self.at, self.changes)
+        self.path = ""
+
+    def step(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], Excerpt | None]:
+        state = row["state"] or {}
+        if row["index"] in self.edits:
+            self.files.follow([self.edits[row["index"]]])
+        if state.get("breakpoints") is not None:
+            self.stood, self.at = state, row["index"]
+            self.stack = places.stack(state, self.at, self.changes)
+        self.path = places.path_of(state, self.stood, self.files, self.path)
+        source, excerpt = places.source(state, self.stood, self.files, self.path)
+        return {**about(self.episode, row), "source": source, "stack": self.stack}, excerpt
+
+
+def source_at(episode: Mapping[str, Any], index: int, path: str) -> tuple[dict[str, Any], Excerpt | None]:
+    """Some other file as it was after a step."""
+    step = queries.step(data.engine(), episode["id"], index)
+    found = ask(queries.before, episode["id"], index, "breakpoints")
+    state, files = (step or {}).get("state") or {}, files_at(episode["id"], index)
+    # The browser names files as it shows them.
+    named = next((one for one in files.texts if wording.visible(one) == path), path)
+    return places.source(state, found["state"] if found else {}, files, named)
+
+
+def names(files: Files) -> list[str]:
+    """The files whose text is known, as they are shown."""
+    return sorted(map(wording.visible, files.texts))
+
+
+def about(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step did and saw."""
+    diff = diff_of_step(step)
+    return {
+        "step": step["index"],
+        "tool": tool_of(step),
+        "ok": bool(step["ok"]),
+        "badges": badges(episode, step),
+        "spent": spent(step),
+        "thought": tree(step["thought"]) if step["thought_chars"] <= CUT else None,
+        "thought_text": said(step["thought"], step["thought_chars"], "thought"),
+        "action": _action(step, diff),
+        "observation": said(step["observation"], step["observation_chars"], "observation"),
+        "investigation": _investigation(episode, step) if step["tool"] == "investigate" and step["ok"] else None,
+        "changed": said(diff) if diff and step["tool"] != "rewrite" else None,
+        "asked": step["asked"],
+    }
+
+
+def badges(episode: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is remarkable about a step: text and colour of each badge."""
+    found = [] if step["ok"] else [("tool error", "orange")]
+    found += [("failure point", "red")] * (step["index"] == episode["failure_step"])
+    found += [(wording.words(name), "green") for name, at in episode["milestones"].items() if at == step["index"]]
+    found += [(distance(step), _HUES[step["distance"]])] if step["distance"] in _HUES else []
+    return found
+
+
+def spent(step: Mapping[str, Any]) -> str:
+    """Tokens, cost and time of a step in one line."""
+    cost = "" if step["cost_usd"] is None else f" · {wording.usd(step['cost_usd'])}"
+    cached = f" ({step['tokens_cached']:,} cached)" if step["tokens_cached"] else ""
+    return (
+        f"{step['tokens_in']:,} tokens in{cached}, {step['tokens_out']:,} out{cost} · model "
+        f"{wording.duration(step['model_ms'] / 1000)} · tool {wording.duration(step['env_ms'] / 1000)}"
+    )
+
+
+def _action(step: Mapping[str, Any], diff: str) -> list[dict[str, Any]]:
+    """The parts of an action: a name, a text, and whether that is a diff."""
+    if step["arguments"] is None:
+        whole = said(step["arguments_text"], step["arguments_chars"], "arguments")
+        return [{"name": "", "text": whole, "diff": False}]
+    if diff and step["tool"] == "rewrite":
+        return [{"name": wording.visible(edit_of(step)), "text": said(diff), "diff": True}]
+    parts = []
+    for name, value in step["arguments"].items():
+        if value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+            parts.append({"name": wording.visible(str(name)), "text": said(text), "diff": False})
+    return parts
+
+
+def _investigation(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a question, None where there is none, and every step that led to it."""
+    later = queries.steps(data.engine(), episode["id"], first=step["index"] + 1, limit=_MOST_INSIDE)
+    inside = [row for row in later if row["investigation"] == step["index"]]
+    answers = [row for row in inside if row["tool"] == "answer" and row["ok"]]
+    tokens = sum(row["tokens_in"] + row["tokens_out"] for row in inside)
+    costs = [row["cost_usd"] for row in inside if row["cost_usd"] is not None]
+    cost = f", {wording.usd(sum(costs))}" if inside and len(costs) == len(inside) else ""
+    called = [(row, brief(json.dumps(row["arguments"])) or row["thought"]) for row in inside]
+    return {
+        "answer": said(answers[0]["observation"]) if answers else None,
+        "about": f"{len(inside)} steps, {tokens:,} tokens{cost}",
+        "steps": [[row["index"], wording.visible(f"{tool_of(row)} {text[:80]}")] for row, text in called],
+    }

@@ -1,0 +1,133 @@
+"""The debugger: one component over the whole height of the window, and what feeds it.
+
+The browser shows what it has and says in the background what it looks at; the steps around that are brought before they
+are asked for. Each part is an element of its own, the same bytes as long as it says the same: it is sent once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from stackrank.dashboard import data
+from stackrank.dashboard.data import ask
+from stackrank.dashboard.trace import conversation, places, travel, work
+from stackrank.dashboard.trace.chunks import CHUNK, Chunk, chunk, source_at
+from stackrank.dashboard.trace.places import Excerpt
+from stackrank.dashboard.trace.steps import outline, packed, start_of, window_of
+from stackrank.dashboard.trace.texts import MOST
+from stackrank.dashboard.trace.view import View, current, keep
+from stackrank.db import queries
+from stackrank.db.engine import default_url
+from stackrank.wording import visible
+
+HERE = Path(__file__).parent / "browser"
+_SCRIPTS = ("dom", "view", "lanes", "list", "source", "stack", "step", "search", "help", "frame", "debugger")
+_STYLES = ("debugger", "list", "source", "step")
+_VERSIONS = 24
+"""Versions of files that are kept ready, of the steps nearest to the selected one."""
+_OF_STEPS = ("id", "milestones", "failure_step")
+"""What a step needs to know of its episode."""
+_TEXTS = ("thought", "observation", "arguments")
+
+
+def _read(names: tuple[str, ...], end: str) -> str:
+    return "\n".join((HERE / f"{name}.{end}").read_text() for name in names)
+
+
+_DEBUGGER = st.components.v2.component(
+    "stackrank_debugger",
+    html=(HERE / "debugger.html").read_text(),
+    css=_read(_STYLES, "css"),
+    js=_read(_SCRIPTS, "js"),
+)
+_FEED = st.components.v2.component("stackrank_feed", js=(HERE / "feed.js").read_text())
+
+
+def debugger(episode: Mapping[str, Any], last: int) -> None:
+    """The episode up to its newest step."""
+    view, key = current(), f"trace_{episode['id']}"
+    start = start_of(episode, last)
+    selected = min(last, start if view.step is None else view.step)
+
+    def changed() -> None:
+        keep(st.session_state[key].view)
+
+    marks = tuple(episode["milestones"].items())
+    shown = outline(default_url(), episode["id"], window_of(selected), last, marks)
+    known = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
+    _DEBUGGER(key=key, data=packed({**shown, **known, "faults": _faults(episode)}), on_view_change=changed)
+    with st.container(key="trace_feed", gap=None):
+        for name, value in _parts(episode, view, selected, last):
+            fed = packed({"episode": episode["id"], "name": name, "value": value()})
+            mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:20]
+            _FEED(key=f"feed_{episode['id']}_{mark}", data=fed)
+
+
+def _faults(episode: Mapping[str, Any]) -> dict[str, list[int]]:
+    """The lines that the known fix changes, once the reader has asked for that."""
+    if not st.session_state.get("trace_spoiler"):
+        return {}
+    return {visible(str(fault.get("file"))): fault.get("lines") or [] for fault in episode["faults"]}
+
+
+def _parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Name and content of each part that the browser needs now or next."""
+    here = selected // CHUNK * CHUNK
+    chunks = {
+        first: _chunk(default_url(), {name: episode[name] for name in _OF_STEPS}, first, min(last, first + CHUNK - 1))
+        for first in (here, here + CHUNK, here - CHUNK)
+        if 0 <= first <= last
+    }
+    for first, (steps, _) in chunks.items():
+        yield f"steps:{first}", partial(_same, steps)
+    around = {first + at: one for first, (_, texts) in chunks.items() for at, one in enumerate(texts) if one}
+    versions: dict[str, Excerpt] = {}
+    for step in sorted(around, key=lambda each: abs(each - selected)):
+        if len(versions) < _VERSIONS:
+            versions.setdefault(around[step].key, around[step])
+    if view.file:
+        source, excerpt = source_at(episode, selected, view.file)
+        versions |= {excerpt.key: excerpt} if excerpt else {}
+        yield f"source:{selected}:{view.file}", partial(_same, source)
+    for key, excerpt in versions.items():
+        yield f"file:{key}", partial(places.lines_of, *excerpt)
+    yield from _asked(episode, view, selected, last)
+
+
+def _asked(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What only some readers want to see."""
+    if view.tab == "Diff":
+        yield f"Diff:{selected}", partial(work.diffs, episode, selected)
+    if view.tab == "Tests":
+        yield f"Tests:{selected}", partial(work.tests, episode, selected)
+    if view.tab == "Model":
+        found = queries.exchanges(data.engine(), episode["id"], selected)
+        yield f"Model:{selected}", partial(conversation.questions, found)
+    if view.local:
+        told = travel.pauses(default_url(), episode["id"], last)
+        yield f"local:{view.local}", partial(travel.values, told, view.local)
+    if view.find:
+        found_in = ask(queries.hits_in, episode["run_id"], episode["id"], view.find)
+        yield f"find:{view.find}", partial(_same, [{**hit, "excerpt": visible(hit["excerpt"])} for hit in found_in])
+    if view.load in _TEXTS:
+        yield f"{view.load}:{selected}", partial(_whole, episode["id"], selected, view.load)
+
+
+def _whole(episode_id: int, step: int, name: str) -> str:
+    # Not remembered, as other answers are: it may have megabytes.
+    return visible(queries.step_text(data.engine(), episode_id, step, name, chars=MOST))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@st.cache_data(ttl=600, max_entries=20, show_spinner=False)
+def _chunk(url: str, episode: dict[str, Any], first: int, last: int) -> Chunk:
+    return chunk(episode, first, last)
