@@ -8,20 +8,11 @@ from typing import Any
 from stackrank.agents.episode.protocol import Agent, Briefing, GaveUp, Malformed, OutOfTime, Recording
 from stackrank.agents.episode.referee import Budget, Outcome, Recorder, Referee, ReplayDiffers
 from stackrank.agents.episode.step import Step
+from stackrank.agents.episode.workspace import failing_file, listing
 from stackrank.env.debug_env import DebugEnv
-from stackrank.env.task import Task
-from stackrank.env.tools.listdir import marked
 from stackrank.terms import StopReason
 
 __all__ = ["Budget", "Outcome", "Recorder", "ReplayDiffers", "play"]
-
-_MOST_FILES = 60
-
-
-def _files(task: Task) -> tuple[str, ...]:
-    shown = [marked(task, path) for path in sorted(task.files)]
-    more = [f"... and {len(shown) - _MOST_FILES} more"] if len(shown) > _MOST_FILES else []
-    return (*shown[:_MOST_FILES], *more)
 
 
 def play(
@@ -56,7 +47,8 @@ def play(
         attempt_seed=seed + attempt - 1,
         left_s=None if budget.wall_s is None else lambda: referee.left_s() or 0.0,
         find_recording=find_recording,
-        files=_files(task),
+        files=listing(task),
+        failing_file=failing_file(task, observation.state),
         ends_when_solved=env.ends_when_solved,
     )
     if past:

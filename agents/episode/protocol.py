@@ -66,7 +66,9 @@ class Briefing:
     """Looks a recorded trajectory up, the reset included. Raises SetupError: there is none, or several.
     None: this episode is played without a database."""
     files: tuple[str, ...] = ()
-    """The files of the workspace, as `listdir` shows them; where there are many, the first and how many more."""
+    """The files of the workspace, as `listdir` shows them, those of the program first; folders of many are one line."""
+    failing_file: str = ""
+    """The path and the text of the file whose tests fail at the reset. Empty: it is long, or not one file."""
 
     ends_when_solved: bool = True
     """Whether the first `eval` that shows every visible test passing ends the episode."""

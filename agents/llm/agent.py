@@ -81,6 +81,7 @@ class LlmAgent(Agent):
             "test_command": briefing.test_command,
             "observation": first_observation(syntax, observation),
             "listing": briefing.files,
+            "failing_file": briefing.failing_file,
         }
         system, task = (self._prompts.render(name, **values) for name in _PROMPTS)
         self._dialogue.start(syntax, system, task, briefing.model_seed)

@@ -16,7 +16,8 @@ from stackrank.env.tools import ToolSet
 
 _FOLDER = Path(__file__).parent / "prompts"
 _EXAMPLE: Mapping[str, Any] = {
-    **dict.fromkeys(("syntax", "statement", "test_command", "observation", "brief", "question"), "a text"),
+    **dict.fromkeys(("syntax", "statement", "test_command", "observation", "failing_file"), "a text"),
+    **dict.fromkeys(("brief", "question"), "a text"),
     "tools": [{"name": "a name", "description": "a text", "note": "a text"}],
     "files": ["a text"],
     "listing": ["a text"],

@@ -154,6 +154,7 @@ class Seeker(Agent):
             "test_command": briefing.test_command,
             "observation": first_observation(syntax, observation),
             "listing": briefing.files,
+            "failing_file": briefing.failing_file,
         }
         system, task = (self._prompts.render(name, **values) for name in ("seeker", "seeker_task"))
         self._seeker.start(syntax, system, task, briefing.model_seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stackrank.flows.cli.options import BenchmarkName, DataPath, Environments, Fixes, Json, Repos, Sandbox
+from stackrank.flows.cli.options import BenchmarkName, DataPath, Environments, Fixes, Json, Night, Repos, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.progress import progress
 from stackrank.wording import say, tell
@@ -59,6 +59,7 @@ def tasks(
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
+    night: Night = "",
     as_json: Json = False,
 ) -> None:
     """List the tasks of a benchmark."""
@@ -67,7 +68,7 @@ def tasks(
     from stackrank.env.benchmarks.registry import load_benchmark
     from stackrank.flows.runs.catalogue import task_rows
 
-    found = load_benchmark(benchmark, Source(path, fixes, repos, environments))
+    found = load_benchmark(benchmark, Source(path, fixes, repos, environments, night))
     rows = task_rows(connect(), found)
     if as_json:
         print_json(rows)
@@ -109,6 +110,7 @@ def validate(
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
+    night: Night = "",
     tasks: Annotated[str, typer.Option(help="Only these tasks, separated by commas.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many tasks, evenly from all.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often in a row each task has to prove itself.")] = 5,
@@ -135,7 +137,7 @@ def validate(
     from stackrank.flows.runs.validation import validate_benchmark
 
     names = [name.strip() for name in tasks.split(",") if name.strip()]
-    data = Source(path, fixes, repos, environments)
+    data = Source(path, fixes, repos, environments, night, count=limit)
     if attack:
         _attack(benchmark, data, names, limit, workers, sandbox, seed, again, as_json)
         return

@@ -43,6 +43,9 @@ FinishedOnly = Annotated[
 ErrorsOption = Annotated[
     ErrorsAre, typer.Option("--errors", help="Leave errors out of rates, or count them as failures.")
 ]
+WithoutDisputed = Annotated[
+    bool, typer.Option("--without-disputed", help="Leave out tasks that people dispute: `stackrank label`.")
+]
 
 
 @app.command()
@@ -54,6 +57,7 @@ def leaderboard(
     tag: OnlyTags = None,
     finished_only: FinishedOnly = True,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
+    without_disputed: WithoutDisputed = False,
     reliability: Annotated[bool, typer.Option("--reliability", help="pass@k and all-k instead of ranks.")] = False,
     abilities: Annotated[
         bool, typer.Option("--abilities", help="Abilities, from a model that also gives each task a difficulty.")
@@ -64,7 +68,8 @@ def leaderboard(
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
-    engine, scope = connect(), _scope(run, benchmark, series, conditions, tag, finished_only, errors)
+    engine = connect()
+    scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if abilities:
         _abilities(queries.abilities(engine, scope), queries.scope_of(engine, scope), as_json)
         return
@@ -91,6 +96,58 @@ def leaderboard(
         for remark in leaderboard_remarks(rows):
             tell(remark)
         tell_scope(board["scope"], bool(rows))
+
+
+@app.command()
+def nights(
+    fixed: Annotated[str, typer.Option(help="The benchmark whose tasks are known.")] = "deep",
+    series: Series = None,
+    conditions: Conditions = None,
+    tag: OnlyTags = None,
+    errors: ErrorsOption = ErrorsAre.LEFT_OUT,
+    as_json: Json = False,
+) -> None:
+    """One leaderboard of all nights of fresh, and the gap to tasks that may be known: new rate less fixed rate."""
+    from stackrank.db import queries
+    from stackrank.db.engine import connect
+
+    found = queries.nights(connect(), _scope(None, None, series, conditions, tag, True, errors), fixed)
+    if as_json:
+        print_json(found)
+        return
+    cells = [
+        {
+            **row,
+            "equated": f"{percent(row['rate'])} {interval(row['ci_low'], row['ci_high'])}",
+            "seen": f"{percent(row['observed'])} {interval(row['observed_low'], row['observed_high'])}",
+            "fixed": f"{percent(row['fixed_rate'])} {interval(row['fixed_low'], row['fixed_high'])}"
+            if row["fixed_tasks"]
+            else "",
+            "gap": f"{points(row['gap'])} ({point_interval(row['gap_low'], row['gap_high'])})"
+            if row["gap"] is not None
+            else "",
+        }
+        for row in found["entrants"]
+    ]
+    columns = {
+        "entrant": "entrant", "equated": "equated", "seen": "seen", "nights": "nights", "tasks": "tasks",
+        "fixed": f"on {found['fixed']}", "gap": "gap in points", "linked": "linked",
+    }  # fmt: skip
+    print_table(cells, columns, "No night of fresh was played to its end: stackrank run --benchmark fresh.")
+    if found["nights"]:
+        tell()
+        by_night = [
+            {**row, "difficulty": f"{row['difficulty']:+.2f}", "entrant": name, "seen": f"{percent(seen['rate'])} "
+             f"{interval(seen['ci_low'], seen['ci_high'])}"}
+            for row in found["nights"]
+            for name, seen in row["rates"].items()
+        ]  # fmt: skip
+        print_table(
+            by_night,
+            {"night": "night", "tasks": "tasks", "difficulty": "difficulty", "entrant": "entrant", "seen": "seen"},
+            "",
+        )
+        tell(found["note"])
 
 
 def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
@@ -136,6 +193,7 @@ def _scope(
     tag: list[str] | None,
     finished_only: bool,
     errors: ErrorsAre = ErrorsAre.LEFT_OUT,
+    without_disputed: bool = False,
 ) -> Scope:
     from stackrank.db.queries import Scope
 
@@ -147,6 +205,7 @@ def _scope(
         tags=tuple(tag or ()),
         finished_only=finished_only,
         errors=errors,
+        without_disputed=without_disputed,
     )
 
 
@@ -167,6 +226,7 @@ def compare(
     tag: OnlyTags = None,
     finished_only: FinishedOnly = True,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
+    without_disputed: WithoutDisputed = False,
     max_drop: Annotated[
         float | None, typer.Option(min=0, max=1, help="How much worse it may be: 0.03 is 3 points. Makes it a gate.")
     ] = None,
@@ -181,7 +241,8 @@ def compare(
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
-    engine, scope = connect(), _scope(run, benchmark, series, conditions, tag, finished_only, errors)
+    engine = connect()
+    scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if max_drop is not None:
         from stackrank.flows.runs.gate import STATUS, junit, markdown_line
 
@@ -233,13 +294,15 @@ def tool_sets(
     tag: OnlyTags = None,
     finished_only: FinishedOnly = True,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
+    without_disputed: WithoutDisputed = False,
     as_json: Json = False,
 ) -> None:
     """Say what tools are worth: the tool sets of each agent and model, paired by task, with cost."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
-    engine, scope = connect(), _scope(run, benchmark, series, conditions, tag, finished_only, errors)
+    engine = connect()
+    scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     pairs, about = queries.tool_sets(engine, scope, base=base, models=model or ()), queries.scope_of(engine, scope)
     rows = queries.side_by_side(pairs)
     if as_json:
@@ -278,13 +341,15 @@ def failure_points(
     conditions: Conditions = None,
     tag: OnlyTags = None,
     finished_only: FinishedOnly = True,
+    without_disputed: WithoutDisputed = False,
     as_json: Json = False,
 ) -> None:
     """Count where the unresolved episodes of each entrant went wrong."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
-    engine, scope = connect(), _scope(run, benchmark, series, conditions, tag, finished_only)
+    engine = connect()
+    scope = _scope(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)
     rows, about = queries.failure_points(engine, scope), queries.scope_of(engine, scope)
     if as_json:
         print_json({"scope": about, "entrants": rows})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,9 +75,9 @@ def fix(
     from stackrank.flows.runs.fix.comment import write_comment
     from stackrank.flows.runs.fix.forge import list_issues
     from stackrank.flows.runs.fix.issues import issues_from, problems_of, read_issues, require_distinct, test_tasks
-    from stackrank.flows.runs.fix.problems import find_problems, write_entries, write_problems
-    from stackrank.flows.runs.fix.project import Wishes, open_project, require_apart
-    from stackrank.flows.runs.fix.propose import propose
+    from stackrank.flows.runs.fix.problems import Problem, find_problems, split_up, write_entries, write_problems
+    from stackrank.flows.runs.fix.project import Wishes, open_project, pointers, require_apart, some
+    from stackrank.flows.runs.fix.propose import propose, solved_in_part
     from stackrank.flows.runs.fix.suite import broken_since, run_suite
     from stackrank.flows.runs.spec import read_spec
 
@@ -87,20 +88,40 @@ def fix(
     chosen = None if setup is None else tuple(setup)
     project = open_project(repo, Wishes(test, chosen, tuple(require or ()), python, timeout, repeat))
     require_apart(project, out)
+    if held := pointers(project):
+        say(f"{project.name}: tests that need {some(held)} fail: their content is in Git LFS, and in no commit")
     reported = read_issues(issues) if issues else []
     if issues_of:
         reported += issues_from(list_issues(api, issues_of, label or ()), f"{issues_of} at {api}")
     require_distinct(reported)
     backend, engine = chosen_backend(sandbox), connect()
+    store = Store(engine)
     wanted: dict[str, Any] = {"sandbox": sandbox, "benchmark": "repo", "budget_usd": budget}
     wanted |= {"agent": agent, "model": model, "tools": tools, "attempts": attempts, "workers": workers, "steps": steps}
     debug = bool((context.obj or {}).get("debug"))
 
-    def play(file: Path, name: str) -> int:
-        run_id, url = begin(engine, read_spec(None, {**wanted, "path": str(file), "name": name}))
+    runs: list[int] = []
+
+    def play(file: Path, name: str, tasks: Sequence[Problem] = ()) -> int | None:
+        """Play these tasks, or all, with what is left of the budget. None where nothing is left."""
+        left = None if budget is None else budget - sum(store.spent_usd(each) for each in runs)
+        if left is not None and left <= 0:
+            return None
+        more = {"path": str(file), "name": name, "budget_usd": left, "tasks": [each.name for each in tasks] or None}
+        run_id, url = begin(engine, read_spec(None, {**wanted, **more}))
+        runs.append(run_id)
         if played(run_id, url, debug):
             raise typer.Exit(130)
         return run_id
+
+    def proposed(chosen: Sequence[Problem], run_id: int | None) -> dict[str, str]:
+        """Store what the run proposes. Returns the problems without a proposal: name -> why."""
+        if run_id is None:
+            return {each.name: "the budget is spent" for each in chosen}
+        with progress("changes") as show:
+            new, none = propose(store, project, backend, chosen, run_id, out, times=repeat, show=show)
+        numbers.extend(number for number in new if number not in numbers)
+        return none
 
     read_spec(None, {**wanted, "path": str(out)})  # what is wrong with it is said before a suite runs
     if project.spec.environment is not None:
@@ -116,19 +137,27 @@ def fix(
     if reported:
         file = write_entries(project, test_tasks(project, reported), out / "tests")
         run_id = play(file, f"fix {project.name}: tests for issues")
-        more, without = problems_of(engine, project, backend, reported, run_id, times=repeat)
-        problems += more
-    run, numbers = None, list[int]()
+        if run_id is not None:
+            more, without = problems_of(engine, project, backend, suite, reported, run_id, times=repeat)
+            problems += more
+    numbers: list[int] = []
+    run = None
     if problems:
-        run = play(write_problems(project, problems, out), f"fix {project.name}")
-        with progress("changes") as show:
-            numbers, none = propose(Store(engine), project, backend, problems, run, out, times=repeat, show=show)
-        without |= none
-    found = [queries.proposal(engine, number) for number in numbers]
+        name = f"fix {project.name}"
+        run = play(write_problems(project, problems, out), name)
+        none = proposed(problems, run)
+        mended = {test for each in numbers for test in queries.proposal(engine, each)["evidence"]["mended"]}
+        several = solved_in_part(engine, [each for each in problems if each.parts and each.name in none], run or 0)
+        if parts := split_up(problems, several, mended):
+            file = write_problems(project, [*problems, *parts], out)
+            problems = [each for each in problems if each.name not in several] + parts
+            none |= proposed(parts, play(file, f"{name}: parts of problems", parts))
+        without |= {each.name: none[each.name] for each in problems if each.name in none}
+    found = sorted((queries.proposal(engine, each) for each in numbers), key=lambda row: (-row["surety"], row["id"]))
     write_comment(project.name, found, without, out)
     aside = {"flaky": list(suite.flaky), "outside": list(suite.outside)}
     document = {
-        "repository": str(project.repository), "base": project.commit, "run": run, "suite": suite.counts,
+        "repository": str(project.repository), "base": project.commit, "run": run, "runs": runs, "suite": suite.counts,
         "set_aside": aside,
         "problems": [{"name": one.name, "title": one.title, "tests": one.tests} for one in problems],
         "proposals": found, "without": without, "folder": str(out.absolute()),
@@ -136,7 +165,10 @@ def fix(
     if as_json:
         print_json(document)
         return
-    for why, tests in (("flaky", suite.flaky), ("they write outside of the workspace", suite.outside)):
+    for why, tests in (
+        ("flaky", suite.flaky),
+        ("they write outside of the workspace, or need a network", suite.outside),
+    ):
         if tests:
             tell(f"set aside, {why}: {', '.join(tests)}")
     nothing = "Nothing is open: every test passes." if not problems and not without else "Nothing is proposed."

@@ -15,6 +15,7 @@ from stackrank.flows.cli import (
     database,
     doctor,
     fix,
+    label,
     outside,
     plan,
     results,
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (runs, fix, review, outside, plan, results, boards, benchmarks, services, training, doctor):
+for group in (runs, fix, review, label, outside, plan, results, boards, benchmarks, services, training, doctor):
     app.add_typer(group.app)
 app.add_typer(database.app, name="db")
 app.add_typer(schedule.app, name="schedule")

@@ -23,6 +23,7 @@ Repos = Annotated[Path | None, typer.Option("--repos", help="A folder of git rep
 Environments = Annotated[
     Path | None, typer.Option("--environments", help="JSON: how environments are built where images cannot be pulled.")
 ]
+Night = Annotated[str, typer.Option("--night", help="Of fresh: a date, a number or any text. Default: today.")]
 Sandbox = Annotated[str | None, typer.Option("--sandbox", help="docker, bubblewrap or local.")]
 Api = Annotated[str, typer.Option("--api", help="Address of the forge's API.")]
 API = "https://api.github.com"

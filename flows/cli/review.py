@@ -152,6 +152,8 @@ def _published(done: Published | None) -> dict[str, Any]:
 def _tell(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
     tell(f"Proposal {proposal['id']} ({proposal['status']}): {proposal['title']}")
     tell(f"{proposal['repository']} at {proposal['base'][:12]}, change {proposal['digest'][:16]}\n")
+    if proposal["covered_by"]:
+        tell(f"Proposal {proposal['covered_by']}, which is approved, mends all that this one is for.\n")
     if proposal["test_diff"]:
         tell(f"The test that was written for it, which fails without the change:\n{proposal['test_diff']}")
     tell(proposal["diff"])

@@ -220,22 +220,30 @@ def replay(
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.replays import Replays
-    from stackrank.flows.runs.replay import first_difference
+    from stackrank.flows.runs.replay import replay as play_again
 
     engine = connect()
     row = queries.episode(engine, episode)
-    found = first_difference(engine, row, sandbox or row["sandbox"])
-    result = "same" if found is None else "verdict" if found.step is None else f"step {found.step}"
-    Replays(engine).save_replay(row["id"], result)
+    found = play_again(engine, row, sandbox or row["sandbox"])
+    difference = found.difference
+    Replays(engine).save_replay(row["id"], found.result)
     if as_json:
-        difference = None if found is None else asdict(found)
-        print_json({"episode": row["id"], "steps": row["steps"], "replayed": result, "difference": difference})
-    elif found is None:
-        tell(f"same: all {row['steps']} steps of episode {row['id']} gave the same observations, and the same verdict")
+        print_json({"episode": row["id"], "steps": row["steps"], "replayed": found.result, **asdict(found)})
+    elif difference is not None:
+        where = (
+            "in its verdict" if difference.step is None else f"at step {difference.step} ({difference.tool or 'reset'})"
+        )
+        tell(f"different: episode {row['id']} differs {where}\n{difference.diff}")
+    elif found.told_otherwise:
+        tell(
+            f"{found.result}: their steps succeeded and changed the same files, and all other observations of episode "
+            f"{row['id']} and its verdict are the same"
+        )
+        first = found.told_otherwise[0]
+        tell(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
-        where = "in its verdict" if found.step is None else f"at step {found.step} ({found.tool or 'reset'})"
-        tell(f"different: episode {row['id']} differs {where}\n{found.diff}")
-    raise typer.Exit(0 if found is None else 1)
+        tell(f"same: all {row['steps']} steps of episode {row['id']} gave the same observations, and the same verdict")
+    raise typer.Exit(0 if difference is None else 1)
 
 
 @app.command()

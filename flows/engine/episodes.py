@@ -1,4 +1,4 @@
-"""The episodes of a run as task runs of Prefect, in threads of this process, on a Dask cluster or on Ray.
+"""The episodes of a run: in threads of this process, on a Dask cluster or on Ray; as task runs of Prefect, or not.
 
 Importing this module imports Prefect, which takes seconds: the command line does so only where it plays a run.
 """
@@ -6,6 +6,9 @@ Importing this module imports Prefect, which takes seconds: the command line doe
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from prefect import task
@@ -54,28 +57,48 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
 
     `probes`: see `Driver`.
     """
-    with _runner(session) as runner:
+    with _players(session.run.spec) as play:
 
         def submit(claim: Claimed, done: Done) -> None:
-            parameters = {
-                "run_id": session.run_id,
-                "claim": claim,
-                "token": session.claims.token,
-                "label": _label(session, claim),
-            }
-            future: PrefectFuture[Any] = runner.submit(episode, parameters=parameters)
-            future.add_done_callback(lambda over: done(_error(over)))
+            play(
+                {
+                    "run_id": session.run_id,
+                    "claim": claim,
+                    "token": session.claims.token,
+                    "label": _label(session, claim),
+                },
+                done,
+            )
 
         try:
             return Driver(session, submit, limit=limit, probes=probes).run()
         except BaseException:
-            # The runner waits for its threads: they have to end. Others go on with what a shard leaves.
+            # The players are waited for: they have to end. Others go on with what a shard leaves.
             (session.cancel if limit is None else session.release)()
             raise
 
 
-def _runner(session: Session) -> TaskRunner[Any]:
-    spec = session.run.spec
+@contextmanager
+def _players(spec: RunSpec) -> Iterator[Callable[[dict[str, Any], Done], None]]:
+    """What starts `episode` with parameters and calls back when it is over. In the end, waits for what goes on."""
+    if spec.episodes_are_tasks:
+        with _runner(spec) as runner:
+
+            def submit(parameters: dict[str, Any], done: Done) -> None:
+                future: PrefectFuture[Any] = runner.submit(episode, parameters=parameters)
+                future.add_done_callback(lambda over: done(_error(over)))
+
+            yield submit
+        return
+    with ThreadPoolExecutor(spec.workers, thread_name_prefix="episode") as threads:
+
+        def start(parameters: dict[str, Any], done: Done) -> None:
+            threads.submit(episode.fn, **parameters).add_done_callback(lambda over: done(over.exception()))
+
+        yield start
+
+
+def _runner(spec: RunSpec) -> TaskRunner[Any]:
     if spec.runner == "threads":
         return ThreadPoolTaskRunner(max_workers=spec.workers)
     return _on_dask(spec) if spec.runner == "dask" else _on_ray(spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Engine
 
@@ -16,9 +16,10 @@ from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.registry import backend
+from stackrank.env.state import State
 from stackrank.env.task import Task
-from stackrank.env.tools.shown import without_filling
 from stackrank.errors import StackrankError
+from stackrank.flows.runs.retold import tells_the_same
 from stackrank.flows.runs.spec import RunSpec, SpecError, make_spec
 from stackrank.flows.runs.trajectories import recorded_tools, trajectory, with_installed
 from stackrank.storable import storable_text
@@ -39,14 +40,38 @@ class Difference:
     """Unified; the recording first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of a replay."""
+
+    difference: Difference | None
+    """The first one that counts; None: the episode is the same."""
+    told_otherwise: list[Difference] = field(default_factory=list)
+    """Steps in which a tool of an MCP server succeeded again, left the same workspace, and answered in other words.
+
+    Such an answer is what another program says, which may hold times, ports, and orders of events. Nothing vouches for
+    it, so it is not held against the episode, and it is not called the same either.
+    """
+
+    @property
+    def result(self) -> str:
+        """In short, as it is stored: `same`, `same but for N answers of MCP servers`, `step N` or `verdict`."""
+        if self.difference is not None:
+            return "verdict" if self.difference.step is None else f"step {self.difference.step}"
+        if not self.told_otherwise:
+            return "same"
+        answers = "1 answer" if len(self.told_otherwise) == 1 else f"{len(self.told_otherwise)} answers"
+        return f"same but for {answers} of MCP servers"
+
+
 class _Differs(StackrankError):
     def __init__(self, difference: Difference) -> None:
         super().__init__()
         self.difference = difference
 
 
-def first_difference(engine: Engine, row: Episode, sandbox: str) -> Difference | None:
-    """Repeat an episode's recorded actions in a fresh sandbox. Returns the first difference, None where there is none.
+def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
+    """Repeat an episode's recorded actions in a fresh sandbox, down to the first difference.
 
     `row`: the episode as `queries.episode` gives it. `sandbox`: the kind of sandbox. Raises SpecError where the
     episode cannot be repeated, SandboxError.
@@ -65,6 +90,7 @@ def first_difference(engine: Engine, row: Episode, sandbox: str) -> Difference |
     under = {"end_when_solved": spec.ends_when_solved, "shows_failing_test": spec.shows_failing_test}
     agent = Replay(config={"episode": row["id"]})
     # Only the recording ends it.
+    told_otherwise: list[Difference] = []
     unlimited = Budget(steps=len(past) - 1, wall_s=None, malformed=len(past) + 1, repeats=None)
     try:
         with DebugEnv(task, tools, lambda spec: Sandbox(kind, spec), **under) as env:
@@ -72,19 +98,20 @@ def first_difference(engine: Engine, row: Episode, sandbox: str) -> Difference |
                 env,
                 agent,
                 budget=unlimited,
-                record=lambda step: _check(step, past[step.index]),
+                record=lambda step: _check(step, past[step.index], told_otherwise),
                 find_recording=lambda _: past,
             )
     except _Differs as error:
-        return error.difference
+        return Replayed(error.difference, told_otherwise)
     if outcome.steps < len(past) - 1:
         step = past[outcome.steps + 1]
         ended = f"the episode ended before this step: {outcome.stop_reason}"
-        return Difference(outcome.steps + 1, _tool(step), _diff(step.observation.text, ended))
+        early = Difference(outcome.steps + 1, _tool(step), _diff(step.observation.text, ended))
+        return Replayed(early, told_otherwise)
     verdict = Verdict.RESOLVED if outcome.score and outcome.score.resolved else Verdict.UNRESOLVED
     if row["verdict"] == Verdict.ERROR or verdict == row["verdict"]:
-        return None
-    return Difference(None, "", _diff(row["verdict"], verdict))
+        return Replayed(None, told_otherwise)
+    return Replayed(Difference(None, "", _diff(row["verdict"], verdict)), told_otherwise)
 
 
 def _spec(engine: Engine, row: Episode) -> RunSpec:
@@ -101,13 +128,25 @@ def _task(engine: Engine, row: Episode) -> Task:
     raise SpecError(f"episode {row['id']} cannot be replayed: {row['task']} has changed since, or is gone")
 
 
-def _check(step: Step, past: Step) -> None:
-    # The database holds no text that it could not store. Earlier versions showed pytest's filling.
+def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
+    # The database holds no text that it could not store.
     seen, before = step.observation, past.observation
     text = storable_text(seen.text)
-    if (without_filling(text), seen.ok) != (without_filling(before.text), before.ok):
-        diff = _diff(before.text, text) or f"ok: {before.ok} before, {seen.ok} now"
-        raise _Differs(Difference(step.index, _tool(past), diff))
+    if seen.ok == before.ok and tells_the_same(before.text, text):
+        return
+    diff = _diff(before.text, text) or f"ok: {before.ok} before, {seen.ok} now"
+    found = Difference(step.index, _tool(past), diff)
+    if seen.ok != before.ok or not (_of_a_server(seen.state) and _of_a_server(before.state)):
+        raise _Differs(found)
+    if storable_text(seen.state.get("diff", "")) != before.state.get("diff", ""):
+        changes = _diff(before.state.get("diff", ""), seen.state.get("diff", ""))
+        raise _Differs(Difference(step.index, _tool(past), changes))
+    told_otherwise.append(found)
+
+
+def _of_a_server(state: State) -> bool:
+    """Whether a server of the entrant's answered."""
+    return state["kind"] == "server"
 
 
 def _tool(past: Step) -> str:

@@ -171,7 +171,7 @@ def _reopened(run_id: int, say: Say) -> Session:
             f"{row['episodes_total']} episodes: start a new one"
         )
     # Those that were chosen when the run was made: what is known to be invalid may have changed since.
-    chosen = {"tasks": queries.tasks_of_run(engine, run_id), "limit": None}
+    chosen = {"tasks": queries.tasks_of_run(engine, run_id)}
     run = build(check(make_spec({**row["spec"], **chosen}, f"run {run_id}")), say)
     if digest(run.all_tasks) != row["benchmark_digest"]:
         raise SpecError(f"the tasks of {run.benchmark.name} have changed since run {run_id} was made: start a new run")

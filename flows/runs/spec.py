@@ -163,6 +163,10 @@ class RunSpec(BaseModel):
     """Split the run over the workers of this Prefect work pool, who share one database; `stackrank worker`."""
     shard_size: int = Field(50, ge=1, le=1000)
     """Episodes that a worker of the pool takes on at a time."""
+    prefect_tasks: Literal["episodes", "shards"] | None = None
+    """What Prefect knows of a run: a task run for each of its `episodes`; or only its `shards`, which without a pool is
+    the run itself. Task runs take most of a Prefect server's time and room. Absent: `shards` with a pool, else
+    `episodes`."""
     max_error_share: float = Field(0.5, ge=0, le=1)
     """The run stops early when more than this share of its episodes (of five at least) end in `error`."""
     budget_usd: float | None = Field(None, gt=0)
@@ -186,11 +190,18 @@ class RunSpec(BaseModel):
     """What it was made for; `STACKRANK_PROJECT` where absent."""
 
     @property
+    def episodes_are_tasks(self) -> bool:
+        """Whether each episode is a task run of Prefect's."""
+        # Dask and Ray get their work by Prefect's task runners.
+        wanted = self.prefect_tasks or ("shards" if self.pool and self.runner == "threads" else "episodes")
+        return wanted == "episodes"
+
+    @property
     def source(self) -> Source:
         """Where the benchmark's data is."""
         places = (self.path, self.fixes, self.repos, self.environments)
         path, fixes, repos, environments = (Path(each) if each else None for each in places)
-        return Source(path, fixes, repos, environments, self.night)
+        return Source(path, fixes, repos, environments, self.night, count=self.limit)
 
     @field_validator("path", "fixes", "repos", "environments")
     @classmethod
@@ -242,6 +253,15 @@ class RunSpec(BaseModel):
         if self.benchmark == "fresh" and not self.night:
             self.night = date.today().isoformat()
             self.model_fields_set.discard("night")
+        return self
+
+    @model_validator(mode="after")
+    def _runner_gets_tasks(self) -> RunSpec:
+        if self.prefect_tasks == "shards" and self.runner != "threads":
+            raise ValueError(
+                f"prefect_tasks: shards needs runner: threads, because {self.runner} gets each episode as a task run: "
+                "leave one of the two out"
+            )
         return self
 
     @model_validator(mode="after")

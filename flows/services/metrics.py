@@ -14,13 +14,12 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Engine
 
 from stackrank.db import queries
+from stackrank.db.counters import BOUNDS
 from stackrank.db.errors import DatabaseError
 from stackrank.flows.runs.error_policy import FAULT, POLICIES
 from stackrank.flows.services.background import ServerError
 from stackrank.terms import RunStatus, Verdict
 
-SECONDS = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0)
-"""Upper ends of the buckets of an episode's duration."""
 _CAUSES = sorted({found.cause for found in (*POLICIES.values(), FAULT)})
 _Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -30,7 +29,6 @@ class DatabaseCollector(Collector):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._totals = queries.Totals(engine, causes=_CAUSES, seconds=SECONDS)
 
     def describe(self) -> Iterable[Metric]:
         """Nothing: so that the database is not asked when the collector is registered."""
@@ -40,7 +38,7 @@ class DatabaseCollector(Collector):
         """The metrics of now."""
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
-            found = self._totals.now()
+            found = queries.totals(self._engine)
             standing = list(_standing(self._engine))
         except DatabaseError:
             up.add_metric([], 0)
@@ -78,8 +76,9 @@ def _counts(found: dict[str, Any]) -> Iterator[Metric]:
     for verdict in Verdict:
         episodes.add_metric([verdict], found["verdicts"].get(verdict, {}).get("episodes", 0))
     errors = CounterMetricFamily("stackrank_errors", "Tries that ended in an error, by cause.", labels=["cause"])
-    for cause in (*_CAUSES, "other"):
+    for cause in _CAUSES:
         errors.add_metric([cause], found["errors"].get(cause, 0))
+    errors.add_metric(["other"], sum(count for cause, count in found["errors"].items() if cause not in _CAUSES))
     yield from (runs, episodes, errors)
     yield GaugeMetricFamily("stackrank_episodes_running", "Episodes that are going on.", value=found["running"])
     yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that wait.", value=found["pending"])
@@ -92,7 +91,7 @@ def _sums(found: dict[str, Any]) -> Iterator[Metric]:
     )
     tokens = CounterMetricFamily("stackrank_tokens", "Tokens of counted episodes.", labels=["direction"])
     for verdict, row in sorted(found["verdicts"].items()):
-        buckets = [(str(limit), count) for limit, count in zip(SECONDS, row["within"], strict=True)]
+        buckets = [(str(float(limit)), count) for limit, count in zip(BOUNDS, row["within"], strict=True)]
         durations.add_metric([verdict], buckets=[*buckets, ("+Inf", row["episodes"])], sum_value=row["wall_s"])
     rows = found["verdicts"].values()
     tokens.add_metric(["in"], sum(row["tokens_in"] for row in rows))

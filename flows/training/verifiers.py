@@ -96,5 +96,5 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
 
     def _prompt(self, name: str, seen: Observation) -> str:
         run = {"tools": prompting.notes(self._maker.tools), "max_steps": self._own.steps, "ends_when_solved": True}
-        told = {"syntax": self._syntax.help(), "observation": self._syntax.opening(seen), "listing": []}
-        return prompting.render(name, **run, **told)
+        told = {"syntax": self._syntax.help(), "observation": self._syntax.opening(seen)}
+        return prompting.render(name, **run, **told, listing=[], failing_file="")

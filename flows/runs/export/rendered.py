@@ -29,7 +29,7 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
         raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
     ends = spec.get("ends_when_solved", True) and spec.get("shows_failing_test", True)
     system, values, functions = _told(tools, spec["steps"], ends)
-    task = prompting.render("task", **values, observation=steps[0]["observation"], listing=[])
+    task = prompting.render("task", **values, observation=steps[0]["observation"], listing=[], failing_file="")
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for step in steps[1:]:
         messages += _turn(step)

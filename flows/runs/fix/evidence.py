@@ -12,13 +12,13 @@ from sqlalchemy import Engine
 from unidiff.patch import PatchSet
 
 from stackrank.db import queries
-from stackrank.env.difficulty.spectrum import Unmeasured
+from stackrank.env.difficulty.spectrum import Place, Unmeasured
 from stackrank.env.patches import apply_patch, touched_files
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.scoring.suspicious import find_suspicious
 from stackrank.flows.runs.fix.problems import Problem, measured
 from stackrank.flows.runs.fix.project import Project
-from stackrank.flows.runs.fix.suite import Suite, run_suite
+from stackrank.flows.runs.fix.suite import Suite, run_again
 from stackrank.source import parse_python
 from stackrank.terms import DEBUGGERS
 
@@ -52,9 +52,9 @@ def gather(
         path: work.get(path) for path in {*given, *work} if work.get(path) != project.files.get(path)
     }
     before = problem.before
-    after = run_suite(project, backend, changed, times=times)
+    after = run_again(project, backend, changed, before, problem.tests, times=times)
     target = {test: [_said(test, before), _said(test, after)] for test in problem.tests}
-    executed, why = _executed(project, backend, given, work)
+    executed, why = _executed(project, backend, given, work, problem.tests)
     record = next(
         (row for row in queries.leaderboard(engine, queries.Scope(run=episodes[0]["run_id"]))
          if row["entrant_id"] == episodes[0]["entrant_id"]),
@@ -137,17 +137,30 @@ def _doctests(source: bytes) -> list[tuple[int, tuple[str, str]]]:
 
 
 def _executed(
-    project: Project, backend: Backend, given: Mapping[str, bytes], work: Mapping[str, bytes]
+    project: Project,
+    backend: Backend,
+    given: Mapping[str, bytes],
+    work: Mapping[str, bytes],
+    targets: Sequence[str],
 ) -> tuple[dict[str, int] | None, str]:
-    """Of the statements that the change begins or alters, how many some test runs; or why that is not known."""
+    """Of the statements that the change begins or alters, how many some test runs; or why that is not known.
+
+    All tests run only where the targets leave some out.
+    """
     wanted = {path: _new_statements(given.get(path, b""), work[path]) for path in work if path.endswith(".py")}
-    wanted = {path: lines for path, lines in wanted.items() if lines}
-    try:
-        found = measured(project, backend, work).lines
-    except Unmeasured as error:
-        return None, str(error)
-    run = sum(line in found.get(path, {}) for path, lines in wanted.items() for line in lines)
-    return {"changed": sum(map(len, wanted.values())), "run": run}, ""
+    lines = {(path, line) for path, each in wanted.items() for line in each}
+    run: set[Place] = set()
+    why = ""
+    for only in (targets, ()):
+        if not lines <= run:
+            try:
+                found = measured(project, backend, work, only).lines
+            except Unmeasured as error:
+                why = str(error)
+            else:
+                why = ""
+                run |= {(path, line) for path, line in lines if line in found.get(path, {})}
+    return (None, why) if why else ({"changed": len(lines), "run": len(run)}, "")
 
 
 def _new_statements(before: bytes, after: bytes) -> set[int]:

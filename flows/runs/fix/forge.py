@@ -13,7 +13,7 @@ from stackrank.env.benchmarks.git import git
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.runs.fix.publish import BRANCH
 from stackrank.settings import settings
-from stackrank.wording import evidence_lines
+from stackrank.wording import evidence_lines, one_line
 
 Row = dict[str, Any]
 _PAGE, _MOST_PAGES = 100, 50
@@ -40,12 +40,22 @@ def push_branch(clone: Path, remote: str) -> None:
 
 
 def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[Mapping[str, Any]]) -> str:
-    """Open a draft with the evidence, and return its address. Raises ForgeError."""
+    """Open a draft with the evidence, or bring the one that is open up to date. Returns its address.
+
+    Raises ForgeError.
+    """
     body = "\n\n".join(
-        f"Proposal {row['id']}\n\n" + "\n".join(f"    {line}" for line in evidence_lines(row)) for row in approved
+        f"Proposal {row['id']}\n\n" + "\n".join(f"    {one_line(line)}" for line in evidence_lines(row))
+        for row in approved
     )
-    content = {"title": f"{len(approved)} approved fixes", "head": BRANCH, "base": onto, "body": body, "draft": True}
-    found = _ask(api, "POST", f"repos/{repository}/pulls", "opens no pull request for", repository, json=content)
+    place, fails = f"repos/{repository}/pulls", "opens no pull request for"
+    content = {"title": f"{len(approved)} approved fixes", "base": onto, "body": body}
+    branch = f"{repository.partition('/')[0]}:{BRANCH}"
+    there = _ask(api, "GET", place, fails, repository, params={"state": "open", "head": branch, "base": onto})
+    if isinstance(there, list) and there:
+        found = _ask(api, "PATCH", f"{place}/{there[0]['number']}", fails, repository, json=content)
+    else:
+        found = _ask(api, "POST", place, fails, repository, json={**content, "head": BRANCH, "draft": True})
     return str(found.get("html_url", "")) if isinstance(found, dict) else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +19,7 @@ from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Backend
 from stackrank.flows.runs.fix.problems import Problem, entry_of
 from stackrank.flows.runs.fix.project import Project
-from stackrank.flows.runs.fix.suite import run_suite
+from stackrank.flows.runs.fix.suite import Suite, run_suite
 from stackrank.terms import Verdict
 
 _TEXTS = (".md", ".txt", ".rst")
@@ -70,12 +70,18 @@ def _written(file: Path) -> Iterator[Issue]:
 
 
 def _exported(file: Path) -> Iterator[Issue]:
-    try:
-        data = json.loads(read_text(file))
-    except ValueError as error:
-        raise BenchmarkError(f"{file} is not JSON: {error}") from None
-    rows = data.get("issues", data.get("items", [data])) if isinstance(data, dict) else data
-    yield from issues_from(rows, str(file))
+    """An export may be several documents, one after another: one page of the forge each."""
+    text, decoder = read_text(file).strip(), json.JSONDecoder()
+    while True:
+        try:
+            data, end = decoder.raw_decode(text)
+        except ValueError as error:
+            raise BenchmarkError(f"{file} is not JSON, or is cut off: {error}") from None
+        rows = data.get("issues", data.get("items", [data])) if isinstance(data, dict) else data
+        yield from issues_from(rows, str(file))
+        text = text[end:].lstrip()
+        if not text:
+            return
 
 
 def issues_from(rows: Any, source: str) -> Iterator[Issue]:
@@ -119,9 +125,19 @@ def test_tasks(project: Project, issues: Sequence[Issue]) -> list[TaskEntry]:
 
 
 def problems_of(
-    engine: Engine, project: Project, backend: Backend, issues: Sequence[Issue], run_id: int, *, times: int
+    engine: Engine,
+    project: Project,
+    backend: Backend,
+    suite: Suite,
+    issues: Sequence[Issue],
+    run_id: int,
+    *,
+    times: int,
 ) -> tuple[list[Problem], dict[str, str]]:
-    """The issues for which some episode of the run wrote a test that fails each time, and the others: name -> why."""
+    """The issues for which some episode of the run wrote a test that fails each time, and the others: name -> why.
+
+    `suite`: what it came to without those tests, each of which is in a new file.
+    """
     found: list[Problem] = []
     without: dict[str, str] = {}
     for issue in issues:
@@ -129,7 +145,7 @@ def problems_of(
         without[issue.name] = "no test was written that fails"
         for row in done:
             diff = queries.episode(engine, row["id"])["diff"]
-            problem = _problem(project, backend, issue, diff, times)
+            problem = _problem(project, backend, suite, issue, diff, times)
             if isinstance(problem, Problem):
                 found.append(problem)
                 del without[issue.name]
@@ -138,7 +154,7 @@ def problems_of(
     return found, without
 
 
-def _problem(project: Project, backend: Backend, issue: Issue, diff: str, times: int) -> Problem | str:
+def _problem(project: Project, backend: Backend, suite: Suite, issue: Issue, diff: str, times: int) -> Problem | str:
     path = test_file(project, issue)
     try:
         work = apply_patch(project.files, diff)
@@ -147,10 +163,17 @@ def _problem(project: Project, backend: Backend, issue: Issue, diff: str, times:
     written: dict[str, Any] = {path: work[path]} if path in work else {}
     if not written:
         return f"the episode left no {path}"
-    before = run_suite(project, backend, written, times=times)
-    tests = tuple(test for test in before.failing if test.partition("::")[0] == path)
+    own = run_suite(project, backend, written, times=times, only=[path])
+    tests = tuple(test for test in own.failing if test.partition("::")[0] == path)
     if not tests:
         return f"the test of {path} does not fail each time"
+    before = replace(
+        suite,
+        passing=suite.passing | own.passing,
+        failing={**suite.failing, **own.failing},
+        flaky=(*suite.flaky, *own.flaky),
+        leaves=suite.leaves | own.leaves,
+    )
     statement = f"{issue.text}\n\nThese tests were written for it, fail and have to pass:\n" + "".join(
         f"- {test}: {before.failing[test]}\n" for test in tests
     )

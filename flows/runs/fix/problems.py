@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from stackrank.env.benchmarks.repo_schema import (
     id_from,
     write_tasks,
 )
-from stackrank.env.benchmarks.testfiles import is_test
-from stackrank.env.difficulty.spectrum import Place, Spectrum, Unmeasured, measure_suite
+from stackrank.env.benchmarks.testfiles import is_test, test_folders
+from stackrank.env.difficulty.formulas import ochiai
+from stackrank.env.difficulty.spectrum import AT_IMPORT, Place, Spectrum, Unmeasured, measure_suite
 from stackrank.env.patches import enclosing
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
@@ -43,11 +44,16 @@ class Problem:
     """The suite as it is, with the test that stands for an issue."""
     test_diff: str = ""
     """Adds the test that stands for an issue."""
+    parts: tuple[tuple[str, ...], ...] = ()
+    """The tests in smaller groups, where they are together only because the same lines are the most suspicious."""
 
 
 def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
-    """The failing tests, those together that fail in one function of the program, else in one of the tests and by one
-    function of the program, the one that fewest tests run.
+    """The failing tests, those together that seem to have one cause.
+
+    Tests that fail in one function of the program are a group; of the others those of one function of the tests, as
+    far as they run one function of the program, the one that fewest tests run. Groups for which the same lines are the
+    most suspicious are one problem.
 
     Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage.
     """
@@ -65,14 +71,41 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         place = spectrum and _place(project.files, spectrum.failures.get(test, ()))
         key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
         groups.setdefault(key, []).append(test)
+    together: dict[object, list[tuple[str, ...]]] = {}
+    for name, tests in groups.items():
+        together.setdefault(_suspects(spectrum, tests) or name, []).append(tuple(tests))
     problems: list[Problem] = []
-    for tests in groups.values():
-        listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
-        verb = "This test fails and has" if len(tests) == 1 else "These tests fail and have"
-        title = f"{tests[0]} fails" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
-        name = unique(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), problems)
-        problems.append(Problem(name, title, f"{verb} to pass:\n{listed}\n", tuple(tests), suite))
+    for parts in together.values():
+        tests = sorted(test for part in parts for test in part)
+        problems.append(_problem(suite, tests, tuple(parts) if len(parts) > 1 else (), problems))
     return problems
+
+
+def split_up(problems: Sequence[Problem], several: Collection[str], mended: Collection[str]) -> list[Problem]:
+    """The parts of problems that have more than one cause after all, as problems.
+
+    `several`: names of those problems; `mended`: tests that some proposal mends.
+    """
+    found: list[Problem] = []
+    for each in problems:
+        for tests in each.parts if each.name in several else ():
+            if not {*tests} <= {*mended}:
+                found.append(_problem(each.before, tests, (), [*problems, *found]))
+    return found
+
+
+def _problem(
+    suite: Suite, tests: Sequence[str], parts: tuple[tuple[str, ...], ...], others: Sequence[Problem]
+) -> Problem:
+    listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
+    verb = "This test fails and has" if len(tests) == 1 else "These tests fail and have"
+    name = unique(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), others)
+    return Problem(name, title_of(tests), f"{verb} to pass:\n{listed}\n", tuple(tests), suite, parts=parts)
+
+
+def title_of(tests: Sequence[str]) -> str:
+    """What a problem is called that these tests show."""
+    return f"{tests[0]} fails" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
 
 
 def unique(name: str, others: Sequence[Problem]) -> str:
@@ -82,10 +115,11 @@ def unique(name: str, others: Sequence[Problem]) -> str:
     return next(each for each in (short, *(f"{short}-{n}" for n in range(2, len(taken) + 3))) if each not in taken)
 
 
-def measured(project: Project, backend: Backend, files: Mapping[str, bytes]) -> Spectrum:
-    """Which lines the suite runs on these files. Raises Unmeasured, SandboxError."""
+def measured(project: Project, backend: Backend, files: Mapping[str, bytes], only: Sequence[str] = ()) -> Spectrum:
+    """Which lines the suite, or `only` these tests of it, runs on these files. Raises Unmeasured, SandboxError."""
+    command = project.command.on(only or project.command.targets)
     with Sandbox(backend, project.spec) as sandbox:
-        return measure_suite(sandbox, files, project.command.whole(), project.timeout_s * MEASURED_TIMES)
+        return measure_suite(sandbox, files, command, project.timeout_s * MEASURED_TIMES)
 
 
 def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
@@ -94,6 +128,21 @@ def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
     except Unmeasured as error:
         say(f"{project.name}: tests that fail for one reason cannot be told, so each is a problem of its own ({error})")
         return None
+
+
+def _suspects(spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[int]:
+    """The groups of lines that all these tests run and that are the most suspicious; none where nothing is known."""
+    if spectrum is None or not {*tests} <= {*spectrum.tests}:
+        return frozenset()
+    wanted = {spectrum.tests.index(test) for test in tests}
+    used = {group for lines in spectrum.lines.values() for group in lines.values()}
+    scores = {
+        n: ochiai(spectrum.by_group[n])
+        for n in used
+        if wanted <= spectrum.groups[n] and AT_IMPORT not in spectrum.groups[n]
+    }
+    most = max(scores.values(), default=0.0)
+    return frozenset(n for n, score in scores.items() if score == most)
 
 
 def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: str) -> str:
@@ -150,6 +199,8 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         statement=problem.statement,
         fail_to_pass=list(problem.tests),
         pass_to_pass=near,
+        # What tests share is no place for a fix; left open, an agent would spend its time there.
+        readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
     )
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.from_commit import guess_setup
-from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, resolve_commit
+from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, read_at, resolve_commit
 from stackrank.env.environment import Environment
 from stackrank.env.inject.reach import TestCommand, default_command
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.task import Limits
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,12 @@ def open_project(path: Path, wishes: Wishes) -> Project:
     commit = resolve_commit(place, "HEAD")
     if dirty := _dirty(place):
         raise BenchmarkError(
-            f"{place} has changes that are not committed ({_some(dirty)}): commit or stash them, so that a fix is for "
+            f"{place} has changes that are not committed ({some(dirty)}): commit or stash them, so that a fix is for "
             "what you have"
         )
     if modules := _submodules(place, commit):
         raise BenchmarkError(
-            f"{place} has submodules ({_some(modules)}), whose files are in none of its commits: run fix in a "
+            f"{place} has submodules ({some(modules)}), whose files are in none of its commits: run fix in a "
             "repository that has them as plain files"
         )
     files = CommitFiles(place, commit)
@@ -96,16 +99,44 @@ def require_apart(project: Project, out: Path) -> None:
         )
 
 
+def pointers(project: Project) -> list[str]:
+    """Files that git has only a pointer of: their content is in Git LFS and in no commit."""
+    attributes = [each for name, each in project.files.items() if name.endswith(".gitattributes")]
+    if not any(b"filter=lfs" in each for each in attributes):
+        return []
+    return [name for name, content in project.files.items() if content.startswith(_POINTER)]
+
+
 def _dirty(place: Path) -> list[str]:
-    """Tracked files that differ from the commit. `--no-optional-locks`: not even the index is refreshed on disk."""
+    """Tracked files that differ from the commit.
+
+    `--no-optional-locks`: not even the index is refreshed on disk. No program that the repository's settings name is
+    run: hooks, monitors and filters do what they like.
+    """
     if git(place, "rev-parse", "--is-bare-repository").strip() == b"true":
         return []
-    out = git(
-        place, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status",
-        "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=none",
-    )  # fmt: skip
-    entries = out.decode("utf-8", "replace").split("\0")
-    return [each[3:] for each in entries if len(each) > 3]
+    names = git(place, "config", "--list", "--name-only", "-z").decode("utf-8", "surrogateescape").split("\0")
+    off = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null"}
+    for name in names:
+        if name.startswith("filter.") and name.endswith((".clean", ".process", ".required")):
+            off[name] = "false" if name.endswith(".required") else ""
+    settings = {"GIT_CONFIG_COUNT": str(len(off))}
+    for number, (name, value) in enumerate(off.items()):
+        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    how = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
+    out = git(place, "--no-optional-locks", "status", *how, variables=settings)
+    entries = [each for each in out.decode("utf-8", "surrogateescape").split("\0") if each]
+    return [each[3:] for each in entries if each[:2] != " M" or not _is_pointed_at(place, each[3:])]
+
+
+def _is_pointed_at(place: Path, path: str) -> bool:
+    """Whether the committed file is a pointer of Git LFS to the content that the file has now."""
+    committed = read_at(place, "HEAD", [path]).get(path, b"")
+    if not committed.startswith(_POINTER) or not (place / path).is_file():
+        return False
+    with (place / path).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return f"oid sha256:{digest}\n".encode() in committed
 
 
 def _submodules(place: Path, commit: str) -> list[str]:
@@ -113,6 +144,7 @@ def _submodules(place: Path, commit: str) -> list[str]:
     return [each.partition("\t")[2] for each in entries if each.startswith("160000 ")]
 
 
-def _some(names: Iterable[str]) -> str:
-    listed = list(names)
+def some(names: Iterable[str]) -> str:
+    """The first of several names, for a sentence."""
+    listed = [name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names]
     return ", ".join(listed[:3]) + (", ..." if len(listed) > 3 else "")

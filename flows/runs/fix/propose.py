@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pathspec import GitIgnoreSpec
+from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.proposals import Proposals
@@ -17,8 +18,9 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
 from stackrank.env.sandbox.base import Backend
 from stackrank.flows.runs.fix.evidence import gather, surety
-from stackrank.flows.runs.fix.problems import Problem
+from stackrank.flows.runs.fix.problems import Problem, title_of
 from stackrank.flows.runs.fix.project import Project
+from stackrank.flows.runs.fix.publish import require_applies
 from stackrank.terms import Verdict
 
 Row = dict[str, Any]
@@ -57,6 +59,7 @@ def propose(
         show(number, len(candidates))
         problem, episodes = _together(found), [each for _, own, _ in found for each in own]
         try:
+            require_applies(project.repository, project.commit, problem.test_diff + diff)
             evidence = gather(
                 store.engine, project, backend, problem, diff,
                 times=times, episodes=episodes, played=sum(number for _, _, number in found),
@@ -64,13 +67,25 @@ def propose(
         except (BenchmarkError, PatchError) as error:
             without[problem.name] = f"a change was left out: {error}"
             continue
+        evidence["covers"] = [each.name for each in problems if {*each.tests} <= {*evidence["mended"]}]
         rows.append(_row(project, problem, run_id, out, diff, episodes[0], evidence))
-    for problem in problems:  # which the change for another one mends too
-        if any(set(problem.tests) <= {*row["evidence"]["mended"]} for row in rows):
-            without.pop(problem.name, None)
+    for name in {name for row in rows for name in row["evidence"]["covers"]}:
+        without.pop(name, None)
     show(len(candidates), len(candidates))
     rows.sort(key=lambda row: -row["surety"])
     return Proposals(store.engine).propose(rows), without
+
+
+def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> set[str]:
+    """Names of the problems of which an episode of the run mended some tests and not all: they may have two causes."""
+    found: set[str] = set()
+    for problem in problems:
+        ids = [each["id"] for each in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
+        for episode in queries.whole_episodes(engine, ids).values():
+            left = episode["score"].get("unfixed")
+            if left and len({*left} & {*problem.tests}) < len(problem.tests):
+                found.add(problem.name)
+    return found
 
 
 def _together(found: Sequence[Candidate]) -> Problem:
@@ -79,7 +94,7 @@ def _together(found: Sequence[Candidate]) -> Problem:
     if len(found) == 1:
         return first
     tests = tuple(dict.fromkeys(test for problem, _, _ in found for test in problem.tests))
-    return replace(first, title=f"{tests[0]} fails, and {len(tests) - 1} more", tests=tests)
+    return replace(first, title=title_of(tests), tests=tests)
 
 
 def by_change(

@@ -18,6 +18,7 @@ from typing import Any
 from stackrank.db.proposals import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
+from stackrank.env.git_environment import UNCONFIGURED
 from stackrank.flows.runs.fix.solved import write_solved
 from stackrank.home import locked
 from stackrank.terms import DecisionKind
@@ -30,7 +31,8 @@ _AUTHOR = {
     for role in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "stackrank"), ("EMAIL", "stackrank@localhost"))
 }
-_ALONE = {**_AUTHOR, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+_CONFIG = "[safe]\n\tdirectory = *\n[core]\n\tsplitIndex = false\n"
+"""All settings that git has here. What git starts to read a repository of another user heeds no `-c`."""
 _PATCH = re.compile(r"\d{4,}-.*\.patch")
 
 
@@ -64,10 +66,16 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     name = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
     with locked(f"publishing/{name}"), tempfile.TemporaryDirectory(prefix=".publishing-", dir=out) as name:
         made = Path(name)
+        patches: dict[int, Path] = {}
         if approved:
-            clone = _clone(approved, made / CLONE, repository or Path(approved[0]["repository"]))
-            patches = {each["id"]: _patch(clone, each, made) for each in approved}
-            done.conflicts = _branch(clone, approved[-1]["base"], patches)
+            alone = _alone(made)
+            clone = _clone(approved, made / CLONE, repository or Path(approved[0]["repository"]), alone)
+            for each in approved:
+                try:
+                    patches[each["id"]] = _patch(clone, each, made, alone)
+                except BenchmarkError as error:
+                    done.conflicts[each["id"]] = f"git makes no commit of it ({error})"
+            done.conflicts |= _branch(clone, approved[-1]["base"], patches, alone)
             done.clone = out / CLONE
         for old in out.iterdir():
             if _PATCH.fullmatch(old.name):
@@ -81,7 +89,35 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     return done
 
 
-def _clone(approved: Sequence[Mapping[str, Any]], place: Path, repository: Path) -> Path:
+def require_applies(repository: Path, base: str, diff: str) -> None:
+    """Raises BenchmarkError where git does not apply the diff to the commit. Nothing in the repository is written."""
+    if hidden := re.search(r"(?m)^(?:Binary files|Files) (?:a/|/dev/null).* differ$", diff):
+        raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
+    with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
+        variables = {**_alone(Path(name)), "GIT_INDEX_FILE": str(Path(name) / "index")}
+        off = ("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false")
+        git(repository, *off, "read-tree", base, variables=variables)
+        given = diff.encode("utf-8", "surrogateescape")
+        git(
+            repository,
+            *off,
+            "apply",
+            "--cached",
+            "--check",
+            "--whitespace=nowarn",
+            "-",
+            given=given,
+            variables=variables,
+        )
+
+
+def _alone(folder: Path) -> dict[str, str]:
+    """The variables for a git that heeds nobody's settings, those of which are in the folder."""
+    (folder / "gitconfig").write_text(_CONFIG, encoding="utf-8")
+    return {**_AUTHOR, **UNCONFIGURED, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
+
+
+def _clone(approved: Sequence[Mapping[str, Any]], place: Path, repository: Path, alone: Mapping[str, str]) -> Path:
     for each in approved:
         if not repository.is_dir() or not has_commit(repository, each["base"]):
             raise BenchmarkError(
@@ -89,22 +125,14 @@ def _clone(approved: Sequence[Mapping[str, Any]], place: Path, repository: Path)
                 "clone that has it with --repo"
             )
     # Objects are copied: a hard link would let a later git touch the user's.
-    git(
-        place.parent,
-        "clone",
-        "--quiet",
-        "--no-hardlinks",
-        "--no-checkout",
-        str(repository),
-        place.name,
-        variables=_ALONE,
-    )
+    how = ("--quiet", "--no-hardlinks", "--no-checkout", "--template=")
+    git(place.parent, "clone", *how, str(repository), place.name, variables=alone)
     return place
 
 
-def _patch(clone: Path, proposal: Mapping[str, Any], out: Path) -> Path:
+def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[str, str]) -> Path:
     """The proposal as one commit on its own base, written for `git am`; the test that stands for an issue is in it."""
-    git(clone, "checkout", "--quiet", "--force", "--detach", proposal["base"], variables=_ALONE)
+    git(clone, "checkout", "--quiet", "--force", "--detach", proposal["base"], variables=alone)
     for diff in filter(None, (proposal["test_diff"], proposal["diff"])):
         git(
             clone,
@@ -113,10 +141,10 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path) -> Path:
             "--whitespace=nowarn",
             "-",
             given=diff.encode("utf-8", "surrogateescape"),
-            variables=_ALONE,
+            variables=alone,
         )
     message = commit_message(proposal).encode()
-    git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", given=message, variables=_ALONE)
+    git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", given=message, variables=alone)
     arguments = (
         "-1",
         "--zero-commit",
@@ -125,19 +153,22 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path) -> Path:
         "--binary",
         f"--start-number={proposal['id']}",
     )
-    written = git(clone, "format-patch", *arguments, "-o", str(out), variables=_ALONE).decode().strip()
+    written = git(clone, "format-patch", *arguments, "-o", str(out), variables=alone).decode().strip()
     return Path(written)
 
 
-def _branch(clone: Path, base: str, patches: Mapping[int, Path]) -> dict[int, str]:
+def _branch(clone: Path, base: str, patches: Mapping[int, Path], alone: Mapping[str, str]) -> dict[int, str]:
     """All patches on one branch, in the order of their numbers. Returns those that do not go onto it -> why."""
-    git(clone, "checkout", "--quiet", "--force", "-B", BRANCH, base, variables=_ALONE)
+    git(clone, "checkout", "--quiet", "--force", "--detach", base, variables=alone)
+    # A branch of that name would be in the way of ours.
+    git(clone, "update-ref", "-d", f"refs/heads/{BRANCH.partition('/')[0]}")
+    git(clone, "checkout", "--quiet", "-B", BRANCH, variables=alone)
     conflicts: dict[int, str] = {}
     for number, patch in patches.items():
         try:
-            git(clone, "am", "--quiet", "--3way", "--keep-cr", "--no-gpg-sign", str(patch), variables=_ALONE)
+            git(clone, "am", "--quiet", "--3way", "--keep-cr", "--no-gpg-sign", str(patch), variables=alone)
         except BenchmarkError as error:
-            git(clone, "am", "--abort", variables=_ALONE)
+            git(clone, "am", "--abort", variables=alone)
             before = ", ".join(str(each) for each in patches if each < number and each not in conflicts) or "none"
             conflicts[number] = f"it does not apply after those approved before it ({before}): {error}"
     return conflicts

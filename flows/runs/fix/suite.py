@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -14,8 +14,11 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.flows.runs.fix.project import Project
 
-_OUTSIDE = re.compile(r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]")
-"""A test that fails like that wrote, or meant to write, where a sandbox lets nobody write."""
+_OUTSIDE = re.compile(
+    r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
+    r"|\bgaierror\b|Name or service not known|Temporary failure in name resolution|Network is unreachable"
+)
+"""A test that fails like that wrote where a sandbox lets nobody write, or asked for the network, which it has not."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Suite:
     """Test id -> the exception, one line."""
     flaky: tuple[str, ...]
     outside: tuple[str, ...] = ()
-    """Tests that fail because they write outside of the workspace, which is no problem of the program."""
+    """Tests that fail because they write outside of the workspace or need a network: no problem of the program."""
     leaves: frozenset[str] = frozenset()
     """New files that the tests leave in the workspace: no part of any change."""
 
@@ -38,16 +41,47 @@ class Suite:
 
 
 def run_suite(
-    project: Project, backend: Backend, changed: Mapping[str, bytes | None] | None = None, *, times: int
+    project: Project,
+    backend: Backend,
+    changed: Mapping[str, bytes | None] | None = None,
+    *,
+    times: int,
+    only: Sequence[str] = (),
 ) -> Suite:
-    """Run the suite `times` times, each in a sandbox of its own. `changed`: files with another content, None: gone.
+    """Run the suite `times` times, each in a sandbox of its own. `changed`: files with another content, None: gone;
+    `only`: these files or tests of it.
 
     Raises BenchmarkError where nothing can be told from it, SandboxError.
     """
-    files = {**project.files, **(changed or {})}
-    runs = [
-        _run(project, backend, {name: each for name, each in files.items() if each is not None}) for _ in range(times)
-    ]
+    return _agreed([_run(project, backend, changed or {}, only) for _ in range(times)])
+
+
+def run_again(
+    project: Project,
+    backend: Backend,
+    changed: Mapping[str, bytes | None],
+    before: Suite,
+    targets: Collection[str],
+    *,
+    times: int,
+) -> Suite:
+    """The suite with a change: run once, and the other times only where a test that passed before, or one of the
+    targets, does not pass now, since it may be flaky. Raises as `run_suite`.
+    """
+    runs = [_run(project, backend, changed, ())]
+    if not {*before.passing, *targets} <= _agreed(runs).passing:
+        runs += [_run(project, backend, changed, ()) for _ in range(times - 1)]
+    after = _agreed(runs)
+    known = {*before.flaky, *before.outside}
+    return replace(
+        after,
+        passing=after.passing - known,
+        failing={test: why for test, why in after.failing.items() if test not in known},
+        flaky=tuple(sorted({*before.flaky, *after.flaky})),
+    )
+
+
+def _agreed(runs: Sequence[tuple[TestReport, set[str]]]) -> Suite:
     reports = [report for report, _ in runs]
     seen = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, outside = set(), {}, [], []
@@ -69,20 +103,28 @@ def run_suite(
 def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
     """The suite without the tests that fail at the commit where `base` and the project part. Raises as `run_suite`."""
     given = resolve_commit(project.repository, base)
-    parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
+    try:
+        parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
+    except BenchmarkError:
+        raise BenchmarkError(
+            f"{project.repository} has no commit that both {base} and HEAD come from: fetch more of its history, or "
+            "name another --base"
+        ) from None
     before = run_suite(project.at(parted), backend, times=times)
     known = {*before.failing, *before.flaky, *before.outside}
     return replace(suite, failing={test: why for test, why in suite.failing.items() if test not in known})
 
 
-def _run(project: Project, backend: Backend, files: Mapping[str, bytes]) -> tuple[TestReport, set[str]]:
+def _run(
+    project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]
+) -> tuple[TestReport, set[str]]:
     """What the tests came to, and the new files that they left."""
+    files = {name: each for name, each in {**project.files, **changed}.items() if each is not None}
+    command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
     with Sandbox(backend, project.spec) as sandbox:
         sandbox.put(files)
         key = os.urandom(32)
-        result = sandbox.test(
-            project.command.whole("--continue-on-collection-errors"), project.timeout_s, key, score=True, every=True
-        )
+        result = sandbox.test(command, project.timeout_s, key, score=True, every=True)
         left = {path for path in sandbox.changes().files if path not in files}
     if result.timed_out:
         raise BenchmarkError(

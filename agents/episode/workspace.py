@@ -1,0 +1,47 @@
+"""What an agent is told of the workspace before its first step, so that it spends none on finding files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from stackrank.env.state import State, outcomes_of
+from stackrank.env.task import Task
+from stackrank.env.tools.listdir import marked
+from stackrank.env.tools.view import decode
+
+_MOST_FILES = 60
+_MOST_READ_ONLY = 4
+"""More read-only files than that in one folder are one line: nothing in them is to be mended."""
+_MOST_CODE = 2400
+"""Characters of the failing tests' file, if it is shown."""
+
+
+def listing(task: Task) -> tuple[str, ...]:
+    """The files, those that may be edited first. Folders of many files are one line where there are too many."""
+    groups: dict[tuple[bool, str], list[str]] = defaultdict(list)
+    for path in sorted(task.files):
+        folder, slash, _ = path.rpartition("/")
+        groups[not task.may_edit(path), folder + slash].append(path)
+    shown = {key: [marked(task, path) for path in paths] for key, paths in sorted(groups.items())}
+    for (read_only, folder), paths in shown.items():
+        if read_only and folder and len(paths) > _MOST_READ_ONLY:
+            shown[read_only, folder] = [f"{folder}  ({len(paths)} files, read-only)"]
+    while sum(map(len, shown.values())) > _MOST_FILES:
+        key = max((key for key in shown if key[1]), key=lambda key: len(shown[key]), default=None)
+        if key is None or len(shown[key]) == 1:
+            break
+        shown[key] = [f"{key[1]}  ({len(groups[key])} files{', read-only' if key[0] else ''})"]
+    lines = [line for group in shown.values() for line in group]
+    more = [f"... and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
+    return (*lines[:_MOST_FILES], *more)
+
+
+def failing_file(task: Task, first: State) -> str:
+    """The file of the tests that fail at the reset, with its path above it. Empty: there are several, or it is long.
+
+    A report of pytest shows the failing tests, but not the helpers and the data that they use.
+    """
+    files = {test.partition("::")[0] for test, outcome in outcomes_of(first).items() if outcome == "failed"}
+    content = task.files.get(min(files, default=""), b"")
+    code = decode(content).strip()
+    return f"{min(files)}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""

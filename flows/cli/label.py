@@ -1,0 +1,61 @@
+"""Command with which a person says something of a task or an episode: label."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stackrank.errors import UsageError
+from stackrank.flows.cli.options import Json, check_terms
+from stackrank.flows.cli.output import print_json, print_table
+from stackrank.terms import Label
+from stackrank.wording import moment, one_of, say
+
+app = typer.Typer()
+
+
+@app.command()
+def label(
+    word: Annotated[str | None, typer.Argument(metavar="[LABEL]", help=f"{one_of(Label)}.")] = None,
+    task: Annotated[str, typer.Option(help="Name of a task; its benchmark goes with it.")] = "",
+    benchmark: Annotated[str, typer.Option(help="The task's benchmark: its newest version that was played.")] = "",
+    episode: Annotated[int | None, typer.Option(help="An episode's number.")] = None,
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    take_back: Annotated[bool, typer.Option("--take-back", help="Take your own label back.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say something of a task or an episode; without LABEL, list what people say.
+
+    A task that is disputed, flaky, unclear or has a bug is left out of boards with --without-disputed.
+    """
+    from stackrank.db import queries
+    from stackrank.db.engine import connect
+    from stackrank.db.labels import Labels
+    from stackrank.settings import default_owner
+
+    engine = connect()
+    if word is not None:
+        check_terms("LABEL", [word], Label)
+        if bool(task) == (episode is not None) or bool(task) != bool(benchmark):
+            raise UsageError("name what it is about: --benchmark BENCHMARK --task TASK, or --episode NUMBER")
+        task_id = None
+        if task:
+            version = queries.benchmark(engine, benchmark)["id"]
+            task_id = next((row["id"] for row in queries.tasks(engine, version) if row["name"] == task), None)
+            if task_id is None:
+                raise UsageError(f"{benchmark} has no task {task!r} that was played: `stackrank tasks {benchmark}`")
+        person = default_owner()
+        Labels(engine).put(
+            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
+        )
+        say(f"{person} {'no longer says' if take_back else 'says'} {word} of {task or f'episode {episode}'}")
+    found = queries.labels(engine)
+    if as_json:
+        print_json(found)
+        return
+    shown = [{**row, "created_at": moment(row["created_at"])} for row in found]
+    columns = {
+        "task": "task", "episode_id": "episode", "label": "label", "person": "by", "reason": "why", "created_at": "when"
+    }  # fmt: skip
+    print_table(shown, columns, "Nobody has labelled a task or an episode: `stackrank label disputed --task ...`.")

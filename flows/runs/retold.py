@@ -1,0 +1,138 @@
+"""Observations as earlier versions worded them, beside today's: what a replay takes for the same."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stackrank.env.tools.grep import LONGEST_LINE
+from stackrank.env.tools.shown import clipped, without_filling, without_repeats
+
+_CREATED = re.compile(r"\A(Created .+): (?:0 lines replaced by )?(\d+)(?: lines?)?\.$", re.MULTILINE)
+_OWN_TESTS = re.compile(r"(is read-only: mend the program, not what tests it); tests of your own go into \S+")
+_PLACE = re.compile(r"^\[[^\n]+:\d+, [^\n]+, depth \d+.*\]$", re.MULTILINE)
+_EXCERPT = re.compile(r"(?:^ *\d+ (?:->|B |  )(?: .*)?\n|^ *\d+\n)+\Z", re.MULTILINE)
+_BELOW = re.compile(r"\n(Calls: .*)?\n?(Locals: .*)?")
+_LEFT_OUT = re.compile(r"\n\[\.\.\. \d+ characters left out: .*? \.\.\.\]\n")
+
+_FOUND_THEN = re.compile(r"(?P<path>.+?):(?P<number>\d+): (?P<text>.*)")
+_FOUND = re.compile(r"(?P<number>\d+): (?P<text>.*)")
+_MORE_FOUND = re.compile(r"\n\.\.\. and (\d+) more matches: .*\Z")
+
+
+class _Told(NamedTuple):
+    """What pdb told: by the commands, and of the place where the program stands. None: that was left out."""
+
+    said: str
+    rest: str
+    excerpt: str | None
+    place: str | None
+    calls: str | None
+    values: str | None
+
+
+def tells_the_same(before: str, now: str) -> bool:
+    """Whether an observation is the recorded one, but for how an earlier version told it.
+
+    Earlier versions showed pytest's filling and the source of a test with each of its parameters, counted the lines
+    that a new file replaces, and below the answers of pdb repeated them, left out more of them, and left out the place
+    where a breakpoint stops again. Where they left out the middle of a text, they showed more of its ends. The path
+    of a file stood in each line that a search found.
+    """
+    before, now = _today(before), _today(now)
+    if before == now or _kept_more(before, now) or _found_the_same(before, now):
+        return True
+    old, new = _parted(before), _parted(now)
+    if new.place is None:
+        return False
+    told = zip(old[2:], new[2:], strict=True)
+    same = all(None in (was, shown) or was == shown for was, shown in told)
+    return same and old.rest == new.rest and _within(old.said, new.said)
+
+
+def _today(text: str) -> str:
+    text = _OWN_TESTS.sub(r"\1", without_repeats(without_filling(text)))
+    return _CREATED.sub(r"\1: \2", text)
+
+
+def _parted(text: str) -> _Told:
+    places = [*_PLACE.finditer(text)]
+    if not places:
+        return _Told(_without_current_line(text), "", None, None, None, None)
+    place = places[-1]
+    head = text[: place.start()]
+    excerpt = _EXCERPT.search(head)
+    said = head[: excerpt.start()] if excerpt else head
+    below = _BELOW.match(text, place.end())
+    rest = text[below.end() if below else place.end() :]
+    calls, values = below.groups() if below else (None, None)
+    return _Told(_without_current_line(said), rest.strip(), excerpt and excerpt[0], place[0], calls, values)
+
+
+def _without_current_line(said: str) -> str:
+    """What pdb said without the line of code that it ends with: the excerpt may stand for it."""
+    return re.sub(r"\n-> .*\Z", "", said.rstrip())
+
+
+def _within(before: str, now: str) -> bool:
+    """Whether a text is the recorded one, or has more of it where the recorded one left something out."""
+    if _kept_more(before, now):
+        return True
+    first, *others = _LEFT_OUT.split(before)
+    if not others:
+        return before == now
+    if not now.startswith(first) or not now.endswith(others[-1]):
+        return False
+    at = len(first)
+    for piece in others:
+        at = now.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def _kept_more(before: str, now: str) -> bool:
+    """Whether both leave out their middle, and the recorded one less of it."""
+    was, shown = (
+        [(text[: cut.start()], text[cut.end() :]) for cut in _LEFT_OUT.finditer(text)] for text in (before, now)
+    )
+    return any(
+        len(head) > len(new_head) and head.startswith(new_head) and tail.endswith(new_tail)
+        for head, tail in was
+        for new_head, new_tail in shown
+    )
+
+
+def _found_the_same(before: str, now: str) -> bool:
+    """Whether a search found the same; the recorded one names the file in each line, and so shows fewer of them."""
+    was, shown = _found(before, _FOUND_THEN), _found(now, _FOUND)
+    if not was.lines or was.all != shown.all or len(was.lines) > len(shown.lines):
+        return False
+    return all(
+        old == new
+        or (old[:2] == new[:2] and len(old[2]) == LONGEST_LINE and new[2] == clipped(old[2] + "...", LONGEST_LINE))
+        for old, new in zip(was.lines, shown.lines, strict=False)
+    )
+
+
+class _Found(NamedTuple):
+    lines: list[tuple[str, str, str]]
+    """File, number and text."""
+    all: int
+    """With those that are not shown. Less than none: this is nothing that a search found."""
+
+
+def _found(text: str, form: re.Pattern[str]) -> _Found:
+    more = _MORE_FOUND.search(text)
+    lines: list[tuple[str, str, str]] = []
+    path = ""
+    for line in (text[: more.start()] if more else text).split("\n"):
+        match = form.fullmatch(line)
+        if match is None and form is _FOUND:
+            path = line
+        elif match is None:
+            return _Found([], -1)
+        else:
+            lines.append((match.groupdict().get("path", path), match["number"], match["text"]))
+    return _Found(lines, len(lines) + (int(more[1]) if more else 0))
