@@ -43,7 +43,7 @@ lint: ## ruff, mypy and shellcheck
 	$(VENV)/mypy -p stackrank
 	$(VENV)/shellcheck -x -P deploy/setup deploy/setup/*.sh deploy/sandbox/*.sh deploy/images/*.sh deploy/compose/*.sh .ci/run
 
-screenshots: ## pictures of every page of the dashboard, light and dark, in build/screenshots
+screenshots: ## pictures of every page of the dashboard in build/screenshots: four sets of data, light and dark, four sizes
 	@deploy/setup/setup.sh test
 	$(VENV)/python -m tests.dashboard.screenshots build/screenshots $(SCREENSHOTS_ARGS)
 

@@ -16,14 +16,17 @@ from typing import Any
 import pytest
 import yaml
 
+from stackrank.db.engine import connect
+from stackrank.flows.services.metrics import DatabaseCollector
 from tests.postgres import PASSWORD, cluster
+from tests.support.databases import Databases
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 COMPOSE = DEPLOY / "compose"
 
 
 def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
-    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
+    for path in sorted((DEPLOY / "kubernetes").rglob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
             yield path.name, document
 
@@ -59,8 +62,10 @@ def test_a_manifest_with_a_mistake_is_refused() -> None:
 
 def test_what_the_manifests_name_is_there() -> None:
     files = {path.name for path in (DEPLOY / "kubernetes").glob("*.yaml")}
-    (kustomization,) = of_kind("Kustomization")
-    assert set(kustomization["resources"]) == files - {"kustomization.yaml", "secrets.example.yaml"}
+    base, overlay = sorted(of_kind("Kustomization"), key=lambda each: ".." in each["resources"])
+    assert set(base["resources"]) == files - {"kustomization.yaml", "secrets.example.yaml"}
+    files = {path.name for path in (DEPLOY / "kubernetes" / "autoscaling").glob("*.yaml")}
+    assert set(overlay["resources"]) == files - {"kustomization.yaml"} | {".."}
     (secret,) = of_kind("Secret")
     services = {service["metadata"]["name"]: service for service in of_kind("Service")}
     labels = [workload["spec"]["selector"]["matchLabels"] for workload in of_kind("Deployment", "StatefulSet")]
@@ -81,6 +86,29 @@ def test_what_the_manifests_name_is_there() -> None:
                 if variable["name"].endswith("_FILE"):
                     assert Path(variable["value"]).name in secret["stringData"]
             assert container["resources"]["limits"]["memory"]
+
+
+def test_playing_workers_are_left_in_peace() -> None:
+    """No probe that asks Prefect ends them, no update changes the schema under them, and they go one at a time."""
+    (worker,) = [each for each in of_kind("Deployment") if each["metadata"]["name"] == "worker"]
+    assert not any("livenessProbe" in container for container in pod_of(worker)["containers"])
+    for workload in of_kind("Deployment", "StatefulSet"):
+        names = {
+            variable["name"] for container in pod_of(workload)["containers"] for variable in container.get("env", [])
+        }
+        assert "STACKRANK_AUTO_MIGRATE" not in names
+    (budget,) = of_kind("PodDisruptionBudget")
+    assert budget["spec"]["maxUnavailable"] == 1 and budget["spec"]["selector"] == worker["spec"]["selector"]
+    (scaling,) = of_kind("HorizontalPodAutoscaler")
+    assert scaling["spec"]["scaleTargetRef"]["name"] == "worker"
+    assert worker["spec"]["replicas"] >= scaling["spec"]["minReplicas"]
+
+
+def test_what_scales_workers_is_a_metric(databases: Databases, tmp_path: Path) -> None:
+    (scaling,) = of_kind("HorizontalPodAutoscaler")
+    (metric,) = scaling["spec"]["metrics"]
+    served = {each.name for each in DatabaseCollector(connect(databases.empty(tmp_path / "x.db"))).collect()}
+    assert metric["external"]["metric"]["name"] in served
 
 
 def test_only_the_sandbox_engine_is_privileged() -> None:

@@ -138,6 +138,37 @@ def test_an_episode_with_a_server_is_replayed_and_exported(
 
 
 @pytest.mark.slow
+def test_an_answer_that_varies_is_told_apart_from_a_difference(
+    stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a server says may be another thing each time; what it does to the workspace may not."""
+
+    def played(*asked: Entry) -> dict[str, Any]:
+        script = [*asked, call("listdir"), call("submit")]
+
+        def answer(body: dict[str, Any]) -> Entry:
+            return script[sum(message["role"] == "assistant" for message in body["messages"])]
+
+        with OpenAIServer(answer) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+            entrant = {"agent": "llm", "model": "scripted", "tools": "listdir,rewrite+other"}
+            run_id = _run({"entrants": [entrant], "mcp": {"other": BY_HAND}, "tasks": ["vat-table"]})
+        (row,) = queries.episodes(connect(), run_id)
+        return stackrank("replay", str(row["id"]), "--json").json()
+
+    varies = played(call("other_clock"), call("other_echo", text="hello"), call("other_clock"))
+    assert varies["replayed"] == "same but for 2 answers of MCP servers" and varies["difference"] is None
+    assert [each["step"] for each in varies["told_otherwise"]] == [1, 3]
+    assert "+it is " in varies["told_otherwise"][0]["diff"]
+    told = stackrank("replay", "1")
+    assert told.status == 0 and "same but for 2 answers" in told.out and "step 1 (other_clock)" in told.out
+    assert stackrank("trace", "1", "--json").json()["replayed"] == varies["replayed"]
+    wrote = played(call("other_clock"), call("other_clock", path="now.txt"))
+    assert wrote["replayed"] == "step 2" and "now.txt" in wrote["difference"]["diff"]
+
+
+@pytest.mark.slow
 def test_an_episode_with_a_server_is_killed_and_gone_on_with(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ from stackrank.terms import StopReason
 from tests.agents.conftest import play_real
 from tests.env.conftest import cart
 
+pytestmark = pytest.mark.slow  # by its time
+
 
 def played(seed: int, tools: str = "full", steps: int = 40, attempt: int = 1) -> tuple[StopReason, list[Step]]:
     outcome, recorded = play_real(cart(), RandomAgent(), tools, Budget(steps=steps, repeats=None), seed, attempt)

@@ -3,8 +3,8 @@
     python -m tests.bench.bench_cost [--rounds N] [--backend bubblewrap]
 
 Milliseconds of a processor, not of a clock, so that other programs of the machine change little: this process by its
-own account, what runs in a sandbox by its control group, bubblewrap itself as our children, the engine by its daemons
-and the containers' shims (other people's containers count there too). Sandboxes are taken as from a pool that has
+own account, what runs in a sandbox by its control group, what forks sandboxes by one too, the engine by its daemons and
+the containers' shims (other people's containers count there too). Sandboxes are taken as from a pool that has
 exactly those ready that the episode needs. Medians of some episodes.
 """
 
@@ -28,13 +28,17 @@ from rich.table import Table
 
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox import cgroups
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
-from stackrank.env.sandbox.bubblewrap import isolation
+from stackrank.env.sandbox.bubblewrap import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap_mounts import system_mounts
+from stackrank.env.sandbox.bubblewrap_start import isolation
 from stackrank.env.sandbox.cgroups import Cgroup
 from stackrank.env.sandbox.client import FIXED_ENVIRONMENT, Sandbox
+from stackrank.env.sandbox.factory import Factory
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.registry import backend
+from stackrank.env.task import Limits
 from tests.bench.bench_env import EVERYTHING, SCRIPT, TASK
 
 MOST = {"bubblewrap": 500.0, "docker": 900.0}
@@ -57,7 +61,7 @@ class Meter:
         self._given: dict[Sandbox, float] = {}
         self._groups: dict[Sandbox, Cgroup] = {}
         self._shims_of: dict[Sandbox, psutil.Process] = {}
-        self._inside = self._shims = self._measuring = 0.0
+        self._shims = self._measuring = 0.0
 
     def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
         """As a pool makes one."""
@@ -75,7 +79,6 @@ class Meter:
         def close() -> None:
             if sandbox in self._given:  # what is gone cannot be asked any more
                 used = self._used(sandbox)
-                self._inside += used
                 self._shims += _used_by(self._shims_of.get(sandbox))
                 if not spec.warm:
                     self.costs[VERDICT] += used - self._given[sandbox]
@@ -87,7 +90,7 @@ class Meter:
 
     def play(self) -> Costs:
         """Play the episode and say what each part used, in seconds."""
-        ours, children, daemons = time.process_time(), _children_s(), self._daemons_s()
+        ours, makers = time.process_time(), self._makers_s()
         with DebugEnv(TASK, EVERYTHING, self.new_sandbox, end_when_solved=False) as env:
             env.reset()
             used = self._used(env.sandbox)
@@ -102,8 +105,7 @@ class Meter:
             if thread.name == "sandbox-close":
                 thread.join()
         # Of a container that ends, the shim's last work is counted nowhere.
-        engine = self._shims + self._daemons_s() - daemons
-        self.costs[ENDS] = engine if self._kind.name == "docker" else _children_s() - children - self._inside
+        self.costs[ENDS] = self._shims + self._makers_s() - makers
         self.costs["this process"] = time.process_time() - ours - self._measuring
         return self.costs
 
@@ -129,10 +131,23 @@ class Meter:
                 self._groups.setdefault(sandbox, Cgroup((Path(f"/sys/fs/cgroup/{controllers}{path}"),)))
         self._measuring += time.thread_time() - started
 
-    def _daemons_s(self) -> float:
-        if self._kind.name != "docker":
-            return 0.0
+    def _makers_s(self) -> float:
+        if isinstance(self._kind, BubblewrapBackend):
+            return sum(each.used_s() for each in FACTORIES.values())
         return sum(_used_by(each) for each in psutil.process_iter(["name"]) if each.info["name"] in DAEMONS)
+
+
+FACTORIES: dict[Factory, Cgroup] = {}
+"""A control group for each, in which the processes that it forks stay until they get their sandbox's."""
+
+
+def watch_factories(kind: BubblewrapBackend) -> None:
+    """Count what those that are there use."""
+    for factory in kind.factories.all():
+        group = cgroups.make(Limits(memory_mb=1 << 14, pids=1 << 12, cpus=64))
+        assert group is not None, "processor time is counted by control groups, which this user may not make"
+        group.add(factory.pid)
+        FACTORIES[factory] = group
 
 
 def _children_s() -> float:
@@ -224,6 +239,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{name} is left out: {error}", file=sys.stderr)
             continue
         Meter(kind).play()  # what is done once for a process
+        if isinstance(kind, BubblewrapBackend):
+            watch_factories(kind)
         found[name] = middle([Meter(kind).play() for _ in range(chosen.rounds)])
     return 0 if report(found, floors(chosen.rounds)) else 1
 

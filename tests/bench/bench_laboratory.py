@@ -123,6 +123,8 @@ def main() -> None:
     with Sandbox(kind, spec_for(tasks[0])) as sandbox:
         for task in tasks:
             sandbox.put(task.files, fresh=True)
+            # The second run counts: what a first one imports is not the tests' own.
+            run(sandbox, task, "", PLAIN)
             found += [(seconds, task, test) for test, seconds in run(sandbox, task, "", PLAIN)[0].items()]
     longest = sorted(found, key=lambda row: -row[0])[: options.tests]
     table = Table(title="times the test's own length")

@@ -4,8 +4,8 @@ Three series of runs are played by four processes on one PostgreSQL; whenever a 
 made. Episodes have no sandbox and take some tenths of a second; the driver and the claims are the real ones. Every so
 often one of the processes is killed, and another takes its place. At the end everything is played to its end.
 
-Printed is one JSON document; the exit status is 1 where an episode was lost or doubled, or the memory of a process that
-was never killed grew by more than a fifth.
+Printed is one JSON document; the exit status is 1 where an episode was lost or doubled, a counter is wrong, or the
+memory of a process that was never killed grew by more than a fifth.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 import psutil
 from sqlalchemy import func, select
 
-from stackrank.db import queries
+from stackrank.db import counters, queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
 from stackrank.db.rows import Claimed
@@ -150,6 +150,7 @@ def _counted(store: Store) -> dict[str, Any]:
     with store.engine.connect() as connection:
         doubled = len(connection.execute(twice.having(func.count() > 1)).all())
         wrong = len(connection.execute(steps).all())
+        counted = len(counters.differences(connection))
     return {
         "runs": len(runs),
         "unfinished_runs": sum(run["status"] != RunStatus.FINISHED for run in runs),
@@ -157,6 +158,7 @@ def _counted(store: Store) -> dict[str, Any]:
         "interruptions": queries.health(store.engine, runs=100_000)["interruptions"],
         "lost": sum(run["episodes_total"] - run["resolved"] for run in runs),
         "doubled": doubled + wrong,
+        "wrong_counters": counted,
     }
 
 
@@ -175,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     found = soak(asked.minutes * 60, asked.kill_every)
     print(json.dumps(found, indent=2))
-    bad = ("lost", "doubled", "unfinished_runs", "failed_processes")
+    bad = ("lost", "doubled", "wrong_counters", "unfinished_runs", "failed_processes")
     return 1 if any(found[name] for name in bad) or found["memory_growth"] > 0.2 else 0
 
 

@@ -1,40 +1,99 @@
-"""Pictures of every page, light and dark: `python -m tests.dashboard.screenshots FOLDER`, or `make screenshots`.
+"""Pictures of every page on four sets of data: `python -m tests.dashboard.screenshots FOLDER`, or `make screenshots`.
 
-The database is the one that `STACKRANK_DATABASE_URL` names, else a lifelike one made for the purpose.
+FOLDER/DATA/NAME-SCHEME-WIDTH.png is what a person sees of a page who scrolls down; FOLDER/DATA/sheets/NAME.png shows
+all pictures of a page together. Ends with 1 where a page shows an exception, writes errors to the console, or is wider
+than its window.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote_plus
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.engine import connect
+from stackrank.db.store import Store
+from tests.bench.big_database import fill
+from tests.dashboard.browsing import ARGUMENTS, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
+from tests.dashboard.traces import add_many
 
+SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
+FEW = (SIZES[0], SIZES[3])
+"""Sizes of the pictures of other data than the demo's."""
+SCHEMES = ("light", "dark")
 FOR_DOCS = ("leaderboard", "compare", "tool-sets", "episode")
+_HIGHEST = 2400
+"""Pixels of the highest picture."""
+_SHEET = 0.4
+"""The scale of pictures on a sheet."""
 
 
-def pages(engine: Engine) -> dict[str, str]:
-    """Name and address of each picture: with the first pair that differs in its debugger, and a session of that."""
-    pairs = queries.tool_sets(engine)
-    if not pairs:
-        names = ("leaderboard", "compare", "tool_sets", "failures", "tasks", "runs", "episodes", "run", "episode")
+def _demo(engine: Engine) -> None:
+    seed(engine, tasks=20, attempts=2)
+
+
+def _large(engine: Engine) -> None:
+    fill(engine, episodes=10_000, steps=100_000)
+
+
+def _running(engine: Engine) -> None:
+    made = seed(engine, runs=2, tasks=6)
+    playing = queries.episodes(engine, made.live_run, status="running", limit=1)[0]["id"]
+    add_many(Store(engine), playing, 7)
+
+
+DATA: dict[str, Callable[[Engine], None]] = {
+    "demo": _demo,
+    "empty": lambda engine: None,
+    "large": _large,
+    "running": _running,
+}
+
+
+def _of_running(engine: Engine) -> dict[str, str]:
+    run = queries.runs(engine, status="running", limit=1)[0]["id"]
+    ended, playing = (queries.episodes(engine, run, status=state, limit=1)[0]["id"] for state in ("done", "running"))
+    return {
+        "overview": "/",
+        "leaderboard": f"/leaderboard?lb_run={run}",
+        "runs": "/runs",
+        "run": f"/run?id={run}",
+        "run-episodes": f"/run?id={run}&run_tab=Episodes",
+        "episodes": f"/episodes?ep_run={run}",
+        "episode": f"/episode?id={ended}",
+        "episode-playing": f"/episode?id={playing}",
+    }
+
+
+def pages(engine: Engine, data: str) -> dict[str, str]:
+    """Name and address of each page: with the first pair that differs in its debugger, and a session of that."""
+    if data == "running":
+        return _of_running(engine)
+    if not queries.runs(engine, limit=1):
+        names = ("leaderboard", "compare", "tool_sets", "failures", "tasks", "runs", "episodes", "proposals")
+        names += ("run", "episode", "task", "against", "diverge")
         return {"overview": "/", **{name: f"/{name}" for name in names}}
-    pair = pairs[0]
-    first, second = pair["first"]["entrant_id"], pair["second"]["entrant_id"]
+    pair = next(iter(queries.tool_sets(engine)), None)
+    best, other_one = queries.leaderboard(engine)[:2]
+    sides = (pair["first"], pair["second"]) if pair else (best, other_one)
+    first, second = (side["entrant_id"] for side in sides)
     pick = f"{first}%2C{second}"
-    task = (pair["only_second"] or [row["task"] for row in pair["by_task"]])[0]
-    one, other = (queries.episodes(engine, entrant_id=side, task=task, limit=1)[0]["id"] for side in (first, second))
+    task = (pair["only_second"] or [row["task"] for row in pair["by_task"]])[0] if pair else None
+    ended = [run["id"] for run in queries.runs(engine, status="finished", limit=2)]
+    found = (queries.episodes(engine, ended[0], entrant_id=side, task=task, limit=1) for side in (first, second))
+    one, other = (each[0]["id"] for each in found)
     paused = [step["index"] for step in queries.steps(engine, other) if step["state"].get("locals")]
     return {
         "overview": "/",
@@ -44,75 +103,139 @@ def pages(engine: Engine) -> dict[str, str]:
         "leaderboard-reliability": "/leaderboard?lb_tab=Reliability",
         "compare": f"/compare?cmp_pick={pick}",
         "compare-categories": f"/compare?cmp_pick={pick}&cmp_tab=By+category",
-        "tool-sets": f"/tool_sets?ts_entrant={quote_plus(pair['second']['entrant'])}",
+        "tool-sets": f"/tool_sets?ts_entrant={quote_plus(sides[1]['entrant'])}",
         "failures": "/failures",
         "failures-where": "/failures?fp_tab=Where+it+went+wrong",
         "failures-aside": "/failures?fp_tab=Not+the+entrant%27s+fault",
         "tasks": "/tasks",
+        "tasks-decisive": "/tasks?tk_show=decisive",
+        "proposals": "/proposals",
         "task": "/task?id=1",
         "runs": "/runs",
         "run": "/run?id=1",
         "run-specification": "/run?id=1&run_tab=Specification",
+        "against": f"/against?a={ended[1]}&b={ended[0]}",
         "episodes": "/episodes",
+        "episodes-query": "/episodes?ep_query=text%3A%22assert%22+verdict%3Aunresolved",
         "episode": f"/episode?id={other}&step={(paused or [1])[0]}",
         "diverge": f"/diverge?a={one}&b={other}",
-    }
+    } | ({"episode-long": "/episode?id=1&step=500"} if data == "large" else {})
 
 
-def shoot(address: str, folder: Path, wanted: dict[str, str], schemes: list[str]) -> None:
-    """Write FOLDER/NAME-SCHEME.png for each page."""
-    browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
-        for scheme in schemes:
-            context = browser.new_context(viewport={"width": 1360, "height": 900}, base_url=address)
-            page = context.new_page()
-            page.emulate_media(color_scheme=scheme)
-            for name, path in wanted.items():
-                page.goto(path)
-                page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=90_000)
-                page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=90_000)
-                page.wait_for_timeout(1500)
-                # The page scrolls inside; the picture shows all of it, as far as a person would scroll.
-                height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-                page.set_viewport_size({"width": 1360, "height": max(500, min(2400, height + 60))})
-                page.wait_for_timeout(800)
-                page.screenshot(path=folder / f"{name}-{scheme}.png")
-                page.set_viewport_size({"width": 1360, "height": 900})
-                print(folder / f"{name}-{scheme}.png", flush=True)
-            context.close()
-        browser.close()
+def _beat(store: Store, runs: Sequence[int]) -> None:
+    """Runs that go on say so, or pages would call them stalled."""
+    for run in runs:
+        store.heartbeat(run)
+
+
+def _picture(page: Page, file: Path, size: tuple[int, int]) -> str:
+    """Write what a page shows in a window of this size; says what is wrong with it."""
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_timeout(300)
+    within = page.evaluate("(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.documentElement)")
+    if not page.locator(".st-key-trace_header").count():  # beside a debugger, which takes the window's height
+        # The page scrolls inside: a window as high as all of it, as far as a person would scroll.
+        needed = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        page.set_viewport_size({"width": width, "height": max(height, min(_HIGHEST, needed + 60))})
+        page.wait_for_timeout(300)
+    page.screenshot(path=file)
+    return f"{file.name}: {within} pixels wider than the window" if within > 0 else ""
+
+
+def shoot(
+    browser: Browser,
+    address: str,
+    folder: Path,
+    wanted: dict[str, str],
+    sizes: Sequence[tuple[int, int]],
+    before: Callable[[], None],
+) -> list[str]:
+    """Write the pictures of these pages; says what is wrong with them."""
+    wrong: list[str] = []
+    for scheme in SCHEMES:
+        context = browser.new_context(base_url=address, color_scheme=scheme)  # type: ignore[arg-type]
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        heard: list[str] = []
+        page.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
+        for name, path in wanted.items():
+            page.set_viewport_size({"width": sizes[0][0], "height": sizes[0][1]})
+            before()
+            page.goto(path)
+            ready(page)
+            page.wait_for_timeout(800)
+            wrong += [_picture(page, folder / f"{name}-{scheme}-{size[0]}.png", size) for size in sizes]
+            wrong += [f"{name}-{scheme}: {text}" for text in heard]
+            heard.clear()
+            print(folder / name, scheme, flush=True)
+        context.close()
+    return [text for text in wrong if text]
+
+
+def sheet(folder: Path, name: str, sizes: Sequence[tuple[int, int]]) -> None:
+    """All pictures of a page side by side, a row for each scheme."""
+    rows = []
+    for scheme in SCHEMES:
+        row = []
+        for width, _ in sizes:
+            with Image.open(folder / f"{name}-{scheme}-{width}.png") as picture:
+                row.append(picture.convert("RGB").resize([round(_SHEET * side) for side in picture.size]))
+        rows.append(row)
+    wide = max(sum(each.width + 8 for each in row) for row in rows)
+    whole = Image.new("RGB", (wide, sum(max(each.height for each in row) + 8 for row in rows)), "#888888")
+    y = 0
+    for row in rows:
+        x = 0
+        for each in row:
+            whole.paste(each, (x, y))
+            x += each.width + 8
+        y += max(each.height for each in row) + 8
+    whole.save(folder / "sheets" / f"{name}.png")
 
 
 def for_docs(folder: Path, docs: Path) -> None:
     """The pictures that the documentation shows, in few bytes: not too high, 128 colours."""
     for name in FOR_DOCS:
-        with Image.open(folder / f"{name}-light.png") as picture:
+        with Image.open(folder / f"{name}-light-{SIZES[0][0]}.png") as picture:
             cut = picture.convert("RGB").crop((0, 0, picture.width, min(picture.height, 1150)))
             cut.quantize(128).save(docs / f"{name}.png", optimize=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> int:
+    """Take the pictures; 1 where something is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--data", nargs="*", choices=DATA, default=list(DATA))
     parser.add_argument("--only", nargs="*", help="names of pages")
-    parser.add_argument("--schemes", nargs="*", choices=["light", "dark"], default=["light", "dark"])
-    parser.add_argument("--empty", action="store_true", help="of a database without anything in it")
     parser.add_argument("--docs", type=Path, help="folder for the four pictures of the documentation")
     given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as made:
-        url = os.environ.get("STACKRANK_DATABASE_URL") or f"sqlite:///{made}/lifelike.db"
-        engine = connect(url)
-        if not given.empty and not queries.runs(engine, limit=1):
-            seed(engine, tasks=40, attempts=3)
-        wanted = {name: path for name, path in pages(engine).items() if not given.only or name in given.only}
-        engine.dispose()
-        with serve(url, Path(made)) as address:
-            shoot(address, given.folder, wanted, given.schemes)
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    wrong: list[str] = []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+        for data in given.data:
+            sizes = SIZES if data == "demo" else FEW
+            (given.folder / data / "sheets").mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory() as made:
+                url = f"sqlite:///{made}/{data}.db"
+                engine = connect(url)
+                DATA[data](engine)
+                named = pages(engine, data)
+                going = [run["id"] for run in queries.runs(engine, status="running")]
+                wanted = {name: path for name, path in named.items() if not given.only or name in given.only}
+                with serve(url, Path(made)) as address:
+                    beats = partial(_beat, Store(engine), going)
+                    wrong += shoot(browser, address, given.folder / data, wanted, sizes, beats)
+                engine.dispose()
+            for name in wanted:
+                sheet(given.folder / data, name, sizes)
+        browser.close()
     if given.docs:
-        for_docs(given.folder, given.docs)
+        for_docs(given.folder / "demo", given.docs)
+    print(*wrong, sep="\n")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -147,22 +147,6 @@ def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
         sync_api.expect(page.get_by_text("There is no")).to_be_visible()
 
 
-def test_why_a_run_is_worse_is_three_clicks_away(page: sync_api.Page, watched: SimpleNamespace) -> None:
-    """From Overview to the tasks behind the sentence, and on to what the agent did otherwise."""
-    page.goto("/")
-    ready(page)
-    sync_api.expect(page.get_by_text("tasks resolved less often:")).to_be_visible()
-    page.get_by_role("link", name="Why?").click()
-    sync_api.expect(page.get_by_role("heading", name=re.compile(r"^Run \d+ against run \d+$"))).to_be_visible()
-    heading(page, "Resolved less often")
-    ready(page)
-    tick(page, 1, table=1)
-    page.get_by_role("link", name="side by side").click()
-    page.wait_for_url("**/diverge?a=*&b=*")
-    ready(page)
-    sync_api.expect(page.get_by_text("They part at line")).to_be_visible()
-
-
 def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="growing")
     run = queries.episode(watched.store.engine, episode)["run_id"]
@@ -185,3 +169,27 @@ def test_a_run_that_ends_while_it_is_watched(page: sync_api.Page, watched: Simpl
     watched.store.end_run(watched.made.live_run, "failed", "The test ended it.")
     sync_api.expect(page.get_by_text("The test ended it.")).to_be_visible()
     sync_api.expect(badges.get_by_text("failed").first).to_be_visible()
+
+
+def test_an_episode_gets_a_label_and_is_found_by_it(page: sync_api.Page) -> None:
+    page.goto("/episode?id=11")
+    ready(page)
+    page.get_by_text("Notes and tags").click()
+    page.get_by_label("Why").fill("<i>See step 2.</i>")
+    page.get_by_role("button", name="Add label").click()
+    sync_api.expect(page.get_by_text("<i>See step 2.</i>")).to_be_visible()
+    page.goto("/episodes?ep_query=label%3Adisputed")
+    ready(page)
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_label("Keep these filters as").fill("Disputed ones")
+    page.get_by_role("button", name="Save", exact=True).click()
+    sync_api.expect(page.get_by_role("button", name="Saved views (1)")).to_be_visible()
+    page.goto("/episodes")
+    ready(page)
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_role("button", name="Disputed ones").click()
+    page.wait_for_url(re.compile("/episodes.ep_query=label(:|%3A)disputed$"))
+    page.keyboard.press("Escape")
+    ready(page)
+    tick(page, 1)
+    sync_api.expect(page.get_by_role("link", name="Open episode 11")).to_be_visible()

@@ -43,7 +43,9 @@ def test_texts_can_be_read(scheme: str) -> None:
         faded = tuple(FADED * a + (1 - FADED) * b for a, b in zip(text, behind, strict=True))
         assert contrast(faded, behind) >= LEAST
     code = rgb(theme["codeBackgroundColor"])
-    styles = "".join((HERE / file).read_text() for file in ("app.css", "trace/source.css"))
+    styles = "".join(
+        (HERE / file).read_text() for file in ("app.css", "trace/browser/source.css", "trace/browser/step.css")
+    )
     pairs = re.findall(r"light-dark\((#[0-9A-F]{6}), (#[0-9A-F]{6})\)", styles)
     assert len(pairs) > 9
     for pair in pairs:

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
 from stackrank.dashboard.show import escaped
+from stackrank.dashboard.trace.texts import tree
 from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
@@ -90,7 +91,9 @@ def test_unknown_ids_in_the_address(visit: Any, seeded: SimpleNamespace, page: s
 @pytest.mark.parametrize("step", ["999", "-1", "x", "1e3", "99999999999"])
 def test_unknown_steps_in_the_address(visit: Any, seeded: SimpleNamespace, step: str) -> None:
     app = visit(seeded.url, "episode", id=str(seeded.made.hostile), step=step)
-    assert "Step " in texts(app) or "has no step 999" in texts(app)
+    assert ":gray[Steps]" in texts(app)
+    ignored = [warning.value for warning in app.warning]
+    assert step == "999" or "The address asks for step" in ignored[0], "the browser says that 999 is not there"
 
 
 @pytest.mark.parametrize(
@@ -107,18 +110,40 @@ def test_nonsense_in_the_address_of_the_leaderboard(visit: Any, seeded: SimpleNa
 
 
 def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> None:
-    app = visit(seeded.url, "episode", id=str(seeded.made.hostile), step="2")
+    """Beside another episode, where Streamlit shows the step."""
+    hostile = seeded.made.hostile
+    other = next(
+        row["id"]
+        for row in queries.episodes(seeded.store.engine, task="account-transfer", limit=100)
+        if row["id"] != hostile and row["steps"] > 2
+    )
+    app = visit(seeded.url, "diverge", a=str(hostile), b=str(other), at="2")
     shown = [block.value for block in app.code]
     assert shown[0] == HOSTILE
     assert shown[1].startswith(HOSTILE) and len(shown[1]) < 21_000 and "more characters" in shown[1]
     assert not any("<script>" in part.value for part in app.markdown)
     # The thought is Markdown: it is bold where it says so, and what it says is markup or leads elsewhere stays text.
-    (thought,) = [part.proto.body for part in app.get("html") if 'class="stackrank-prose"' in part.proto.body]
+    thought = next(part.proto.body for part in app.get("html") if 'class="stackrank-prose"' in part.proto.body)
     assert "&lt;script&gt;" in thought and "<strong>bold</strong>" in thought and "[a](b)" in thought
     assert not re.search("<(script|img|a)", thought)
     assert not any(part.allow_html for part in app.markdown)
-    app.toggle(key=f"trace_{seeded.made.hostile}_2_observation_all").set_value(True).run()
+    app.toggle(key=f"diverge_{hostile}_2_observation_all").set_value(True).run()
     assert len(app.code[1].value) > 30_000
+
+
+def test_prose_for_the_browser_has_no_element_but_those_of_plain_markdown() -> None:
+    found = tree(f"# {HOSTILE}\n\n1. a `b`\n2. **c**\nd\n\n```py\n<x>\n```\n![i](http://x) <http://y>\n***\n> q\n")
+    names = set()
+
+    def walk(branches: list[Any]) -> None:
+        for branch in branches:
+            if isinstance(branch, list):
+                names.add(branch[0])
+                walk(branch[1:])
+
+    walk(found)
+    assert names == {"h1", "code", "strong", "ol", "li", "p", "br", "pre", "hr", "blockquote"}
+    assert "<script>document.title='owned'</script>" in str(found[0]) and "![i](http://x) <http://y>" in str(found)
 
 
 def test_a_query_finds_episodes_and_the_step(visit: Any, seeded: SimpleNamespace) -> None:
@@ -224,7 +249,8 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
 def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "leaderboard", lb_tab=tab)
     assert len(app.get("plotly_chart")) == (tab != "Numbers")
-    assert len(app.get("download_button")) == {"Ranking": 0, "Abilities": 4}.get(tab, 1)
+    saved = [button.label for button in app.get("download_button")]
+    assert saved[0] == "Figure for a paper (SVG)" and len(saved[1:]) == {"Ranking": 0, "Abilities": 4}.get(tab, 1)
 
 
 def test_what_the_address_asks_for_in_vain_is_said(visit: Any, seeded: SimpleNamespace) -> None:

@@ -16,7 +16,7 @@ from stackrank.terms import DecisionKind
 from tests.dashboard.browsing import heading, ready, sync_api
 from tests.dashboard.seed import HOSTILE
 from tests.support.databases import Databases
-from tests.support.fixing import FIX, OTHER_FIX, SECOND_FIX, proposal_row
+from tests.support.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 from tests.support.waiting import wait_for
 
 
@@ -25,7 +25,15 @@ def proposed(made: SimpleNamespace, diffs: dict[str, str]) -> list[int]:
     ids = made.made.runs[0], next(iter(made.made.entrants.values())), made.made.episodes[0]
     titles = {name: f"{HOSTILE} {name}" for name in diffs}
     rows = [
-        proposal_row(*ids, problem=name, title=titles[name], diff=diff, surety=1 - n / 10)
+        proposal_row(
+            *ids,
+            problem=name,
+            title=titles[name],
+            diff=diff,
+            surety=1 - n / 10,
+            tests=[name],
+            evidence=evidence(mended=[name], target={name: ["failed", "passed"]}),
+        )
         for n, (name, diff) in enumerate(diffs.items())
     ]
     return Proposals(made.store.engine).propose(rows)
@@ -77,6 +85,17 @@ def test_a_decision_is_the_reader_s_and_is_about_what_was_shown(
         happens(queries.proposal(filled.store.engine, number)["digest"])
         app.button(key="pr_approve").click().run()
         assert len(app.error) == 1 and queries.proposal(filled.store.engine, number)["status"] != "approved"
+
+
+def test_one_decision_is_enough_for_several_changes_that_mend_the_same(visit: Any, filled: SimpleNamespace) -> None:
+    (one,) = proposed(filled, {"p": FIX})
+    ids = filled.made.runs[0], next(iter(filled.made.entrants.values())), filled.made.episodes[0]
+    (two,) = Proposals(filled.store.engine).propose([proposal_row(*ids, problem="q", diff=OTHER_FIX, tests=["p"])])
+    visit(filled.url, "proposals", pr_id=str(one)).button(key="pr_approve").click().run()
+    app = visit(filled.url, "proposals", pr_id=str(two))
+    assert f"Proposal {one}, which is approved, mends all" in app.info[0].value
+    assert app.button(key="pr_approve").disabled and not app.button(key="pr_reject").disabled
+    assert any(each.value.startswith("0 wait for a decision") for each in app.caption)
 
 
 def _type_why(page: sync_api.Page, text: str) -> None:

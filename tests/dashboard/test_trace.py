@@ -12,8 +12,13 @@ import pytest
 
 from stackrank.dashboard.charts.style import HUES
 from stackrank.dashboard.trace.colors import colored
+from stackrank.dashboard.trace.conversation import questions
+from stackrank.dashboard.trace.debugger import HERE
 from stackrank.dashboard.trace.files import Files
-from stackrank.dashboard.trace.steps import _HERE, _TOOLS, _hue
+from stackrank.dashboard.trace.repeats import repeats
+from stackrank.dashboard.trace.steps import _TOOLS, _hue
+from stackrank.dashboard.trace.travel import Changes
+from stackrank.dashboard.trace.view import current, keep
 from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
@@ -30,11 +35,32 @@ from tests.dashboard.traces import add_many, finish, new_episode
 from tests.env.conftest import make_task, usable
 
 
-def rows(app: Any, name: str = "list") -> list[dict[str, Any]]:
-    """What the component is given."""
-    (found,) = [one.proto for one in app.get("bidi_component") if one.proto.component_name == f"stackrank_{name}"]
-    shown: list[dict[str, Any]] = json.loads(found.bytes)["rows"]
-    return shown
+def given(app: Any, name: str) -> list[dict[str, Any]]:
+    """What the components of this name are given."""
+    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name == f"stackrank_{name}"]
+    return [json.loads(one.bytes) for one in found]
+
+
+def outline(app: Any) -> dict[str, Any]:
+    (found,) = given(app, "debugger")
+    return found
+
+
+def rows(app: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = outline(app)["rows"]
+    return found
+
+
+def fed(app: Any) -> dict[str, Any]:
+    """The parts that the debugger is fed with, by their names."""
+    return {each["name"]: each["value"] for each in given(app, "feed")}
+
+
+def detail(app: Any, step: int) -> dict[str, Any]:
+    """A step in all its parts."""
+    chunks = [value for name, value in fed(app).items() if name.startswith("steps:")]
+    (found,) = [each for steps in chunks for each in steps if each["step"] == step]
+    return dict(found)
 
 
 def texts(app: Any) -> str:
@@ -89,67 +115,124 @@ def played(tmp_path: Path) -> SimpleNamespace:
 
 def test_what_the_list_and_the_timeline_show(visit: Any, played: SimpleNamespace) -> None:
     app = visit(played.url, "episode", id=played.episode)
-    assert "Step 2: rewrite" in texts(app), "the failure point comes first"
+    assert outline(app)["start"] == 2, "the failure point comes first"
     listed = rows(app)
     assert [row["tool"] for row in listed] == ["reset", "pdb", "rewrite", "eval", "rewrite", "bash"]
     assert [listed[2]["text"], listed[4]["text"]] == ["+ for item in items:", "- from decimal import Decimal"]
     assert [row["marks"] for row in listed[:3]] == [["reproduced"], [], ["localized"]]
     assert (listed[0]["tests"], listed[1]["where"], listed[3]["ok"]) == ("1 of 2 pass", "core.py:14 Book.total", False)
-    lanes = rows(app, "lanes")
-    assert [(row["depth"], row["passed"], row["distance"]) for row in lanes[:2]] == [(None, 1, ""), (2, None, "line")]
-    assert lanes[1]["about"] == ["core.py:14 Book.total", "depth 2", "at the fault"]
+    assert [(row["depth"], row["passed"], row["distance"]) for row in listed[:2]] == [(None, 1, ""), (2, None, "line")]
+    assert listed[1]["about"] == ["core.py:14 Book.total", "depth 2", "at the fault"]
 
 
-def test_the_list_is_the_same_bytes_whichever_step_is_selected(visit: Any, played: SimpleNamespace) -> None:
+def test_a_part_is_the_same_bytes_whichever_step_is_selected(visit: Any, played: SimpleNamespace) -> None:
     one, other = (visit(played.url, "episode", id=played.episode, step=step) for step in ("1", "4"))
-    first, second = ([part.proto.bytes for part in app.get("bidi_component")] for app in (one, other))
-    assert first == second and all(first)
+    first, second = (
+        {part.proto.id: part.proto.bytes for part in app.get("bidi_component") if not part.proto.id.endswith("-jump")}
+        for app in (one, other)
+    )
+    assert first == second and all(first.values()) and len(first) > 3
+
+
+@pytest.mark.parametrize(
+    ("step", "part", "shown", "not_shown"),
+    [
+        (1, "action", ["command"], ["core.py"]),
+        (1, "badges", ["at the fault"], ["failure point"]),
+        (2, "badges", ["failure point", "localized"], ["tool error"]),
+        (
+            2,
+            "action",
+            ["core.py, line 14", r"-        for item in items[1:]:\n+        for item in items:\n"],
+            ["@@ -1,"],
+        ),
+        (3, "badges", ["tool error"], []),
+        (4, "action", ["core.py, lines 1 to 2", "-from decimal import Decimal"], [r"for item in items:\n+"]),
+        (5, "action", ["command"], []),
+        (5, "changed", ["+# seen"], ["-from decimal"]),
+        (1, "stack", ["core.py:14 Book.total · depth 2", '"at": 1', '["core.py", 13]', '"current": true'], []),
+        (4, "stack", ['"at": 1'], []),
+        (0, "stack", ['"at": null'], []),
+    ],
+)
+def test_a_step(
+    visit: Any, played: SimpleNamespace, step: int, part: str, shown: list[str], not_shown: list[str]
+) -> None:
+    found = json.dumps(detail(visit(played.url, "episode", id=played.episode), step)[part], ensure_ascii=False)
+    assert [one for one in shown if one not in found] == []
+    assert [one for one in not_shown if one in found] == []
 
 
 @pytest.mark.parametrize(
     ("step", "tab", "shown", "not_shown"),
     [
-        ("1", "Step", ["**Action:** command", "at the fault"], ["**Action:** core.py"]),
-        (
-            "2",
-            "Step",
-            ["core.py, line 14", "-        for item in items[1:]:\n+        for item in items:\n"],
-            ["@@ -1,"],
-        ),
-        ("4", "Step", ["core.py, lines 1 to 2", "-from decimal import Decimal"], ["for item in items:\n+"]),
-        ("5", "Step", ["**Action:** command", "**What it changed**", "+# seen"], ["-from decimal"]),
-        ("1", "Stack", ["core.py:14 Book.total · depth 2", "Breakpoints: core.py:13"], ["As the debugger last"]),
-        ("4", "Stack", ["As the debugger last told at step 1."], []),
-        ("0", "Stack", ["The debugger was not used yet."], []),
-        ("1", "Diff", ["Nothing is changed yet.", "the final diff"], ["recorded nothing"]),
+        ("1", "Diff", ['"so_far": {"text": ""', "the final diff"], ["recorded nothing"]),
         ("5", "Diff", ["-from decimal", "+        for item in items:", "+# seen"], ["recorded nothing"]),
-        ("2", "Tests", ["1 passed, 1 failed**, at step 0"], []),
-        ("5", "Tests", ["2 passed, 0 failed**, at step 3"], []),
-        ("3", "Model", ["Question 1 · m · 7 tokens in, 2 out", '"why?"', '"text": "so"'], []),
+        ("2", "Tests", ["1 passed, 1 failed", '"at": 0'], []),
+        ("5", "Tests", ['2 passed, 0 failed", "rows": [["passed", "t.py::a", "failed"], ["passed", "t.py::b"'], []),
+        ("5", "Tests", ['"at": 3'], []),
+        ("3", "Model", ["Question 1 · m · 7 tokens in, 2 out", r"\"why?\"", r"\"text\": \"so\""], []),
         ("3", "Model", ["cut to about 900 tokens", "3 earlier turns are left out, 1 observation is cut"], []),
-        ("2", "Model", ["No model was asked"], []),
-        ("9", "Step", ["This episode has no step 9; its last one is 5."], []),
+        ("2", "Model", ["[]"], ["Question"]),
     ],
 )
 def test_tabs(visit: Any, played: SimpleNamespace, step: str, tab: str, shown: list[str], not_shown: list[str]) -> None:
-    found = texts(visit(played.url, "episode", id=played.episode, step=step, step_tab=tab))
+    app = visit(played.url, "episode", id=played.episode, step=step, step_tab=tab)
+    found = json.dumps(fed(app)[f"{tab}:{step}"], ensure_ascii=False)
     assert [one for one in shown if one not in found] == []
     assert [one for one in not_shown if one in found] == []
+    assert not {name for name in fed(app) if name.partition(":")[0] in {"Diff", "Tests", "Model"} - {tab}}
 
 
-def test_tests_of_a_step_say_what_they_were_before(visit: Any, played: SimpleNamespace) -> None:
-    table = visit(played.url, "episode", id=played.episode, step="5", step_tab="Tests").dataframe[0].value
-    assert table.to_dict("list") == {
-        "Outcome": ["passed", "passed"],
-        "Test": ["t.py::a", "t.py::b"],
-        "Before": ["failed", "passed"],
-    }
+def test_a_conversation_tells_what_is_new_from_what_was_said_before() -> None:
+    said = [("system", "s"), ("user", "u"), ("assistant", "a"), ("tool", "t")]
+    messages: list[Any] = [{"role": role, "content": text} for role, text in said]
+    messages[2]["tool_calls"] = [{"function": {"name": "pdb"}}]
+    messages += ["nonsense", {"role": "user", "content": [{"text": "one"}, "two", {"type": "image"}]}]
+    (asked,) = questions([{"request": {"messages": messages}, "answer": {"text": "x"}, "reasoning": "r" * 30_000}])
+    assert [(each["role"], each["text"]["text"]) for each in asked["new"]] == [("tool", "t"), ("user", "one\ntwo")]
+    assert [each["role"] for each in asked["earlier"]] == ["system", "user", "assistant"]
+    assert '"pdb"' in asked["earlier"][2]["calls"]["text"] and asked["earlier_total"] == 3
+    assert (len(asked["reasoning"]["text"]), asked["reasoning"]["total"]) == (20_000, 30_000)
+    assert questions([{"request": "text", "answer": None}])[0]["new"] == []
 
 
-def view(app: Any) -> dict[str, Any]:
-    (found,) = [one.proto for one in app.get("bidi_component") if one.proto.component_name == "stackrank_source"]
-    shown: dict[str, Any] = json.loads(found.bytes)
-    return shown
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("", []),
+        ("abcabc", []),
+        ("aab", []),
+        ("xaaay", [(1, 3, 1)]),
+        ("abababx", [(0, 5, 2)]),
+        ("abcababab", [(3, 8, 2)]),
+        ("aaaabbbb", [(0, 3, 1), (4, 7, 1)]),
+        ("xabcdabcdabcdab", [(1, 12, 4)]),
+        ("abcdeabcdeabcde", []),
+    ],
+)
+def test_repeats(rows: str, found: list[tuple[int, int, int]]) -> None:
+    assert repeats(rows) == found
+
+
+def test_steps_that_did_the_same_and_came_to_something_else_are_no_repeat(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    lines = [1, 2, 3, 3, 3, 3]
+    for index, line in enumerate(lines):
+        at = {"file": "core.py", "line": line, "function": "f", "breakpoints": []}
+        store.add_step(Step(episode_id=episode, index=index, tool="pdb", arguments={"command": "n"}, state=at))
+    long = {"path": "core.py", "new_code": "x" * 500}
+    for index in range(len(lines), len(lines) + 4):
+        store.add_step(Step(episode_id=episode, index=index, tool="rewrite", arguments=long, ok=False))
+    assert outline(visit(url, "episode", id=str(episode)))["repeats"] == [[2, 5, 1]]
+
+
+def view(app: Any, step: int) -> dict[str, Any]:
+    """The source that a step shows, with its lines."""
+    shown = detail(app, step)["source"]
+    return {**shown, **fed(app)[f"file:{shown['file']}"]}
 
 
 def plain(shown: dict[str, Any]) -> list[str]:
@@ -180,20 +263,38 @@ def test_a_first_change_is_code() -> None:
 def test_a_tool_has_one_color_in_every_episode() -> None:
     hues = [_hue(name) for name in _TOOLS]
     assert len(set(hues)) == len(_TOOLS) and 0 <= _hue("of a plug-in") < len(_TOOLS)
-    for scheme in re.findall(r"(?:light|dark): (\[.*?\])", (_HERE / "shared.js").read_text()):
+    for scheme in re.findall(r"(?:light|dark): (\[.*?\])", (HERE / "dom.js").read_text()):
         assert len(set(json.loads(scheme))) == len(_TOOLS)
         assert not {color.upper() for color in json.loads(scheme)} & {*HUES}, "the colour of an entrant"
 
 
 def test_the_source_is_as_it_was_at_the_step(visit: Any, played: SimpleNamespace) -> None:
     lines = SOURCE.split("\n")
-    before = view(visit(played.url, "episode", id=played.episode, step="1", step_tab="Source"))
+    app = visit(played.url, "episode", id=played.episode, step="1")
+    before = view(app, 1)
     assert plain(before) == lines and before["lines"][0][0] == ["k", "from"]
-    assert (before["current"], before["breakpoints"], before["touched"], before["faults"]) == ([14], [13], [], [])
-    after = view(visit(played.url, "episode", id=played.episode, step="2", step_tab="Source"))
+    assert (before["current"], before["breakpoints"], before["touched"]) == ([14], [13], [])
+    after = view(app, 2)
     assert plain(after)[13] == "        for item in items:" and after["touched"] == [14]
-    cut = view(visit(played.url, "episode", id=played.episode, step="4", step_tab="Source"))
-    assert plain(cut) == [*lines[2:13], "        for item in items:", *lines[14:]]
+    assert plain(view(app, 4)) == [*lines[2:13], "        for item in items:", *lines[14:]]
+
+
+def test_a_long_file_is_sent_around_the_line_that_matters(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    text = "".join(f"line_{number}\n" for number in range(1, 9_001))
+    episode = new_episode(store, files={"core.py": text, "other.py": "x = 1\n"})
+    for index, line in enumerate((1, 700, 4_321, 9_000)):
+        state = {"file": "core.py", "line": line, "breakpoints": []}
+        store.add_step(Step(episode_id=episode, index=index, tool="pdb", state=state))
+    app = visit(url, "episode", id=str(episode), step="2", step_file="other.py")
+    for index, line in enumerate((1, 700, 4_321, 9_000)):
+        shown = view(app, index)
+        assert len(shown["lines"]) <= 2_000 and plain(shown)[line - shown["first"]] == f"line_{line}"
+    other = fed(app)["source:2:other.py"]
+    assert plain(fed(app)[f"file:{other['file']}"]) == ["x = 1", ""] and other["current"] == []
+    gone = visit(url, "episode", id=str(episode), step="2", step_file="gone.py")
+    assert fed(gone)["source:2:gone.py"]["file"] is None
 
 
 def test_a_local_over_the_steps(visit: Any, tmp_path: Path) -> None:
@@ -204,31 +305,59 @@ def test_a_local_over_the_steps(visit: Any, tmp_path: Path) -> None:
         at = {"file": "core.py", "line": 12 + index % 2, "function": "Book.total", "breakpoints": []}
         state = {} if value is None else {**at, "locals": {"result": value, "odd": [1]}}
         store.add_step(Step(episode_id=episode, index=index, tool="pdb", state=state))
-    edit = {"kind": "edit", "edited": "core.py", "lines": [13, 14]}
+    edit = {"kind": "edit", "edited": "./core.py", "lines": [13, 14]}
     store.add_step(Step(episode_id=episode, index=6, tool="rewrite", state=edit))
     finish(store, episode, steps=6)
-    app = visit(url, "episode", id=str(episode), step="2", step_tab="Stack", step_local="result")
-    table = next(each.value for each in app.dataframe if "Steps" in each.value)
-    assert table.to_dict("list") == {
-        "": ["", "▶", ""],
-        "Steps": ["0–1", "2–4", "5"],
-        "Function": ["Book.total"] * 3,
-        "Value": ["0", "3", HOSTILE],
-    }
-    app = visit(url, "episode", id=str(episode), step="2", step_tab="Source", step_line="13")
-    assert "Line 13: 2 stops, 1 edits" in texts(app)
-    assert [each.label for each in app.button if each.label.startswith("Step ")] == ["Step 1", "Step 5", "Step 6"]
-    app.button(key="travel_line_5").click().run()
-    assert "Step 5: pdb" in texts(app) and app.query_params["step"] in ("5", ["5"])
-    # Without a wish, it is the line where the program stands.
-    assert "Line 12: 3 stops" in texts(visit(url, "episode", id=str(episode), step="2", step_tab="Source"))
+    app = visit(url, "episode", id=str(episode), step="2", step_local="result")
+    told = fed(app)["local:result"]
+    assert [(span["first"], span["last"], span["value"]) for span in told["spans"]] == [
+        (0, 1, "0"), (2, 4, "3"), (5, 5, HOSTILE),
+    ]  # fmt: skip
+    assert {span["function"] for span in told["spans"]} == {"Book.total"} and told["total"] == 3
+    assert outline(app)["stops"] == {"core.py": [[12, 0], [13, 1], [12, 2], [12, 4], [13, 5]]}
+    assert outline(app)["edits"] == {"core.py": [[13, 14, 6]]}
+    former = [[local.get("former", "same") for local in detail(app, step)["stack"]["locals"]] for step in range(6)]
+    assert [each[0] for each in former] == ["same", "same", "0", "0", "same", "3"], "step 3 told nothing new"
+    assert fed(visit(url, "episode", id=str(episode), step_local="nothing"))["local:nothing"]["total"] == 0
+
+
+def test_changes_are_told_within_a_function() -> None:
+    changes = Changes([{"function": "f", "locals": {"a": "1"}}, {"function": "g", "locals": {"a": "9"}}])
+    assert changes.of("f", {"a": "1", "b": "2"}) == {"b": None}
+    assert changes.of("h", {"a": "5"}) == {} and changes.of("g", {}) == {}
+    assert changes.of("g", {"a": "8"}) == {"a": "9"} and changes.of("g", {"a": "8"}) == {}
+
+
+def test_a_text_is_found_in_the_steps(visit: Any, played: SimpleNamespace) -> None:
+    app = visit(played.url, "episode", id=played.episode, find="ITEM IN items")
+    assert [hit["step"] for hit in fed(app)["find:ITEM IN items"]] == [2]
+    assert fed(visit(played.url, "episode", id=played.episode, find="nowhere"))["find:nowhere"] == []
+
+
+def test_what_the_browser_says_counts_until_the_address_changes(visit: Any, played: SimpleNamespace) -> None:
+    app = visit(played.url, "episode", id=played.episode, step="1")
+    before = ({"id": [played.episode], "step": ["1"]}, {"step": ["3"], "step_tab": ["Tests"], "find": []})
+    app.session_state["learned_parameters"] = before
+    assert "Tests:3" in fed(app.run())
+    app.query_params["step"] = "4"
+    assert not any(name.startswith("Tests") for name in fed(app.run()))
+
+
+@pytest.mark.parametrize("said", [None, 7, {}, {"step": True}, {"step": -1, "tab": [], "find": 5}, {"tab": "Other"}])
+def test_nonsense_from_the_browser_is_no_view(said: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {}
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr("streamlit.query_params", {})
+    keep(said)
+    shown = current()
+    assert shown.step is None and shown.tab == "Step"
 
 
 def test_the_fix_marks_lines_only_after_it_was_asked_for(visit: Any, played: SimpleNamespace) -> None:
-    app = visit(played.url, "episode", id=played.episode, step="1", step_tab="Source")
-    assert view(app)["faults"] == []
-    app.session_state["trace_step_spoiler"] = True
-    assert view(app.run())["faults"] == [14]
+    app = visit(played.url, "episode", id=played.episode, step="1")
+    assert outline(app)["faults"] == {}
+    app.session_state["trace_spoiler"] = True
+    assert outline(app.run())["faults"] == {"core.py": [14]}
 
 
 def test_a_file_that_is_not_stored(visit: Any, tmp_path: Path) -> None:
@@ -238,10 +367,10 @@ def test_a_file_that_is_not_stored(visit: Any, tmp_path: Path) -> None:
     state = {"file": "core.py", "line": 2, "source": ["   2 -> x"], "breakpoints": []}
     store.add_step(Step(episode_id=episode, index=0))
     store.add_step(Step(episode_id=episode, index=1, tool="pdb", state=state))
-    app = visit(url, "episode", id=str(episode), step="1", step_tab="Source")
-    assert "   2 -> x" in texts(app) and "is not stored" in texts(app)
-    bare = visit(url, "episode", id=str(episode), step="0", step_tab="Source")
-    assert "No text of this task's files is stored." in texts(bare)
+    app = visit(url, "episode", id=str(episode), step="1")
+    shown = detail(app, 1)["source"]
+    assert (shown["path"], shown["file"], shown["excerpt"]) == ("core.py", None, "   2 -> x")
+    assert detail(app, 0)["source"]["path"] == "" and not any(name.startswith("file:") for name in fed(app))
 
 
 def test_many_steps_come_in_parts(visit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,11 +381,12 @@ def test_many_steps_come_in_parts(visit: Any, tmp_path: Path, monkeypatch: pytes
     assert "No step has been committed" in texts(visit(url, "episode", id=str(episode)))
     add_many(store, episode, 250)
     app = visit(url, "episode", id=str(episode), step="120")
-    assert [rows(app)[at]["step"] for at in (0, -1)] == [100, 199] and "Step 120" in texts(app)
-    next(button for button in app.button if button.label == "Earlier steps").click().run()
-    assert [rows(app)[at]["step"] for at in (0, -1)] == [0, 99] and "Step 99" in texts(app)
-    live = visit(url, "episode", id=str(episode))
-    assert "Step 249" in texts(live), "who watches an episode sees its newest step"
+    assert [rows(app)[at]["step"] for at in (0, -1)] == [100, 199] and detail(app, 120)["tool"] == "pdb"
+    assert sorted(name for name in fed(app) if name.startswith("steps:")) == ["steps:120", "steps:150", "steps:90"]
+    app = visit(url, "episode", id=str(episode), step="99")
+    assert [rows(app)[at]["step"] for at in (0, -1)] == [0, 99] and detail(app, 99)
+    live = outline(visit(url, "episode", id=str(episode)))
+    assert (live["start"], live["last"]) == (249, 249), "who watches an episode sees its newest step"
 
 
 EDITS = [
@@ -340,9 +470,10 @@ def test_an_episode_of_an_older_version(visit: Any, tmp_path: Path) -> None:
         )
     )
     finish(store, episode, steps=2, diff="the final diff")
-    found = texts(visit(url, "episode", id=str(episode), step="2", step_tab="Diff"))
-    assert "recorded nothing of it: 1, 2." in found and "the final diff" in found
-    assert "x = 1" in texts(visit(url, "episode", id=str(episode), step="1"))
+    app = visit(url, "episode", id=str(episode), step="2", step_tab="Diff")
+    told = fed(app)["Diff:2"]
+    assert "recorded nothing of it: 1, 2." in told["doubts"][1] and told["final"]["text"] == "the final diff"
+    assert detail(app, 1)["action"][1]["text"]["text"] == "x = 1"
 
 
 def test_the_head_says_what_speaks_against_a_verdict(visit: Any, seeded: SimpleNamespace) -> None:
@@ -378,11 +509,10 @@ def test_an_investigation_stands_below_the_step_that_asked(visit: Any, tmp_path:
     finish(store, episode, steps=8)
     app = visit(url, "episode", id=str(episode), step="1")
     assert [row["inside"] for row in rows(app)] == [False, False, True, True, True, False, False, False, True]
-    assert "Because *x*." in texts(app) and "3 steps, 21 tokens" in texts(app) and "stopped" in texts(app)
-    assert [each.label.replace("\\", "") for each in app.expander][:3] == [
-        "Step 2: pdb c", "Step 3: malformed ", "Step 4: answer Because *x*.",
-    ]  # fmt: skip
-    assert "The episode ended before there was one." in texts(visit(url, "episode", id=str(episode), step="7"))
-    assert "Transcript" not in texts(visit(url, "episode", id=str(episode), step="6"))
+    found = detail(app, 1)["investigation"]
+    assert (found["answer"]["text"], found["about"]) == ("Because *x*.", "3 steps, 21 tokens")
+    assert found["steps"] == [[2, "pdb c"], [3, "malformed "], [4, "answer Because *x*."]]
+    assert detail(app, 7)["investigation"]["answer"] is None
+    assert detail(app, 6)["investigation"] is None
     first = queries.steps(store.engine, episode, first=3, limit=3)
     assert [row["investigation"] for row in first] == [1, 1, None]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
+from typing import Literal
+from urllib.parse import quote
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from stackrank.db.models import Step
-from tests.dashboard.browsing import heading, ready, sync_api
-from tests.dashboard.traces import add_evil, add_many, finish, new_episode
+from tests.dashboard.browsing import heading, ready, sync_api, tick
+from tests.dashboard.traces import EVIL, add_evil, add_many, finish, new_episode
 
 expect = sync_api.expect
 
@@ -68,7 +71,6 @@ def test_reading_step_by_step_is_one_entry_of_the_history_and_stays_in_sight(pag
     at(page, 1)
     for step in range(2, 10):
         pressed(page, "j", step)
-        page.wait_for_selector(f".st-key-shown_step_{step}")  # before: the answer to an earlier key may come late
     page.go_back()
     heading(page, "Episodes")
 
@@ -79,15 +81,20 @@ def test_the_source_shows_where_the_program_stands(page: sync_api.Page, watched:
     state = {"file": "core.py", "line": 300, "breakpoints": [{"file": "core.py", "line": 5}]}
     watched.store.add_step(Step(episode_id=episode, index=0, tool="pdb", state=state))
     finish(watched.store, episode, steps=0)
-    page.goto(f"/episode?id={episode}&step=0&step_tab=Source")
+    page.goto(f"/episode?id={episode}&step=0")
     ready(page)
     expect(page.locator(".line.current .count")).to_have_text(["300"])
     expect(page.locator(".line.current")).to_be_in_viewport()
-    assert page.locator(".line.breakpoint").evaluate("line => line.offsetTop < line.parentElement.scrollTop")
-    expect(page.get_by_text("Line 300: 1 stops")).to_be_visible()
-    page.locator(".count", has_text=re.compile("^299$")).click()
+    assert page.locator(".line").count() < 100, "only what is in view is drawn"
+    expect(page.get_by_text("Line 300: 1 stop", exact=True)).to_be_visible()
+    page.locator(".line .count", has_text=re.compile("^299$")).click()
     expect(page.get_by_text("Line 299: 0 stops")).to_be_visible()
     assert "step_line=299" in page.evaluate("location.search")
+    page.locator(".points button").click()
+    expect(page.locator(".line.breakpoint .count")).to_have_text(["5"])
+    expect(page.locator(".line.breakpoint")).to_be_in_viewport()
+    page.go_back()
+    expect(page.get_by_text("Line 299: 0 stops")).to_be_visible()
 
 
 def test_the_keyboard(page: sync_api.Page, long: int) -> None:
@@ -110,6 +117,113 @@ def test_the_keyboard(page: sync_api.Page, long: int) -> None:
     for _ in range(30):
         page.keyboard.press("j", delay=5)
     at(page, 1130)
+    # What is typed is no key.
+    page.keyboard.press("/")
+    page.keyboard.type("Thought number 113.")
+    at(page, 1130)
+    page.keyboard.press("Enter")
+    at(page, 113)
+    expect(page.locator(".finds")).to_have_text("1 step")
+    page.keyboard.press("Escape")
+    pressed(page, "j", 114)
+    pressed(page, ".", 113)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    at(page, 113)
+    page.keyboard.press("3")
+    expect(page.get_by_role("tab", name="Tests")).to_have_attribute("aria-selected", "true")
+    page.go_back()
+    expect(page.get_by_role("tab", name="Step")).to_have_attribute("aria-selected", "true")
+
+
+def test_the_same_line_and_the_same_local_through_time(page: sync_api.Page, long: int) -> None:
+    page.goto(f"/episode?id={long}&step=21")
+    ready(page)
+    at(page, 21)
+    expect(page.get_by_text("Line 10: ")).to_be_visible()
+    pressed(page, "]", 28)
+    pressed(page, "]", 35)
+    pressed(page, "[", 28)
+    expect(page.locator(".line.asked .count")).to_have_text(["10"])
+    page.get_by_role("button", name="items", exact=True).click()
+    spans = page.locator(".spans button")
+    expect(spans).to_have_count(1)  # one value in one function
+    expect(spans).to_contain_text("[1, 2]")
+    link = page.evaluate("location.href")
+    spans.click()
+    at(page, 1)
+    page.go_back()
+    at(page, 28)
+    page.goto(link)
+    at(page, 28)
+    expect(spans).to_have_count(1)
+
+
+def test_the_timeline_is_zoomed(page: sync_api.Page, long: int) -> None:
+    page.goto(f"/episode?id={long}&step=600")
+    ready(page)
+    at(page, 600)
+    for _ in range(3):
+        page.keyboard.press("+")
+    page.wait_for_function("new URLSearchParams(location.search).get('zoom') === '525-675'")
+    page.locator("canvas").click(position={"x": 3, "y": 20})
+    at(page, 525)
+    canvas = page.locator("canvas").bounding_box()
+    assert canvas
+    page.mouse.move(canvas["x"] + canvas["width"] / 4, canvas["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(canvas["x"] + canvas["width"] / 2, canvas["y"] + 20)
+    page.mouse.up()
+    page.wait_for_function("/^56[0-9]-60[0-9]$/.test(new URLSearchParams(location.search).get('zoom'))")
+    page.keyboard.press("0")
+    page.wait_for_function("!new URLSearchParams(location.search).has('zoom')")
+
+
+def test_repeats_are_one_row_until_they_are_opened(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    episode = new_episode(watched.store, name="circles")
+    for index in range(12):
+        tool, arguments = ("view", {"path": "core.py"}) if 2 <= index < 10 else ("bash", {"command": f"echo {index}"})
+        watched.store.add_step(Step(episode_id=episode, index=index, tool=tool, arguments=arguments))
+    finish(watched.store, episode, steps=11)
+    page.goto(f"/episode?id={episode}&step=1")
+    ready(page)
+    at(page, 1)
+    expect(page.locator(".row")).to_have_count(5)
+    expect(page.locator(".chip.fold")).to_have_text("8 times, to 9")
+    pressed(page, "j", 2)
+    pressed(page, "j", 10)
+    pressed(page, "k", 2)
+    page.keyboard.press("o")
+    expect(page.locator(".row")).to_have_count(12)
+    pressed(page, "j", 3)
+    page.keyboard.press("x")
+    page.keyboard.press("x")
+    expect(page.locator(".row")).to_have_count(5)
+    page.goto(f"/episode?id={episode}&step=7")
+    ready(page)
+    at(page, 7)  # who is sent there sees it
+
+
+def test_the_next_steps_are_there_before_they_are_asked_for(page: sync_api.Page, long: int) -> None:
+    page.goto(f"/episode?id={long}&step=40")
+    ready(page)
+    at(page, 40)
+    page.wait_for_function("window.stackrankFed.parts.has('steps:60')")
+    page.context.set_offline(True)
+    page.route("**/*", lambda route: route.abort())
+    shown = page.evaluate(
+        """async () => {
+            const roots = [...document.querySelectorAll("*")].map(each => each.shadowRoot)
+            const root = roots.find(each => each?.querySelector(".grid"))
+            document.dispatchEvent(new KeyboardEvent("keydown", { key: "j" }))
+            return [root.querySelector("h2").textContent, root.querySelector(".line.current .count").textContent,
+                root.querySelector(".locals").textContent, root.querySelector(".body").textContent]
+        }"""
+    )
+    assert shown[:3] == ["Step 41: pdb", "16", "items[1, 2]"] and "Observation number 41." in shown[3]
 
 
 def test_a_long_trace_is_virtual(page: sync_api.Page, long: int) -> None:
@@ -135,11 +249,12 @@ def test_a_long_trace_is_virtual(page: sync_api.Page, long: int) -> None:
 def test_tabs_stay_while_steps_change(page: sync_api.Page) -> None:
     page.goto("/episode?id=4&step=3")
     ready(page)
-    page.get_by_role("tab", name="Source").click()
-    # Lists: until the script has run, Streamlit keeps what it drew before beside what is new.
+    page.get_by_role("tab", name="Tests").click()
+    expect(page.get_by_text("The tests were not run yet.")).to_be_visible()
     expect(page.locator(".line.current .count")).to_have_text(["15"])
     expect(page.locator(".line.breakpoint .count")).to_have_text(["14"])
     pressed(page, "j", 4)
+    expect(page.get_by_text("The tests were not run yet.")).to_be_visible()
     expect(page.locator(".line.current .count")).to_have_text(["12"])
     expect(page.locator(".line.current code")).to_have_text(["    def total(self, items):"])
     link = page.evaluate("location.href")
@@ -147,6 +262,27 @@ def test_tabs_stay_while_steps_change(page: sync_api.Page) -> None:
     ready(page)
     page.goto(link)
     expect(page.locator(".line.current .count")).to_have_text(["12"])
+    expect(page.get_by_role("tab", name="Tests")).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080), (390, 844)])
+def test_the_panes_fit_into_the_window(page: sync_api.Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto("/episode?id=4&step=7")
+    ready(page)
+    selected(page, 7)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    whole = page.locator(".whole").bounding_box()
+    assert whole and whole["x"] >= 0 and whole["x"] + whole["width"] <= size[0] and whole["height"] >= 460
+    if size[0] > 1000:
+        assert whole["y"] + whole["height"] <= size[1]
+        for pane in (".box", ".source", ".body", ".stack", "canvas"):
+            expect(page.locator(pane)).to_be_in_viewport(ratio=0.99)
+        return
+    for tab, pane in (("Source", ".source"), ("Stack", ".stack"), ("Diff", ".body"), ("Step", ".body")):
+        page.locator(".tabs").get_by_role("tab", name=tab).click()
+        expect(page.locator(pane)).to_be_visible()
+        expect(page.locator(".box")).to_be_visible()
 
 
 def test_steps_arrive_while_an_episode_is_played(page: sync_api.Page, watched: SimpleNamespace) -> None:
@@ -189,20 +325,59 @@ def test_who_watches_the_newest_step_stays_there_at_the_end(page: sync_api.Page,
     at(page, 3)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: sync_api.Page, long: int, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme)
+    more = "&step_local=result&find=items"
+    for path, width in (
+        (f"/episode?id=4&step=3{more}", 1440),
+        (f"/episode?id={long}&step=1100&step_tab=Tests", 1440),
+        ("/episode?id=4&step=9&step_tab=Diff", 1440),
+        ("/episode?id=4&step=3&step_tab=Stack", 390),
+    ):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(path)
+        ready(page)
+        expect(page.locator('.row[aria-selected="true"]')).to_be_visible()
+        expect(page.get_by_text("Looking…")).to_have_count(0)
+        found = Axe().run(page).response["violations"]
+        assert [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found] == []
+
+
+def test_what_an_entrant_saw_at_a_step_is_one_query(page: sync_api.Page) -> None:
+    page.goto("/")
+    ready(page)
+    page.get_by_role("link", name="Episodes").first.click()
+    heading(page, "Episodes")
+    ready(page)
+    query = page.get_by_role("textbox", name="Query")
+    query.fill("entrant:llama task:account-transfer run:nightly step:6")
+    query.press("Enter")
+    page.wait_for_function("location.search.includes('step%3A6')")
+    ready(page)
+    tick(page, 1)
+    page.get_by_role("link", name="Open episode").click()
+    at(page, 6)
+
+
 def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="evil")
     add_evil(watched.store, episode)
     alerts: list[str] = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
-    for step, tab in ((1, "Step"), (1, "Source"), (1, "Stack"), (2, "Tests"), (2, "Model"), (3, "Step"), (3, "Diff")):
-        page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}")
+    evil = quote(EVIL.replace("\0", ""))
+    asked = f"&step_local={evil}&find={evil}&step_file={evil}"
+    for step, tab in ((1, "Step"), (1, "Source"), (2, "Tests"), (2, "Model"), (3, "Diff")):
+        page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}" + (asked if tab == "Source" else ""))
         ready(page)
         selected(page, step)
+        for folded in page.locator("summary").all():
+            folded.click()
     page.goto(f"/episode?id={episode}&step=2")
     ready(page)
-    code = page.locator('[data-testid="stCode"]')
+    code = page.locator(".body pre")
     shown = code.filter(has_text="<script>document.title='owned'</script>")
-    expect(shown.first).to_contain_text("␛[31mred␛[0m ⟨U+202E⟩gnp.exe ␀ end")
+    expect(shown.filter(has_text="␛[31mred␛[0m ⟨U+202E⟩gnp.exe ␀ end").first).to_be_visible()
     row = page.locator('.row[data-step="2"] .text')
     expect(row).to_contain_text("<script>")
     # All that a page can bear of 5 MB, and the page still answers.

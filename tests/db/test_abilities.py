@@ -16,6 +16,8 @@ from stackrank.db.stats.abilities import _Rasch, abilities
 from tests.dashboard.seed import Seeded
 from tests.support.databases import Databases
 
+pytestmark = pytest.mark.slow  # by its time
+
 
 def test_who_resolves_all_or_nothing_has_a_finite_ability_and_a_wide_interval() -> None:
     resolved = numpy.array([[1] * 30, [0] * 30, [1] * 15 + [0] * 15])

@@ -8,19 +8,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import Engine, event, select, text
 from sqlalchemy.exc import DBAPIError
 
+from stackrank.db import counters, queries, tallies
 from stackrank.db import engine as engine_module
-from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.errors import ClaimLost, is_transient
 from stackrank.db.models import Step
 from stackrank.db.queries.stopping import ended_early
 from stackrank.db.store import Store
-from stackrank.db.transactions import EPISODE
+from stackrank.db.transactions import EPISODE, TALLY
+from stackrank.terms import RunStatus
 from tests.postgres import Cluster
 from tests.support.episodes import start
+from tests.support.waiting import wait_for
 
 
 def fail(store: Store, episode: int, **more: Any) -> None:
@@ -220,3 +222,32 @@ def test_who_is_next_does_not_read_what_is_done(tmp_path: Path) -> None:
         for query, values in questions:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", values).all()
             assert "ix_episode_open" in str(plan), query
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_who_ends_episodes_keeps_no_run_waiting(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
+    """A run is heard of meanwhile; who cancels it waits for those who ended one before, and others wait for it."""
+    first, second = list(matrix.episodes.values())[:2]
+    store.start_run(matrix.run)
+    with ThreadPoolExecutor(2) as threads:
+        with engine.connect() as busy, busy.begin():
+            tallies.forget_of(busy, first)
+            assert store.heartbeat(matrix.run) is RunStatus.RUNNING
+            store.change_spec(matrix.run, {"budget_usd": 2})
+            cancelled = threads.submit(store.cancel_run, matrix.run, "enough")
+            wait_for(lambda: _waiting(engine) == 1, "the cancel waits for nobody")
+            ended = threads.submit(store.finish_episode, second, verdict="resolved", stop_reason="submitted")
+            wait_for(lambda: _waiting(engine) == 2, "the end waits for nobody")
+            assert not cancelled.done() and not ended.done(), "it does not overtake the cancel"
+        assert cancelled.result(60)
+        ended.result(60)
+    with engine.connect() as connection:
+        assert counters.differences(connection) == {}
+        assert connection.scalar(select(TALLY.c.run_id)) is None, "the tally lacked the second, and is gone"
+
+
+def _waiting(engine: Engine) -> int:
+    """How many wait for the lock of a tally."""
+    with engine.connect() as connection:
+        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        return int(connection.scalar(text(query)) or 0)

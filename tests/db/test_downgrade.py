@@ -17,6 +17,8 @@ from stackrank.db.queries import Scope
 from stackrank.db.store import Store
 from tests.db import old
 
+pytestmark = pytest.mark.slow  # by its time
+
 EARLIER = [f"{number:04}" for number in range(1, int(HEAD))]
 
 
@@ -41,7 +43,9 @@ def test_a_database_of_an_old_version_goes_back_and_forth(target: str, tmp_path:
         assert revision_of(connection) == target
         columns = {each["name"] for each in inspect(connection).get_columns("run")}
         tables = set(inspect(connection).get_table_names())
-    assert ({"outages", "taken_up"} <= columns) == (target >= "0012") and "proposal" not in tables
+    assert ({"outages", "taken_up"} <= columns) == (target >= "0012")
+    assert ("proposal" in tables) == (target >= "0013") and ("label" in tables) == (target >= "0014")
+    assert "counter" not in tables
     bare.dispose()
     assert answers(connect(url)) == before
 
@@ -71,9 +75,10 @@ def test_what_is_lost_is_told_and_what_is_no_schema_is_refused(tmp_path: Path) -
     connect(url).dispose()
     told = lost("0010", url)
     assert [each[:4] for each in told] == sorted((each for each in [*EARLIER, HEAD] if each > "0010"), reverse=True)
-    assert [word in line for word, line in zip(("Proposed", "endpoints", "difficulty"), told, strict=True)] == [
-        True
-    ] * 3
+    assert [
+        word in line
+        for word, line in zip(("Counters", "Labels", "Proposed", "endpoints", "difficulty"), told, strict=True)
+    ] == [True] * 5
     for wrong in (HEAD, "0099", "head"):
         with pytest.raises(DatabaseError, match="is no earlier one: choose 0001"):
             downgrade(wrong, url)

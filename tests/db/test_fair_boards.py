@@ -21,6 +21,8 @@ from stackrank.terms import ErrorsAre
 from tests.db.test_identity import KNOWN
 from tests.support.episodes import start
 
+pytestmark = pytest.mark.slow  # by its time
+
 VERDICTS = {"+": "resolved", "-": "unresolved", "!": "error"}
 
 

@@ -11,6 +11,8 @@ from stackrank.db import queries
 from stackrank.db.store import Store
 from tests.support.episodes import start
 
+pytestmark = pytest.mark.slow  # by its time
+
 TASKS = 20
 Board = Callable[..., int]
 

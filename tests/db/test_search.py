@@ -32,6 +32,9 @@ from tests.support.episodes import start
         ("entrant:", "entrant needs a value, as in entrant:name"),
         ('text:""', "text needs a value"),
         ("steps>", "steps needs a value, as in steps>20"),
+        ("step:x", "write the number of one step, as in step:12"),
+        ("step:1,2", "write the number of one step"),
+        ("step>3", "can be compared; write step:3"),
         ("-", "'-' is no milestone"),
         (",", "cannot be read"),
         ("tool:a,,b", "cannot be read"),
@@ -109,12 +112,21 @@ ALL = {"first", "second", "third"}
         ("text:needle,übertrag", {"first", "second"}),
         ("-text:needle verdict:unresolved", {"second", "third"}),
         ("text:command", set()),
+        ("step:1", {"first", "second"}),
+        ("-step:1", {"third"}),
+        ("step:99", set()),
     ],
 )
 def test_what_holds(store: Store, played: dict[str, int], query: str, expected: set[str]) -> None:
     found = queries.search(store.engine, query, "r", status="done")
     assert [row["id"] for row in found["episodes"]] == sorted(played[name] for name in expected)
     assert found["following"] is None
+
+
+def test_a_step_that_was_asked_for_is_what_is_opened(store: Store, played: dict[str, int]) -> None:
+    found = queries.search(store.engine, "step:0 text:needle", newest_first=True)
+    assert found["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:120]}}
+    assert queries.search(store.engine, "-step:1")["hits"] == {}
 
 
 def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[str, int]) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import Engine, delete, select
 
-from stackrank.db import queries, tallies
+from stackrank.db import counters, queries, tallies
 from stackrank.db.models import Step
 from stackrank.db.prune import Pruning
 from stackrank.db.queries import Scope
@@ -16,6 +16,8 @@ from stackrank.db.store import Store
 from stackrank.db.sums import Sums
 from stackrank.db.transactions import EPISODE, TALLY
 from stackrank.terms import ErrorClass, ErrorsAre, RunStatus
+
+pytestmark = pytest.mark.slow  # by its time
 
 
 def kept(engine: Engine) -> dict[int, bytes]:
@@ -47,7 +49,9 @@ def directly(engine: Engine, runs: list[int]) -> dict[tuple[int, int], Sums]:
 
 
 def agree(engine: Engine, runs: list[int]) -> None:
-    """Every run that is over has a tally or is added up; both are what the rows say."""
+    """Every run that is over has a tally or is added up; both are what the rows say, and so are the counters."""
+    with engine.connect() as connection:
+        assert counters.differences(connection) == {}
     scope = Scope(run=runs)
     expected = directly(engine, runs)
     found = {(entrant, task): sums for entrant, task, sums in scope.find(engine).sums()}

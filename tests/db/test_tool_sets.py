@@ -16,6 +16,8 @@ from stackrank.db.store import Store
 from stackrank.env.tools import tool_set
 from tests.support.episodes import start
 
+pytestmark = pytest.mark.slow  # by its time
+
 SETS = {"rewrite": 0.4, "debug": 0.45, "trace": 0.8, "calls": 0.5, "snapshot": 0.6, "investigate": 0.7}
 TASKS = 30
 

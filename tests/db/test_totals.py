@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import Engine, event, select, update
 
 from stackrank.db import queries
-from stackrank.db.columns import now
+from stackrank.db.counters import BOUNDS
+from stackrank.db.engine import connect
+from stackrank.db.prune import Pruning
 from stackrank.db.store import Store
-from stackrank.db.transactions import RUN
-
-HOW: dict[str, Any] = {"causes": ("the sandbox",), "seconds": (5.0, 60.0)}
+from stackrank.db.transactions import EPISODE
 
 
 def play(store: Store, run: int, verdicts: str) -> None:
@@ -31,47 +33,91 @@ def play(store: Store, run: int, verdicts: str) -> None:
         store.finish_episode(claim["id"], verdict=kind, stop_reason="submitted", **about)
 
 
-def end(store: Store, run: int) -> None:
-    store.end_run(run, "finished")
-    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
-        connection.execute(update(RUN).where(RUN.c.id == run).values(ended_at=now() - timedelta(hours=2)))
+def by_hand(engine: Engine) -> Any:
+    """The same, episode by episode."""
+    runs = {row["id"]: row["status"] for row in queries.runs(engine)}
+    found: dict[str, Any] = {"runs": Counter(runs.values()), "verdicts": {}, "running": 0, "pending": 0, "retried": 0}
+    found["errors"] = Counter()
+    with engine.connect() as connection:
+        episodes = connection.execute(select(EPISODE)).mappings().all()
+    for row in episodes:
+        found["retried"] += not row["counted"]
+        if row["verdict"] == "error":
+            found["errors"][row["error"].partition(":")[0]] += 1
+        if row["counted"] and row["verdict"]:
+            sums = found["verdicts"].setdefault(row["verdict"], {"episodes": 0, "within": [0] * len(BOUNDS)})
+            sums["episodes"] += 1
+            for name in ("wall_s", "tokens_in", "tokens_out", "cost_usd"):
+                sums[name] = sums.get(name, 0) + (row[name] or 0)
+            sums["within"] = [n + (row["wall_s"] <= bound) for n, bound in zip(sums["within"], BOUNDS, strict=True)]
+        elif row["counted"] and runs[row["run_id"]] in ("pending", "running"):
+            found[row["status"]] += 1
+    return found
 
 
 def test_they_are_those_of_all_episodes(store: Store, matrix: SimpleNamespace) -> None:
-    kept = queries.Totals(store.engine, **HOW)
-
     def check() -> None:
-        assert kept.now() == queries.totals(store.engine, **HOW)
+        assert queries.totals(store.engine) == by_hand(store.engine)
 
     check()
     play(store, matrix.run, "rue")
     check()
-    end(store, matrix.run)
+    store.end_run(matrix.run, "finished")
     check()
     more = [store.create_run(name="m", benchmark_id=matrix.benchmark.id, spec={}, cells=matrix.cells) for _ in range(3)]
     for run, verdicts in zip(more, ("rr", "uer", "u"), strict=True):
         play(store, run, verdicts)
         check()
-    end(store, more[1])
-    check()
+    store.end_run(more[1], "finished")
     play(store, matrix.run, "r")  # it goes on again
     check()
-    end(store, matrix.run)
+    store.end_run(matrix.run, "finished")
     store.cancel_run(more[0], "by ada")
+    check()
+    Pruning(store.engine).delete_run(more[1])
     check()
 
 
-def test_what_ended_is_added_up_once(store: Store, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    play(store, matrix.run, "rru")
-    end(store, matrix.run)
-    asked: list[list[int]] = []
-    add_up = queries.Totals._sum
+def steps_of_sqlite(engine: Engine, ask: Callable[[], object]) -> int:
+    """How many hundred instructions SQLite's machine carries out for a question."""
+    ticks = 0
 
-    def spy(self: queries.Totals, runs: list[int]) -> Any:
-        asked.append(runs)
-        return add_up(self, runs)
+    def tick() -> None:
+        nonlocal ticks
+        ticks += 1
 
-    monkeypatch.setattr(queries.Totals, "_sum", spy)
-    kept = queries.Totals(store.engine, **HOW)
-    assert kept.now() == kept.now()
-    assert asked == [[matrix.run], [], []]
+    def watch(connection: Any, *_: object) -> None:
+        connection.set_progress_handler(tick, 100)
+
+    event.listen(engine, "checkout", watch)
+    try:
+        ask()
+    finally:
+        event.remove(engine, "checkout", watch)
+    return ticks
+
+
+def test_no_question_of_a_run_that_goes_on_costs_more_for_its_many_episodes(tmp_path: Path, databases: Any) -> None:
+    costs = []
+    for attempts in (50, 5000):
+        store = Store(connect(databases.empty(tmp_path / f"{attempts}.db")))
+        tasks = [{"name": "t", "digest": "d"}, {"name": "u", "digest": "e"}]
+        benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
+        entrant = store.save_entrant(digest="e", name="one", agent="a")
+        cells = [(task, entrant, n) for n in range(attempts) for task in benchmark.task_ids.values()]
+        run = store.create_run(name="r", benchmark_id=benchmark.id, spec={}, cells=cells)
+        play(store, run, "ru")
+        with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+            most = update(EPISODE).where(EPISODE.c.id > 10, EPISODE.c.id % 2 == 0)
+            connection.execute(most.values(status="done", verdict="resolved", cost_usd=0.5))
+        asked: list[Callable[[], object]] = [
+            lambda store=store, run=run: queries.progress(store.engine, run),  # type: ignore[misc]
+            lambda store=store, run=run: store.spent_usd(run),  # type: ignore[misc]
+            lambda store=store, run=run: store.claims(run),  # type: ignore[misc]
+            lambda store=store: queries.totals(store.engine),  # type: ignore[misc]
+            lambda store=store: queries.queue_age_s(store.engine),  # type: ignore[misc]
+        ]
+        costs.append([steps_of_sqlite(store.engine, ask) for ask in asked])
+        assert queries.progress(store.engine, run)["done"] == 2 + (2 * attempts - 10) // 2
+        store.engine.dispose()
+    assert costs[1] == pytest.approx(costs[0], abs=5), costs

@@ -14,6 +14,7 @@ NAMES = (
     *("echo", "where", "write", "fail", "refuse", "image", "nothing", "data", "ask", "hang", "die", "kill", "flood"),
     *("dribble", "long", "garbage", "wrong", "noise", "chatter", "orphan", "child", "change", "announce"),
     "stdin_closed",
+    "clock",
 )
 
 
@@ -119,6 +120,10 @@ def call(name, given, number):
         os.close(0)
         os.close(1)
         time.sleep(1000)
+    if name == "clock":  # another answer each time, and with a path another workspace too
+        if "path" in given:
+            Path(given["path"]).write_text(f"{time.time_ns()}\n")
+        return text(f"it is {time.time_ns()}")
     raise SystemExit(f"unknown tool {name}")
 
 

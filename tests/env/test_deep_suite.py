@@ -14,17 +14,20 @@ import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
-from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant, read_recipe
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep
 from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.difficulty.spectrum import AT_IMPORT
+from stackrank.env.inject.reach import Reach
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.python_env import REQUIREMENTS
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.scoring.verdict import score
-from stackrank.env.task import Task
+from stackrank.env.task import Fault, Task
 from stackrank.env.validate import validate
 from stackrank.home import home
+from tests.bench.choose_hidden import choose, fill_in
 from tests.env.conftest import usable
 
 BOOK = '''\
@@ -56,6 +59,15 @@ def test_find_after_add():
     assert book.find("a") == ["ada"]
     book.add("alan", 2)
     assert book.find("a") == ["ada", "alan"]
+
+
+def test_second_find():
+    book = Book()
+    assert book.find("") == []
+    book.add("bob", 3)
+    assert book.find("b") == ["bob"]
+    book.add("bea", 4)
+    assert book.find("b") == ["bea", "bob"]
 """
 # So that pip asks no index for a tool to build with.
 BACKEND = """\
@@ -79,6 +91,7 @@ FILES = {
     "src/tinybook/__init__.py": BOOK,
     "tests/test_book.py": OWN_TEST,
     "tests/test_other.py": "from tinybook import Book\n\n\ndef test_empty():\n    assert Book().find('') == []\n",
+    "tests/names.txt": "ada",
     "docs/index.md": "long",
 }
 REPORT_TEST = """\
@@ -175,6 +188,51 @@ def test_what_an_agent_gets(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nowhere"))
     (again,) = Deep(Source(tmp_path / "own", fetch=False)).tasks()
     assert again.digest == task.digest
+
+
+def test_own_tests_are_hidden_although_agents_have_no_tests(index: str, tmp_path: Path) -> None:
+    made = recipe(index, omit=["/*", "!/src/"], suite=[])
+    (task,) = stored(tmp_path / "bare", made).tasks()
+    assert not [path for path in task.files if path.startswith("tests/")]
+    # With what tests share, and without the other tests.
+    assert set(task.hidden_files) == {"tests/test_book.py", "tests/names.txt", HIDDEN_REPORT}
+    assert task.score_command and "tests/test_book.py::test_find_after_add" in task.score_command
+
+
+def test_agents_see_own_tests_without_the_hidden_ones(index: str, tmp_path: Path) -> None:
+    made = recipe(index, omit=["/*", "!/src/"], suite=[])
+    hidden = "tests/test_book.py::test_second_find"
+    shown = {"report": "", "hidden_report": "", "suite": ["tests/test_book.py"], "hidden": [hidden]}
+    made.tasks[0] = made.tasks[0].model_copy(update=shown)
+    (task,) = stored(tmp_path / "own", made).tasks()
+    visible = task.files["tests/test_book.py"].decode()
+    assert "def test_find_after_add" in visible and "def test_second_find" not in visible
+    assert task.files["tests/names.txt"] == b"ada" and "tests/test_other.py" not in task.files
+    assert task.hidden_files == {"tests/test_book.py": OWN_TEST.encode()}
+    assert task.test_command.endswith(" tests/test_book.py") and task.score_command == task.test_command
+
+
+def test_a_task_shows_something() -> None:
+    with pytest.raises(ValueError, match="a test that agents can run has to show it"):
+        TaskRecipe(id="a", title="", statement="", category="", broken="", hidden=["t.py"], changes=[
+            Change(place="a.py:1:0-1:0", write="x")
+        ])  # fmt: skip
+
+
+def test_hidden_tests_are_chosen_by_what_they_run() -> None:
+    files = {"a.py": b"def f():\n    x = 1\n    return x\n\n\ndef g():\n    return 2\n"}
+    tests = ("t.py::exact", "t.py::case[1]", "t.py::case[2]", "t.py::slow", "t.py::far")
+    groups = (frozenset({0, 3}), frozenset({1, 2}), frozenset({4}), frozenset({AT_IMPORT}))
+    reach = Reach(tests, (0.1, 0.1, 0.1, 9.0, 0.1), groups, {"a.py": {1: 3, 2: 0, 3: 1, 7: 2}})
+    faults = (Fault("a.py", ("f",), (2,)),)
+    assert choose(files, faults, reach) == ["t.py::case", "t.py::exact"]
+
+
+def test_a_recipe_is_filled_in_where_it_stands() -> None:
+    text = "# first\ntasks:\n- id: a\n  broken: x\n  report: |\n    1\n- id: b\n  broken: y\n  hidden:\n  - t.py::1\n"
+    wanted = text.replace("broken: x\n", "broken: x\n  hidden:\n  - t.py::1\n")
+    wanted = wanted.replace("y\n  hidden:\n", "y\n  hidden:\n  - t.py::2\n")
+    assert fill_in(text, {"a": ["t.py::1"], "b": ["t.py::1", "t.py::2"]}) == wanted
 
 
 def test_operators_and_texts_change_one_file_together(index: str, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_views(play: Play) -> None:
     for wrong in ({"path": "none"}, {"path": "long.py", "start": 99999}, {"path": "a", "start": 0}):
         assert not step("view", **wrong).ok
     assert "(read-only)" in step("listdir").text
-    assert step("grep", pattern="value_3999\\b").text == "long.py:4000: value_3999 = 3999"
+    assert step("grep", pattern="value_3999\\b").text == "long.py\n4000: value_3999 = 3999"
     assert step("grep", pattern="nothing like it").text == "No line matches."
 
 

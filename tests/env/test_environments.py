@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
+import tarfile
+import time
 import uuid
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +18,7 @@ from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_for
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.environments import archive, why
 from stackrank.env.task import Limits, Task
 from stackrank.flows.runs.build import build_environments
 from tests.env.conftest import cart, usable
@@ -45,6 +50,37 @@ def test_what_cannot_be_built_is_one_sentence(sandbox_backend: Backend, name: st
     with pytest.raises(BuildError) as caught:
         sandbox_backend.prepare(spec(environment))
     assert part in str(caught.value) and "\n" not in str(caught.value)
+
+
+PIP = """\
+  error: subprocess-exited-with-error
+  × Getting requirements to build editable did not run successfully.
+  ╰─> [3 lines of output]
+      Traceback (most recent call last):
+      LookupError: no version
+      More about it.
+      [end of output]
+error: subprocess-exited-with-error
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (PIP, "LookupError: no version"),
+        (PIP.replace("LookupError: ", ""), "More about it."),
+        ("building\nERROR: no such package\nbye\n", "ERROR: no such package"),
+        ("", ""),
+    ],
+)
+def test_what_a_failed_build_said(output: str, said: str) -> None:
+    assert why(output) == said
+
+
+def test_files_of_an_environment_have_a_date_that_a_wheel_can_have() -> None:
+    with tarfile.open(fileobj=io.BytesIO(archive({"/a/b": b"x"}))) as tar:
+        (member,) = tar.getmembers()
+    zipfile.ZipInfo("b", time.gmtime(member.mtime)[:6])  # refuses what is before 1980
 
 
 def test_the_others_go_on(sandbox_backend: Backend) -> None:

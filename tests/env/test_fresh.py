@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
+import threading
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml
 
-from stackrank.env.benchmarks import fresh_night
+from stackrank.env.benchmarks import fresh, fresh_night
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe
 from stackrank.env.benchmarks.fresh import Fresh
-from stackrank.env.benchmarks.fresh_night import PARTS, night_number
-from stackrank.env.benchmarks.fresh_task import split
+from stackrank.env.benchmarks.fresh_night import FAR, PARTS, make_night, night_number
+from stackrank.env.benchmarks.fresh_task import FreshTask, split
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.inject import verify
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -97,9 +101,12 @@ def test_tests_that_cannot_be_shared_out(text: str, failing: tuple[str, ...], pr
         split({"t.py": text.encode()}, failing)
 
 
-def test_nights_in_a_row_have_shares_of_their_own() -> None:
-    for nights in (["2026-12-30", "2026-12-31", "2027-01-01", "2027-01-02"], [str(n) for n in range(10)]):
-        assert len({night_number(each) % PARTS for each in nights}) == len(nights)
+def test_nights_in_a_row_have_parts_of_their_own() -> None:
+    for nights in (["2026-12-30", "2026-12-31", "2027-01-01", "2027-01-02"], [str(n) for n in range(FAR)]):
+        parts = [
+            each for night in nights for each in {night_number(night) % PARTS, (night_number(night) + FAR) % PARTS}
+        ]
+        assert len(set(parts)) == len(parts) == 2 * len(nights)
     assert night_number("a name") == night_number("a name") != night_number("another")
 
 
@@ -126,6 +133,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (index / "tinybook-1.0.tar.gz").write_bytes(buffer.getvalue())
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    for module in (fresh, fresh_night):  # nights of its own: no night makes a task of another
+        monkeypatch.setattr(module, "home", lambda: tmp_path)
     monkeypatch.setattr(verify, "LEAST_RANK", 0)
     monkeypatch.setattr(fresh_night, "PARTS", 1)
     monkeypatch.setattr(fresh_night, "default_backend", lambda: usable("bubblewrap"))
@@ -139,6 +148,68 @@ def test_what_only_looks_makes_no_night(folder: Path) -> None:
     with pytest.raises(BenchmarkError, match="the night 1 of fresh has no task yet"):
         Fresh(Source(folder, seed="1", fetch=False)).tasks()
     assert Fresh(Source(folder)).name == f"fresh/{date.today().isoformat()}"
+
+
+class Stream:
+    """Stands for a search: a library with so many faults."""
+
+    faults: ClassVar[dict[str, int]] = {"a": 1, "b": 9, "c": 3}
+
+    def __init__(self, made: Recipe, seed: str, used: Collection[FreshTask], *_: object) -> None:
+        self.made: list[FreshTask] = []
+        self.exhausted = False
+        digests = {each.broken for each in used}
+        named = [a_task(made.library, f"{number:08}") for number in range(self.faults[made.library])]
+        self._left = iter([each for each in named if each.broken not in digests])
+        self._working = threading.Lock()
+
+    def more(self) -> None:
+        with self._working:
+            made = next(self._left, None)
+            self.exhausted = made is None
+            self.made += [made] if made else []
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def close(self) -> None:
+        assert self.stopped
+
+
+def a_task(library: str, broken: str) -> FreshTask:
+    change = Change(place=f"{library}.py:1:0-1:1", operator="off-by-one")
+    return FreshTask(
+        library=library, change=change, broken=broken, category="", command="", fail_to_pass=(), pass_to_pass=()
+    )
+
+
+def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh_night, "_Search", Stream)
+    recipes = [recipe("0" * 64, library=name) for name in Stream.faults]
+    whole = make_night("x", recipes, 20, [], lambda _: None)
+    assert len(whole) == 13 and {each.library for each in whole[:3]} == {"a", "b", "c"}
+    for count in range(1, 13):
+        assert make_night("x", recipes, count, [], lambda _: None) == whole[:count]
+    assert not {each.id for each in make_night("x", recipes, 5, whole[:8], lambda _: None)} & {
+        each.id for each in whole[:8]
+    }
+    with pytest.raises(BenchmarkError, match="no fault of the night x"):
+        make_night("x", recipes, 5, whole, lambda _: None)
+
+
+def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def made(seed: str, recipes: object, count: int, used: list[FreshTask], say: object) -> list[FreshTask]:
+        asked.append((seed, count, [each.broken for each in used]))
+        return [a_task("tinybook", f"{seed}{number}") for number in range(min(count, 2))]
+
+    monkeypatch.setattr(fresh_night, "make_night", made)
+    for seed, count in (("1", 1), ("1", 1), ("2", 5), ("2", 5), ("1", 2)):
+        Fresh(Source(folder, seed=seed, count=count))._night()
+    assert asked == [("1", 1, []), ("2", 5, ["10"]), ("1", 2, ["20", "21"])], "2 has no more than two, and is not asked"
 
 
 @pytest.mark.slow
@@ -156,6 +227,8 @@ def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.Monke
         found = score(task, Changes(files={"src/tinybook/__init__.py": BOOK.encode()}), lambda s: Sandbox(backend, s))
         assert found.resolved and found.sealed, found
         assert not score(task, Changes(), lambda s: Sandbox(backend, s)).resolved
+    first = Fresh(Source(folder, seed="1", count=1))
+    assert [task.id for task in first.tasks()] == [tasks[0].id], "a night of fewer tasks is its beginning"
     # Read again it is the same, and nothing is tried.
     monkeypatch.setattr(fresh_night, "make_night", lambda *_: pytest.fail("it is made again"))
     again = Fresh(Source(folder, seed="1", fetch=False)).tasks()

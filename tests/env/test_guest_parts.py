@@ -364,3 +364,19 @@ def test_an_expression_is_evaluated_once_and_what_is_nested_in_it_sees_the_local
     code = compile("(seen.append(1), [n for n in (1, 2, 3) if n > least])[1]", "<expression>", "eval")
     assert evaluate(code, {}, names) == [3]
     assert names["seen"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("python -m pytest --deselect 'a.py::t[x=${b}|y]' b.py", ["--deselect", "a.py::t[x=${b}|y]", "b.py"]),
+        ("python -m pytest 'a.py::t[`x` && > \"$y\"]'", ['a.py::t[`x` && > "$y"]']),
+        ("python -m pytest \"it's $HOME 'x'\"", None),
+        ("python -m pytest \\'$X\\'", None),
+        ("python -m pytest $X 'a'", None),
+    ],
+)
+def test_names_of_tests_may_have_what_a_shell_expands(command: str, arguments: list[str] | None) -> None:
+    assert pytest_arguments(command) == arguments
+    run = pytest_run(command)
+    assert (run.arguments if run else None) == arguments

@@ -361,3 +361,26 @@ def test_what_has_no_hooks_is_followed_otherwise(play: Play) -> None:
     assert "up(n=3) -> 3" in deep.text and "assert 3 == 1" in deep.text
     command = step("trace", at="plain.py:2", show="n", test="python -c 'import plain; plain.plain(8)'")
     assert "#1: n = 8" in command.text
+
+
+@pytest.mark.parametrize(
+    ("source", "hooked"),
+    [
+        ("class Ledger:\n    trace = []\n    def add(self):\n        self.trace.append(self.profile)\n", True),
+        ("def f():\n    dis = 1\n    return dis\nimport json.trace\n", True),
+        ("def f():\n    def g():\n        import pdb\n", False),
+        ("from coverage.misc import human\n", False),
+        ("import os, cProfile as c\n", False),
+        ("def f(g):\n    return g.__code__.co_consts\n", False),
+    ],
+)
+def test_names_alone_look_at_nothing(source: str, hooked: bool) -> None:
+    """A module is followed by hooks unless it imports what looks at code, or asks code for what hooks change."""
+
+    class Functions(Observer):
+        def interest(self, code: types.CodeType) -> int:
+            return CALLS
+
+    inserter = Inserter(Functions(), Own("/work"))
+    inserter.instrumented(compile(source, "m.py", "exec"))
+    assert inserter.counts is hooked

@@ -46,6 +46,28 @@ def test_calls_of_libraries_are_counted_and_a_few_variables_are_shown_whole(play
     assert list(top.state["locals"]) == ["long"], "annotations are no values of the program"
 
 
+def test_what_the_same_call_has_shown_is_not_told_again(play: Play) -> None:
+    code = "def f(n):\n    n += 1\n    return n\n\n\nfor each in range(3):\n    f(each)\n"
+    step = play(make_task({"run.py": code}))
+    stop = step.pdb("b run.py:3\nc\nl\nw\np locals()", entrypoint="python run.py")
+    assert stop.text.count("return n") == 3, "by c, by l and by w, and not in an excerpt below"
+    assert "[run.py:3, f, depth 2]" in stop.text and "Calls:" not in stop.text and "Locals:" not in stop.text
+    assert stop.state["source"] and stop.state["stack"] and stop.state["locals"] == {"n": "1"}, (
+        "a trace shows all of it"
+    )
+    again = step.pdb("c").text
+    assert "Locals: n = 2" in again and "[run.py:3, f, depth 2]" in again, "the same place, another time"
+    moved = step.pdb("w\np locals()\nu").text
+    assert "Calls: " in moved and "Locals: " in moved, "what was shown was the frame before"
+    assert "Calls: " not in step.pdb("p 1").text, "nothing moved"
+
+
+def test_what_was_asked_for_has_the_room_that_the_rest_leaves(play: Play) -> None:
+    step = play(make_task({"run.py": "x = 'a' * 900\nprint(x)\n"}))
+    told = step.pdb("n\nn\n" + "p x\n" * 3 + "w", entrypoint="python run.py").text
+    assert "characters left out" not in told and 2700 < len(told) < 4000
+
+
 def test_a_session(play: Play) -> None:
     step = play(cart())
     first = step.pdb("b cart.py:4, price > 1")
@@ -297,7 +319,7 @@ def test_what_is_shown_is_short_and_the_same_for_every_model(play: Play) -> None
     assert "the call above 299 more times" in step.pdb("w").text
     value = step.pdb("p row\np n")
     assert len(value.text) < 1200 and "characters left out" in value.text and value.text.endswith("(Pdb) p n\n0")
-    assert len(step("pdb", command="p row", limit=60_000).text) > 15_000
+    assert len(step("pdb", command="p row", limit=60_000).text) > 14_000
     assert len(step.pdb("for each in row: print(each, 'x' * 50)").text) < 4000
     assert step.pdb("q").state["kind"] == "debugger"
 

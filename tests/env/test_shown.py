@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from stackrank.env.tools import find_tool, tool_names
 from stackrank.env.tools.base import ToolError
 from stackrank.env.tools.chosen_tests import command_for, named
 from stackrank.env.tools.following import Frame, frames_text
-from stackrank.env.tools.shown import without_filling
+from stackrank.env.tools.shown import MOST_SHOWN, without_filling, without_repeats
 from tests.env.conftest import Play, cart
 
 LONG = "\n".join(f"value_{number} = {number}  # a needle in a line that is longer" for number in range(900)) + "\n"
@@ -28,8 +29,96 @@ def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
         ("view", {"path": "data"}),
     ):
         short = step(tool, **arguments)
-        assert len(short.text) < 4100 and ("more" in short.text or "left out" in short.text), tool
+        assert len(short.text) <= MOST_SHOWN and ("more" in short.text or "left out" in short.text), tool
         assert len(step(tool, **arguments, limit=9000).text) > len(short.text), tool
+
+
+HOSTILE = """
+import sys
+class Value:
+    def __init__(self, n):
+        self.n, self.text, self.more = n, "x" * 20_000, [list(range(900)) for _ in range(20)]
+    def __repr__(self):
+        return "V" * 9_000 + str(self.n)
+    def __getattr__(self, name):
+        raise AttributeError(name * 500)
+def deep(n, value):
+    a = b = c = d = value
+    if not n:
+        print("p" * 20_000, *range(3_000), sep=chr(10))
+        raise ValueError("no " * 3_000 + chr(10) * 500 + "e" * 20_000)
+    return deep(n - 1, value)
+"""
+WRONG = (
+    "import pytest, hostile"
+    + """
+@pytest.mark.parametrize("text", ["p" * 300 + str(n) for n in range(9)])
+def test_hostile(text):
+    names = {text * 9 + str(n): hostile.Value(n) for n in range(9)}
+    locals().update(names)
+    hostile.deep(30, hostile.Value(1))
+"""
+)
+LINES = "needle" + "n" * 5_000 + "\n"
+
+
+def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Play) -> None:
+    many = {f"many/{'folder_' * 20}{n}/{'file_' * 20}{n}.txt": LINES for n in range(60)}
+    files = {"hostile.py": HOSTILE, "tests/test_hostile.py": WRONG, "long.txt": LINES * 100, **many}
+    step = play(cart(files, test_command="python -m pytest -q -p no:cacheprovider tests/test_hostile.py"))
+    here = "tests/test_hostile.py"
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("eval", {}),
+        ("eval", {"verbose": True, "test": here}),
+        ("view", {"path": "long.txt"}),
+        ("view", {"path": "many"}),
+        ("view", {"path": "n" * 90_000}),
+        ("listdir", {"depth": 9}),
+        ("grep", {"pattern": "needle"}),
+        ("grep", {"pattern": "(" * 9_000}),
+        ("bash", {"command": "head -c 40000 /dev/urandom; seq 9000; cat long.txt"}),
+        ("terminal", {"text": "cat long.txt; seq 3000"}),
+        ("terminal", {"text": "x" * 9_000}),
+        ("pdb", {"command": "c\nw\np value\npp vars(value)\np locals()\nll"}),
+        ("pdb", {"command": "\n".join([f"b hostile.py:{n}, '{'c' * 900}'" for n in range(9, 15)])}),
+        ("pdb", {"command": "p " + "y" * 9_000}),
+        ("trace", {"at": "deep", "show": "value\nn\nlocals()", "hits": 20}),
+        ("trace", {"at": "z" * 9_000}),
+        ("trace", {"exception": "ValueError", "condition": "("}),
+        ("calls", {"function": "deep"}),
+        ("calls", {"function": "deep", "n": 5}),
+        *(("snapshot", {"show": show}) for show in ("frames", "steps", "tree", "difference")),
+        ("snapshot", {"back": 3}),
+        ("rewrite", {"path": "long.txt", "start": 3, "end": 40, "new_code": LINES * 30}),
+        ("str_replace", {"path": "long.txt", "old_str": "q" * 9_000, "new_str": ""}),
+        ("insert", {"path": "long.txt", "line": 3, "new_str": LINES * 90}),
+        ("create", {"path": "a/" + "b" * 200 + ".py", "content": "(" * 90_000}),
+        ("undo", {}),
+        ("nothing" * 9_000, {}),
+        ("view", {"x" * 90_000: 1}),
+    ]
+    tools = {
+        name for name in tool_names() if find_tool(name).name not in ("submit", "investigate", "answer", "program")
+    }
+    assert tools <= {name for name, _ in asked}, "a new tool is asked here too"
+    for name, arguments in asked:
+        text = step(name, **arguments).text
+        assert 0 < len(text) <= MOST_SHOWN, (name, arguments, len(text))
+
+
+def test_a_file_is_named_once_and_a_source_shown_once(play: Play) -> None:
+    test = """import cart, pytest
+@pytest.mark.parametrize("last", [3, 4, 5])
+def test_sums(last):
+    several = [1, 2]
+    assert cart.total([*several, last]) == last
+"""
+    step = play(cart({"tests/test_sums.py": test}, test_command="python -m pytest -q -p no:cacheprovider tests"))
+    found = step("grep", pattern="def (total|average)", path="cart.py").text
+    assert found.startswith("cart.py\n") and found.count("cart.py") == 1 and ": def total" in found
+    told = step("eval", test="tests/test_sums.py").text
+    assert told.count("several = [1, 2]") == 1 and told.count("    [as above]\n>       assert cart.total") == 2
+    assert without_repeats(told) == told
 
 
 def test_some_tests_alone(play: Play) -> None:

@@ -137,6 +137,7 @@ def test_empty_lists_say_what_to_run(stackrank: CommandLine) -> None:
     assert "stackrank run" in board["scope"]["sentence"] and "stackrank run" in stackrank("failure-points").out
 
 
+@pytest.mark.slow
 def test_benchmarks_and_tasks(stackrank: CommandLine) -> None:
     (bugs,) = [row for row in stackrank("benchmarks", "--json").json() if row["benchmark"] == "bugs"]
     rows = stackrank("tasks", "bugs", "--json").json()
@@ -148,6 +149,7 @@ def test_benchmarks_and_tasks(stackrank: CommandLine) -> None:
     assert "bugs" in stackrank("benchmarks").out
 
 
+@pytest.mark.slow
 def test_validate_stores_its_result(stackrank: CommandLine) -> None:
     result = stackrank("validate", "bugs", "--tasks", "club-ledger", "--rounds", "1", "--json")
     document = result.json()

@@ -25,6 +25,8 @@ from stackrank.flows.runs.spec import SpecError
 from tests.flows.calls import CommandLine
 from tests.flows.playing import make_run
 
+pytestmark = pytest.mark.slow  # by its time
+
 EPISODES = 4
 
 

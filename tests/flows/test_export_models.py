@@ -32,6 +32,8 @@ from tests.agents.test_verbatim import APIS, serve
 from tests.support.episodes import start
 from tests.support.openai_server import Entry, OpenAIServer, call, calls, says
 
+pytestmark = pytest.mark.slow  # by its time
+
 FIX = call("rewrite", path="cart.py", new_code="    return result", start=5)
 PRICE = {"price": {"input": 1.0, "output": 2.0}}
 

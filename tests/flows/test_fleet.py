@@ -12,7 +12,8 @@ pytestmark = pytest.mark.slow
 def test_a_fleet_plays_each_episode_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fleet, "PER_PROCESS", 4)
     found = fleet.measure(workers=8, episodes=200)
-    assert (found["lost"], found["doubled"]) == (0, 0)
+    assert (found["lost"], found["doubled"], found["wrong_counters"]) == (0, 0, 0)
+    assert {row["what"] for row in found["ceilings"]} == fleet.BEFORE.keys()
     assert found["memory_mb"]["processes"] == 2 and found["connections"] >= 3
 
 
@@ -20,4 +21,5 @@ def test_nothing_is_lost_while_workers_are_killed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(soak, "PROCESSES", 2)
     found = soak.soak(seconds=12.0, kill_every_s=4.0)
     assert found["kills"] >= 1 and found["episodes"] > 0
-    assert (found["lost"], found["doubled"], found["unfinished_runs"], found["failed_processes"]) == (0, 0, 0, 0)
+    bad = ("lost", "doubled", "wrong_counters", "unfinished_runs", "failed_processes")
+    assert not any(found[name] for name in bad), found

@@ -13,6 +13,8 @@ from stackrank.db.stats.noninferiority import noninferior
 from stackrank.db.store import Store
 from tests.flows.calls import CommandLine
 
+pytestmark = pytest.mark.slow  # by its time
+
 ROOT = Path(__file__).parents[2]
 CONDITIONS = {"steps": 50, "sandbox": "docker"}
 

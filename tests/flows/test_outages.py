@@ -20,6 +20,8 @@ from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session, leave, session_of
 from tests.flows.playing import make_run
 
+pytestmark = pytest.mark.slow  # by its time
+
 URL = "http://127.0.0.1:9/v1"
 MODEL = {"agent": "llm", "model": "m", "config": {"base_url": URL}}
 TASKS = 3

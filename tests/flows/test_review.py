@@ -32,7 +32,7 @@ from stackrank.flows.runs.fix.forge import ForgeError, list_issues, open_pull_re
 from stackrank.flows.runs.fix.issues import issues_from
 from stackrank.flows.runs.fix.publish import BRANCH, publish
 from tests.flows.calls import CommandLine
-from tests.support.fixing import BROKEN, FIX, OTHER_FIX, SECOND_FIX, git, proposal_row, repository, tree
+from tests.support.fixing import BROKEN, FIX, OTHER_FIX, SECOND_FIX, evidence, git, proposal_row, repository, tree
 
 
 class Desk:
@@ -119,6 +119,7 @@ class Forge:
         self.heard: list[tuple[str, str | None, Any]] = []
         self.status = 201
         self.issues: Any = []
+        self.pulls: list[dict[str, Any]] = []
         forge = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -127,10 +128,15 @@ class Forge:
                 forge.heard.append((self.path, self.headers["Authorization"], body))
                 self._answer(forge.status, {"html_url": "the draft", "message": "no such thing"})
 
+            do_PATCH = do_POST
+
             def do_GET(self) -> None:
                 url = urlsplit(self.path)
                 asked = {name: value[0] for name, value in parse_qs(url.query).items()}
                 forge.heard.append((url.path, self.headers["Authorization"], asked))
+                if url.path.endswith("/pulls"):
+                    self._answer(200, forge.pulls)
+                    return
                 page, size = int(asked["page"]), int(asked["per_page"])
                 listed = isinstance(forge.issues, list)
                 self._answer(200, forge.issues[(page - 1) * size : page * size] if listed else forge.issues)
@@ -177,15 +183,58 @@ def test_a_branch_is_pushed_and_a_draft_opened(
     assert git(tmp_path / "remote.git", "for-each-ref", "--format=%(refname)") == f"refs/heads/{BRANCH}"
     approved = [queries.proposal(desk.engine, number)]
     assert open_pull_request(forge.api, "o/n", "main", approved) == "the draft"
-    path, token, body = forge.heard[0]
+    (_, _, asked), (path, token, body) = forge.heard
     assert (path, token, body["draft"]) == ("/repos/o/n/pulls", "Bearer secret-token", True)
     assert (body["head"], body["base"]) == (BRANCH, "main") and "failed before, passed after" in body["body"]
+    forge.pulls = [{"number": 7}]  # the next approval is for the same one, as it is by then
+    assert open_pull_request(forge.api, "o/n", "main", approved) == "the draft"
+    path, _, body = forge.heard[-1]
+    assert path == "/repos/o/n/pulls/7" and "draft" not in body and "failed before, passed after" in body["body"]
+    assert asked == {"state": "open", "head": f"o:{BRANCH}", "base": "main"}
     forge.status = 404
     with pytest.raises(ForgeError, match="404, no such thing"):
         open_pull_request(forge.api, "o/n", "main", approved)
     forge.close()
     with pytest.raises(ForgeError, match="does not answer"):
         open_pull_request(forge.api, "o/n", "main", approved)
+
+
+def test_one_command_approves_pushes_and_opens_a_draft(
+    desk: Desk, forge: Forge, stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, other = desk.propose(FIX), desk.propose(SECOND_FIX)
+    desk.out.mkdir()
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", str(remote))
+    where = ("--push", str(remote), "--pull-request", "o/n", "--api", forge.api)
+    refused = stackrank("review", str(number), "--approve", *where)
+    assert refused.status == 2 and "STACKRANK_FORGE_TOKEN" in refused.sentence()
+    monkeypatch.setenv("STACKRANK_FORGE_TOKEN", "secret-token")
+    assert stackrank("review", str(other), *where).status == 0  # which nobody approved
+    assert queries.proposal(desk.engine, number)["status"] == "open" and not forge.heard
+    assert git(remote, "for-each-ref") == ""
+    done = stackrank("review", str(number), "--approve", *where, "--json").json()
+    assert done["pull_request"] == "the draft" and forge.heard[-1][2]["draft"] is True
+    changed = git(remote, "diff", f"{BRANCH}~1", BRANCH)
+    assert "range(0, len(prices))" in changed and "price > best" not in changed
+
+
+def test_who_decides_about_one_of_several_changes_decides_about_all(desk: Desk, stackrank: CommandLine) -> None:
+    both = ["tests/test_cart.py::test_total", "tests/test_cart.py::test_discount"]
+    first = desk.propose(FIX, evidence=evidence(mended=both, covers=["a", "b"]))
+    same, part, more = (
+        desk.propose(diff, tests=tests)
+        for diff, tests in ((OTHER_FIX, both), (f"{OTHER_FIX} ", both[:1]), (SECOND_FIX, [*both, "another"]))
+    )
+    assert {row["status"] for row in queries.proposals(desk.engine)} == {"open"}
+    desk.decide(first, "approved")
+    rows = {row["id"]: row for row in queries.proposals(desk.engine)}
+    assert [rows[each]["status"] for each in (first, same, part, more)] == ["approved", "covered", "covered", "open"]
+    assert next(iter(rows)) == more and rows[same]["covered_by"] == first
+    assert "Covers 2 problems: a, b" in stackrank("review", str(first)).out
+    assert f"Proposal {first}, which is approved, mends all" in stackrank("review", str(same)).out
+    desk.decide(same, "rejected", "Another way.")  # for what is learnt from it
+    assert queries.proposal(desk.engine, same)["status"] == "rejected"
 
 
 def test_the_open_issues_of_a_forge(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psutil
 import pytest
@@ -78,6 +79,30 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
     assert "ahead of" in stackrank("compare", "repair (debug)", "oracle (rewrite)").out
 
 
+def test_an_episode_is_a_task_run_where_it_is_wanted(stackrank: CommandLine, tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+
+    def task_runs(run: int) -> int:
+        flow_run = UUID(queries.run(connect(), run)["prefect_flow_run_id"])
+        with get_client(sync_client=True) as client:
+            return len(client.read_task_runs(flow_run_filter=FlowRunFilter(id=FlowRunFilterId(any_=[flow_run]))))
+
+    made = []
+    for said in ("shards", "episodes"):
+        file = tmp_path / f"{said}.yaml"
+        file.write_text(
+            "benchmark: bugs\nlimit: 1\nattempts: 2\nsandbox: bubblewrap\nworkers: 2\nentrants: [{agent: oracle}]\n"
+            f"prefect_tasks: {said}\n"
+        )
+        document = stackrank("run", str(file), "--json").json()
+        assert (document["status"], document["resolved"]) == ("finished", 2)
+        made.append(document["run"])
+    # The server hears of task runs in the order in which they were, and a little later.
+    wait_for(lambda: task_runs(made[1]) == 2, "both task runs")
+    assert task_runs(made[0]) == 0
+
+
 def test_what_is_printed_for_people(stackrank: CommandLine) -> None:
     result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1")
     assert result.status == 0
@@ -90,6 +115,7 @@ class Flaky(BubblewrapBackend):
     """A backend whose first sandboxes fail."""
 
     def __init__(self, failures: int) -> None:
+        super().__init__()
         self.failures = failures
 
     def start(self, spec: SandboxSpec) -> Any:

@@ -78,7 +78,7 @@ def test_a_session_is_an_episode(url: str) -> None:
         late = step(socket, "eval")["data"]
         assert late == {"message": "the episode is over (submitted): call reset", "code": "EXECUTION_ERROR"}
         assert ask(socket, {"type": "reset", "data": {"seed": 1}})["data"]["observation"]["metadata"]["task"] == (
-            "bugs/advert-slots"
+            "bugs/address-owners"
         )
         socket.send(json.dumps({"type": "close"}))
         with pytest.raises(ConnectionClosed):
@@ -180,6 +180,7 @@ def test_data_that_a_benchmark_needs_is_named_as_for_a_run(
     assert result.status == 2 and said in result.err and result.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_openenv_validates_and_plays_it(url: str) -> None:
     python = server_python("openenv")
     command = [python.with_name("openenv"), "validate", "--url", url, "--timeout", "600"]

@@ -158,3 +158,15 @@ def test_a_specification_survives_json() -> None:
     spec = make_spec({**MINIMAL, "tasks": "one, two", "name": "x"}, "test")
     assert spec.tasks == ["one", "two"]
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
+
+
+def test_what_prefect_knows_of() -> None:
+    def tasks(**said: str) -> bool:
+        return make_spec({"benchmark": "bugs", "entrants": [{"agent": "oracle"}], **said}, "x").episodes_are_tasks
+
+    assert tasks() and not tasks(pool="p") and not tasks(prefect_tasks="shards")
+    assert tasks(pool="p", prefect_tasks="episodes") and tasks(pool="p", runner="ray")
+    with pytest.raises(SpecError, match="prefect_tasks: shards needs runner: threads, because dask gets each episode"):
+        tasks(prefect_tasks="shards", runner="dask")
+    with pytest.raises(SpecError, match="prefect_tasks"):
+        tasks(prefect_tasks="none")

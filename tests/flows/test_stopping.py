@@ -20,6 +20,8 @@ from stackrank.flows.services import prefect_server
 from tests.flows.calls import CommandLine
 from tests.flows.playing import make_run
 
+pytestmark = pytest.mark.slow  # by its time
+
 Resolves = Callable[[str, int], bool]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.engine import connect
-from stackrank.flows.runs.replay import first_difference
+from stackrank.flows.runs.replay import replay
 from tests.flows.playing import drive
 from tests.flows.scripted import RESOLVED, Script
 from tests.flows.test_resume import in_a_process, rows, scripted_run, steps_of
@@ -49,4 +49,4 @@ def test_twenty_steps_a_kill_and_a_replay(monkeypatch: pytest.MonkeyPatch, api: 
     engine = connect()
     kept = queries.exchanges(engine, row["id"], 5)
     assert kept[0]["reasoning"] == "Thought 4." and "Thought 4." in str(kept[0]["answer"])
-    assert first_difference(engine, queries.episode(engine, row["id"]), "bubblewrap") is None
+    assert replay(engine, queries.episode(engine, row["id"]), "bubblewrap").result == "same"

@@ -18,6 +18,8 @@ from stackrank.flows.services import doctor
 from tests.flows.calls import CommandLine
 from tests.flows.playing import make_run
 
+pytestmark = pytest.mark.slow  # by its time
+
 TASKS = 4
 
 

@@ -38,6 +38,7 @@ def test_a_wrong_value_is_one_sentence(monkeypatch: pytest.MonkeyPatch, name: st
     assert str(caught.value) == f"STACKRANK_{name} is '{value}': set it to {wanted}, or unset it"
 
 
+@pytest.mark.slow
 def test_a_wrong_value_ends_a_command_with_status_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
     monkeypatch.setenv("STACKRANK_SILENT_S", "soon")

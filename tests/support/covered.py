@@ -11,6 +11,7 @@ Prefect, and nearly all of what they run is run by other tests too.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -37,7 +38,24 @@ OMITTED = [
 ]
 EXCLUDED = [r"\.\.\.$"]
 """Lines that are no statements of their own, besides slipcover's own defaults."""
-_measuring = Slipcover(exclude_also=EXCLUDED)
+
+
+class _Measuring(Slipcover):
+    """Python before 3.12 may wait for itself for ever where `sys._current_frames` begins a garbage collection, and
+    slipcover calls that one to change code back (CPython's issue 106883)."""
+
+    def deinstrument_seen(self) -> None:
+        with self.lock:
+            enabled = gc.isenabled()
+            gc.disable()
+            try:
+                super().deinstrument_seen()
+            finally:
+                if enabled:
+                    gc.enable()
+
+
+_measuring = _Measuring(exclude_also=EXCLUDED)
 _ours = FileMatcher([PACKAGE, *filter(Path.is_symlink, PACKAGE.iterdir())], OMITTED)
 
 

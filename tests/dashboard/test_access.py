@@ -1,0 +1,97 @@
+"""Every page for everybody: what axe-core finds, what the console says, what a phone shows, and Ctrl+K."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.dashboard.browsing import ready, sync_api
+
+# Chromium gives the keyboard whatever scrolls, such as Streamlit's long blocks of code; axe-core does not know it.
+KNOWN = {"scrollable-region-focusable"}
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+PAGES = {
+    "overview": "/",
+    "leaderboard": "/leaderboard?lb_pick=2%2C1",
+    "compare": "/compare",
+    "tool_sets": "/tool_sets",
+    "failures": "/failures?fp_tab=Where+it+went+wrong",
+    "tasks": "/tasks?tk_show=decisive",
+    "task": "/task?id=1",
+    "proposals": "/proposals",
+    "runs": "/runs",
+    "run": "/run?id=1",
+    "against": "/against?a=1&b=2",
+    "episodes": "/episodes",
+    "diverge": "/diverge?a=1&b=2",
+}
+SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture
+def listened(page: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A visitor, and the errors of the console but Streamlit's own: it asks for its health below each page, too."""
+    errors: list[str] = []
+
+    def listen(message: Any) -> None:
+        if message.type == "error" and "_stcore" not in message.location["url"]:
+            errors.append(message.text)
+
+    page.on("console", listen)
+    yield page, errors
+
+
+@pytest.mark.slow
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_a_phone(
+    listened: tuple[sync_api.Page, list[str]],
+) -> None:
+    page, errors = listened
+    found = []
+    for place, (name, path) in enumerate(PAGES.items()):
+        page.set_viewport_size({"width": 1440, "height": 900})
+        page.goto(path)
+        ready(page)
+        # Each page on a phone and in one of the other sizes, which differ little.
+        for width, height in (SIZES[3], SIZES[place % 3]):
+            page.set_viewport_size({"width": width, "height": height})
+            ready(page)
+            if page.evaluate(WIDER) > 0:
+                found.append((name, f"wider than {width}"))
+            for each in axe.Axe().run(page).response["violations"]:
+                if each["impact"] in ("serious", "critical") and each["id"] not in KNOWN:
+                    nodes = [(node["html"][:160], node["failureSummary"][:200]) for node in each["nodes"][:4]]
+                    found += [(name, width, each["id"], *node) for node in nodes]
+    assert found == [] and errors == []
+
+
+def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
+    page.goto("/leaderboard")
+    ready(page)
+    for typed, keys, shown in (
+        ("episode 5 step 2", [], "/episode?id=5&step=2"),
+        ("run 1", [], "/run?id=1"),
+        ("fail", [], "/failures"),
+        ("4", ["ArrowDown", "ArrowDown"], "/task?id=4"),
+        ("account", [], "/tasks?tk_text=account"),
+        ('qwen3-coder / "rewrite', ["ArrowUp", "ArrowUp"], "/episodes?ep_query=entrant*rewrite%22"),
+        ("-breakpoint", [], "/episodes?ep_query=-breakpoint"),
+    ):
+        page.locator("#places a").first.wait_for(state="attached")
+        page.keyboard.press("Control+k")
+        field = page.get_by_role("combobox", name="Go to")
+        sync_api.expect(field).to_be_focused()
+        field.fill(typed)
+        for key in [*keys, "Enter"]:
+            page.keyboard.press(key)
+        page.wait_for_url(re.compile(re.escape(shown).replace(r"\*", ".*") + "$"))
+        ready(page)
+    page.locator("#places a").first.wait_for(state="attached")
+    page.keyboard.press("Control+k")
+    found = [each for each in axe.Axe().run(page).response["violations"] if each["impact"] in ("serious", "critical")]
+    assert [each["id"] for each in found if each["id"] not in KNOWN] == []
+    page.keyboard.press("Escape")
+    sync_api.expect(page.get_by_role("combobox", name="Go to")).to_be_hidden()

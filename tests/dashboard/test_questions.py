@@ -1,0 +1,131 @@
+"""What people come to ask, from Overview, in at most so many clicks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from stackrank.db import queries
+from tests.dashboard.browsing import heading, ready, sync_api, tick
+
+
+class Reader:
+    """A person who starts at Overview; every click counts."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.clicks = page, 0
+        page.goto("/")
+        ready(page)
+
+    def click(self, role: Any, name: str | re.Pattern[str]) -> None:
+        self.clicks += 1
+        self.page.get_by_role(role, name=name).first.click()
+
+    def tick(self, row: int, table: int = 0) -> None:
+        ready(self.page)
+        self.clicks += 1
+        tick(self.page, row, table)
+
+    def ask(self, query: str) -> None:
+        """Type a query where episodes are listed; the way there and the query are one."""
+        self.click("link", "Episodes")
+        heading(self.page, "Episodes")
+        field = self.page.get_by_role("textbox", name="Query")
+        field.fill(query)
+        field.press("Enter")
+        sync_api.expect(self.page).to_have_url(re.compile("ep_query="))
+        ready(self.page)
+
+
+@pytest.fixture
+def reader(page: Any) -> Reader:
+    return Reader(page)
+
+
+def test_why_was_last_night_worse_and_what_did_the_agent_do_otherwise(reader: Reader) -> None:
+    page = reader.page
+    sync_api.expect(page.get_by_text("tasks resolved less often:")).to_be_visible()
+    reader.click("link", "Why?")
+    sync_api.expect(page.get_by_role("heading", name=re.compile(r"^Run \d+ against run \d+$"))).to_be_visible()
+    heading(page, "Resolved less often")
+    reader.tick(1, table=1)
+    reader.click("link", re.compile("side by side"))
+    page.wait_for_url("**/diverge?a=*&b=*")
+    ready(page)
+    sync_api.expect(page.get_by_text("They part at line")).to_be_visible()
+    assert reader.clicks == 3
+
+
+def test_who_is_best_per_dollar(reader: Reader) -> None:
+    reader.click("link", "Leaderboard")
+    sync_api.expect(reader.page.get_by_text(re.compile(r"Best per dollar: .+ \$[0-9.]+ for each"))).to_be_visible()
+    assert reader.clicks == 1
+
+
+def test_where_was_the_debugger_decisive(reader: Reader, watched: SimpleNamespace) -> None:
+    reader.click("link", "Where the debugger was decisive")
+    heading(reader.page, "Tasks")
+    reader.click("link", re.compile(" resolved it$"))
+    reader.page.wait_for_url("**/episode?id=*")
+    assert reader.clicks == 2
+    shown = queries.episode(watched.store.engine, reader.page.url.rpartition("=")[2])
+    assert shown["verdict"] == "resolved" and "pdb" in shown["tool_list"]
+
+
+def test_which_episodes_set_no_breakpoint(reader: Reader) -> None:
+    reader.ask("-breakpoint")
+    sync_api.expect(reader.page.get_by_text("Newest first, without")).to_be_visible()
+    assert reader.clicks == 1
+
+
+def test_where_is_a_text_in_traces_and_what_was_seen_there(reader: Reader) -> None:
+    reader.ask('text:"assert 40 == 52" verdict:unresolved')
+    reader.tick(1)
+    reader.click("link", "Open episode")
+    reader.page.wait_for_url(re.compile(r"episode.id=\d+&step=\d+"))
+    sync_api.expect(reader.page.get_by_text("assert 40 == 52").first).to_be_attached()
+    assert reader.clicks == 3
+
+
+@pytest.mark.parametrize("where", ["Leaderboard", "Tool sets"])
+def test_a_figure_for_a_paper(reader: Reader, where: str, tmp_path: Path) -> None:
+    page = reader.page
+    reader.click("link", where)
+    heading(page, where if where == "Leaderboard" else "What a debugger is worth")
+    with page.expect_download() as download:
+        reader.click("button", "Figure for a paper (SVG)")
+    assert reader.clicks == 2
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    drawing = ElementTree.parse(file).getroot()
+    texts = [text.text or "" for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    caption = drawing.findtext("{http://www.w3.org/2000/svg}desc") or ""
+    assert file.suffix == ".svg" and "qwen3-coder" in " ".join(texts)
+    assert "95% intervals" in caption and "conditions" in caption and "tasks" in caption
+    assert " ".join(texts).endswith(caption), "and it is written below the figure"
+
+
+def test_a_task_is_disputed_and_the_board_is_there_without_it(reader: Reader) -> None:
+    page = reader.page
+    reader.click("link", "Tasks")
+    heading(page, "Tasks")
+    reader.tick(1)
+    reader.click("button", "Dispute this task")
+    sync_api.expect(page.get_by_text("Without the 1 disputed task")).to_be_visible()
+    assert reader.clicks == 3
+    reader.click("link", "Leaderboard without disputed tasks")
+    heading(page, "Leaderboard")
+    sync_api.expect(page.get_by_text("disputed by people, left out:").first).to_be_visible()
+    page.go_back()
+    heading(page, "Tasks")
+    # Other tests find the board as it was.
+    page.goto("/tasks?tk_show=disputed")
+    ready(page)
+    tick(page, 1, table=1)
+    page.get_by_role("button", name="Take my dispute back").click()
+    sync_api.expect(page.get_by_text("Without the 1 disputed task")).to_have_count(0)

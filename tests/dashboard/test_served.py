@@ -1,0 +1,57 @@
+"""The files that a browser fetches before a page is there: compressed, kept, few."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.dashboard.browsing import ready, sync_api
+
+FIRST_LOAD_BYTES = 1_500_000
+
+
+def _get(address: str, **headers: str) -> tuple[bytes, dict[str, str]]:
+    asked = urllib.request.Request(address, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        return answer.read(), {name.lower(): value for name, value in answer.headers.items()}
+
+
+def test_scripts_come_compressed_to_who_takes_them_so(served: str) -> None:
+    page, headers = _get(served)
+    assert headers["cache-control"] == "no-cache"
+    names = re.findall(r'(?:src|href)="\./(static/\S+\.(?:js|css))"', page.decode())
+    assert {name.rpartition(".")[2] for name in names} == {"js", "css"}
+    for name in (names[0], next(name for name in names if name.endswith(".css"))):
+        plain, told = _get(f"{served}/{name}")
+        packed, told_packed = _get(f"{served}/{name}", Accept_Encoding="br, gzip")
+        assert "content-encoding" not in told and told_packed["content-encoding"] == "gzip"
+        assert gzip.decompress(packed) == plain and len(packed) < len(plain) / 2
+        assert "immutable" in told_packed["cache-control"] and told_packed["vary"] == "Accept-Encoding"
+        assert re.match(r"text/css|(text|application)/javascript", told_packed["content-type"])
+
+
+@pytest.mark.parametrize("path", ["static/../../setup.py", "static/..%2f..%2fversion.py", "static/js/no.such.js"])
+def test_nothing_else_comes_out_of_the_folder(served: str, path: str) -> None:
+    try:
+        body, headers = _get(f"{served}/{path}", Accept_Encoding="gzip")
+    except urllib.error.HTTPError as error:
+        assert error.code in (400, 404)
+        error.close()
+    else:  # what is not there is a page's address
+        assert headers["content-type"].startswith("text/html") and b"<title>Streamlit" in body
+
+
+def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    sizes: list[float] = []
+    session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto("/")
+    ready(page)
+    sync_api.expect(page.get_by_text("Infrastructure", exact=True)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert 500_000 < sum(sizes) < FIRST_LOAD_BYTES
