@@ -2,7 +2,7 @@
 # What stackrank needs from the system, installed only where it is missing. Usage: system.sh demo|test
 #
 # demo: git, and bubblewrap if no Docker engine answers.
-# test: everything that a test uses: both sandboxes, PostgreSQL's programs, a browser, a compiler, what is debugged in the terminal.
+# test: everything that a test uses: both sandboxes, PostgreSQL and PgBouncer, a browser, a compiler, debuggers.
 set -euo pipefail
 # shellcheck source=deploy/setup/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,6 +13,8 @@ packages=()
 have_browser() { have chromium || have chromium-browser || have google-chrome; }
 
 have_postgres() { have postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; }
+
+have_pgbouncer() { have pgbouncer || [ -x /usr/sbin/pgbouncer ]; }
 
 have_debootstrap() { have debootstrap || [ -x /usr/sbin/debootstrap ]; }
 
@@ -59,6 +61,7 @@ if ! engine_answers; then
     have iptables || [ -x /usr/sbin/iptables ] || packages+=(iptables)
 fi
 have_postgres || packages+=(postgresql)
+have_pgbouncer || packages+=(pgbouncer)
 have gdb || packages+=(gdb)
 have gcc || packages+=(gcc libc6-dev)
 have node || packages+=(nodejs)
