@@ -29,7 +29,7 @@ a[aria-selected="true"] {
 }
 """
 _JS = """
-let dialog, field, list, pages = [], chosen = 0
+let dialog, field, list, pages = [], chosen = 0, latest
 
 function places(text) {
   const asked = text.trim()
@@ -97,7 +97,9 @@ export default component => {
   field.onkeydown = typed
   draw()
   window.addEventListener("keydown", heard, true)
-  return () => window.removeEventListener("keydown", heard, true)
+  // Streamlit may clean up after a run that it gave up when the next has begun.
+  const run = (latest = {})
+  return () => run === latest && window.removeEventListener("keydown", heard, true)
 }
 """
 _COMPONENT = st.components.v2.component("stackrank_jump", html=_HTML, css=_CSS, js=_JS)

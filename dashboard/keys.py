@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 _JS = """
-let keys = {}
+let keys = {}, latest
 
 // Before Streamlit hears of it, and never of what is typed into a field or while a dialogue is open.
 function heard(event) {
@@ -24,7 +24,10 @@ export default component => {
   keys = component.data
   window.addEventListener("keydown", heard, true)
   component.parentElement.querySelector("span").dataset.keys = Object.keys(keys).join("")
+  // Streamlit may clean up after a run that it gave up when the next has begun.
+  const run = (latest = {})
   return () => {
+    if (run !== latest) return
     keys = {}
     window.removeEventListener("keydown", heard, true)
   }

@@ -33,3 +33,22 @@ def tick(page: sync_api.Page, row: int, table: int = 0) -> None:
 
 def heading(page: sync_api.Page, text: str) -> None:
     sync_api.expect(page.get_by_role("heading", name=text, exact=False).first).to_be_visible()
+
+
+# Streamlit gives up a run of a component, and cleans up after it late, where a page is drawn twice at once.
+TWICE = """
+window.Blob = class extends Blob {
+  constructor(parts, options) {
+    const [text] = parts
+    const component = options?.type === "text/javascript" && text.includes("export default ")
+    super(component ? [text.replace("export default ", "const run = ") + `
+      export default component => {
+        const givenUp = run(component)
+        const latest = run(component)
+        givenUp?.()
+        document.documentElement.dataset.twice = "yes"
+        return latest
+      }`] : parts, options)
+  }
+}
+"""

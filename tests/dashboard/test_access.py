@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.browsing import ready, sync_api
+from tests.dashboard.browsing import TWICE, ready, sync_api
 
 # Chromium gives the keyboard whatever scrolls, such as Streamlit's long blocks of code; axe-core does not know it.
 KNOWN = {"scrollable-region-focusable"}
@@ -95,3 +95,15 @@ def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
     assert [each["id"] for each in found if each["id"] not in KNOWN] == []
     page.keyboard.press("Escape")
     sync_api.expect(page.get_by_role("combobox", name="Go to")).to_be_hidden()
+
+
+def test_a_page_that_is_drawn_twice_at_once_hears_its_keys(page: sync_api.Page) -> None:
+    page.add_init_script(TWICE)
+    page.goto("/episode?id=7&step=3")
+    ready(page)
+    page.locator("html[data-twice]").wait_for(state="attached")
+    page.locator("#places a").first.wait_for(state="attached")
+    page.keyboard.press("j")
+    page.wait_for_function("new URLSearchParams(location.search).get('step') === '4'")
+    page.keyboard.press("Control+k")
+    sync_api.expect(page.get_by_role("combobox", name="Go to")).to_be_focused()

@@ -13,7 +13,7 @@ from stackrank.dashboard.sides import sides
 from stackrank.db import queries
 from stackrank.db.proposals import Proposals
 from stackrank.terms import DecisionKind
-from tests.dashboard.browsing import heading, ready, sync_api
+from tests.dashboard.browsing import TWICE, heading, ready, sync_api
 from tests.dashboard.seed import HOSTILE
 from tests.support.databases import Databases
 from tests.support.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
@@ -120,6 +120,7 @@ def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNames
     names = [f"{scheme}-{n}" for n in range(3)]
     diffs = [each.replace("shop/cart.py", f"shop/{scheme}.py") for each in (FIX, SECOND_FIX, OTHER_FIX)]
     first, second, third = proposed(watched, dict(zip(names, diffs, strict=True)))
+    page.add_init_script(TWICE)
     page.goto(f"/proposals?pr_id={first}")
     ready(page)
     heading(page, f"Proposal {first}")

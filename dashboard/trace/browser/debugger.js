@@ -180,7 +180,10 @@ export default ({ data, parentElement, setTriggerValue }) => {
     debuggers.set(parentElement, made)
   }
   made.update(decode(data), view => setTriggerValue("view", view))
+  // Streamlit may clean up after a run that it gave up when the next has begun.
+  const run = (made.run = {})
   return () => {
+    if (run !== made.run) return
     made.close()
     debuggers.delete(parentElement)
   }
