@@ -1,0 +1,8 @@
+"""Columns that rows of several kinds have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+"""What a JSON column holds."""
