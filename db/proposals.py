@@ -41,22 +41,26 @@ class Proposals(Transactions):
         """Store proposals, in this order, and return their numbers. `rows`: columns of `Proposal`.
 
         What nobody has decided about the same problem of the same repository is replaced. A change that is there
-        already, be it for a problem that was called otherwise, keeps its number, and what was decided about it.
+        already, be it for a problem that was called otherwise, keeps its number, and what was decided about it; as long
+        as nothing is, it goes to the folder that was named last.
         """
         return self._write(lambda connection: self._propose(connection, rows))
 
     def _propose(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
         numbers: list[int] = []
         by_problem: dict[tuple[str, str], list[int]] = {}
+        decided = select(DECISION.c.proposal_id).where(DECISION.c.kind != DecisionKind.COMMENT)
         for row in map(clean, map(dict, rows)):
             row["digest"] = digest_of(row["base"], row["diff"], row["test_diff"])
             same = (_P.repository == row["repository"], _P.digest == row["digest"])
             number = connection.scalar(select(_P.id).where(*same, _P.replaced_by.is_(None)).order_by(_P.id))
             if number is None:
                 number = new_id(connection.execute(insert(PROPOSAL).values({**row, "created_at": now()})))
+            else:
+                moved = update(PROPOSAL).where(_P.id == number, _P.id.not_in(decided))
+                connection.execute(moved.values(folder=row["folder"]))
             numbers.append(number)
             by_problem.setdefault((row["repository"], row["problem"]), []).append(number)
-        decided = select(DECISION.c.proposal_id).where(DECISION.c.kind != DecisionKind.COMMENT)
         for (repository, problem), new in by_problem.items():
             older = (_P.repository == repository, _P.problem == problem, _P.id.not_in(new), _P.id.not_in(decided))
             old = update(PROPOSAL).where(*older, _P.replaced_by.is_(None))

@@ -73,6 +73,7 @@ def fix(
     from stackrank.env.sandbox.registry import chosen_backend
     from stackrank.flows.cli.runs import begin, played
     from stackrank.flows.runs.fix.comment import write_comment
+    from stackrank.flows.runs.fix.folder import TESTS, claim, require_usable
     from stackrank.flows.runs.fix.forge import list_issues
     from stackrank.flows.runs.fix.issues import issues_from, problems_of, read_issues, require_distinct, test_tasks
     from stackrank.flows.runs.fix.problems import Problem, find_problems, split_up, write_entries, write_problems
@@ -88,6 +89,7 @@ def fix(
     chosen = None if setup is None else tuple(setup)
     project = open_project(repo, Wishes(test, chosen, tuple(require or ()), python, timeout, repeat))
     require_apart(project, out)
+    require_usable(out, project.repository)
     if held := pointers(project):
         say(f"{project.name}: tests that need {some(held)} fail: their content is in Git LFS, and in no commit")
     reported = read_issues(issues) if issues else []
@@ -134,8 +136,10 @@ def fix(
     if limit is not None:
         reported = reported[: limit - len(problems)]
     without: dict[str, str] = {}
+    if problems or reported:
+        claim(out, project.repository)
     if reported:
-        file = write_entries(project, test_tasks(project, reported), out / "tests")
+        file = write_entries(project, test_tasks(project, reported), out / TESTS)
         run_id = play(file, f"fix {project.name}: tests for issues")
         if run_id is not None:
             more, without = problems_of(engine, project, backend, suite, reported, run_id, times=repeat)

@@ -60,6 +60,7 @@ def review(
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.proposals import Proposals
+    from stackrank.flows.runs.fix.folder import require_usable
     from stackrank.flows.runs.fix.forge import open_pull_request, push_branch, require_token
     from stackrank.flows.runs.fix.publish import publish
     from stackrank.settings import default_owner
@@ -90,6 +91,8 @@ def review(
     is_here = out is not None or folder.is_dir()
     if not is_here and (push or chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
         raise UsageError(f"{folder}, where `fix` put its files, is not on this machine: name a folder with --out")
+    if is_here and chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED]):
+        require_usable(folder, proposal["repository"])  # nothing is decided where it could not be carried out
     if chosen:
         seen = digest or proposal["digest"]
         if len(seen) < 64 and proposal["digest"].startswith(seen) and len(seen) >= 8:

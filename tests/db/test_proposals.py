@@ -114,6 +114,15 @@ def test_a_change_that_was_replaced_meanwhile(proposals: Proposals, matrix: Simp
     assert proposals.propose([row(matrix, problem="called otherwise", **again)]) == [one]
 
 
+def test_a_change_goes_to_the_folder_that_was_named_last(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    numbers = proposals.propose([row(matrix, folder="/a"), row(matrix, problem="o", diff=SECOND_FIX, folder="/a")])
+    decide(proposals, numbers[0])  # its patch is in /a
+    assert numbers == proposals.propose(
+        [row(matrix, folder="/b"), row(matrix, problem="o", diff=SECOND_FIX, folder="/b")]
+    )
+    assert [queries.proposal(proposals.engine, each)["folder"] for each in numbers] == ["/a", "/b"]
+
+
 def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = proposals.engine
     (number,) = proposals.propose([row(matrix)])

@@ -20,6 +20,7 @@ from stackrank.flows.runs.fix import publish as publish_module
 from stackrank.flows.runs.fix import suite as suite_module
 from stackrank.flows.runs.fix.problems import Problem, write_problems
 from stackrank.flows.runs.fix.project import Wishes, open_project, pointers
+from stackrank.flows.runs.fix.propose import by_change
 from stackrank.flows.runs.fix.publish import BRANCH, Published, publish, require_applies
 from stackrank.flows.runs.fix.suite import Suite, broken_since
 from tests.env.conftest import usable
@@ -140,6 +141,30 @@ def test_a_change_is_applied_by_git_am(tmp_path: Path, published: Callable[..., 
     mode = git(clean, "ls-tree", "HEAD", CART).split()[0]
     assert mode == ("100755" if make is _executable else "100644")
     assert tree(tmp_path / "shop") == before
+
+
+ODD_NAMES = ("-dash.py", "--help.py", "-a c/ü x.py", "with space.py", 'quo"te.py', "back\\slash.py")
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_change_to_a_file_with_an_odd_name(tmp_path: Path, published: Callable[..., Published], name: str) -> None:
+    repo = repository(tmp_path / "-odd ü repo", {**SHOP, name: "one = 1\n"})
+    git(repo, "symbolic-ref", "HEAD", "refs/heads/-ünlikely")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "On a branch with an odd name")
+    before, project = tree(repo), open_project(repo, Wishes())
+    made = f"new {name}" if "/" not in name else f"{name}.new.py"
+    after = {**project.files, name: b"one = 2\n", made: b"two = 2\n"}
+    diff = make_diff(project.files, after)
+    require_applies(repo, project.commit, diff)
+    (kept,) = by_change({1: {"id": 1, "diff": diff, "tampered": False}}, project, {made})
+    assert apply_patch({**project.files}, kept) == {**project.files, name: b"one = 2\n"}  # tests left the other
+    done = published(repo, diff)
+    git(tmp_path, "clone", "-q", str(repo), "clean")
+    git(tmp_path / "clean", "am", "-q", str(done.patches[1]))
+    assert (tmp_path / "clean" / name).read_text() == "one = 2\n" and (tmp_path / "clean" / made).exists()
+    assert done.clone and git(done.clone, "rev-list", "--count", f"{project.commit}..{BRANCH}") == "1"
+    assert tree(repo) == before
 
 
 def test_a_repository_of_another_user(

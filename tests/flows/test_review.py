@@ -28,11 +28,23 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.errors import UsageError
 from stackrank.flows.runs.fix.comment import write_comment
+from stackrank.flows.runs.fix.folder import MARKER, claim
 from stackrank.flows.runs.fix.forge import ForgeError, list_issues, open_pull_request, push_branch, require_token
 from stackrank.flows.runs.fix.issues import issues_from
 from stackrank.flows.runs.fix.publish import BRANCH, publish
 from tests.flows.calls import CommandLine
-from tests.support.fixing import BROKEN, FIX, OTHER_FIX, SECOND_FIX, evidence, git, proposal_row, repository, tree
+from tests.support.fixing import (
+    BROKEN,
+    FIX,
+    OTHER_FIX,
+    SECOND_FIX,
+    evidence,
+    git,
+    proposal_row,
+    repository,
+    tree,
+    write,
+)
 
 
 class Desk:
@@ -73,7 +85,7 @@ def desk(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk
 def test_only_what_was_approved_leaves(desk: Desk, tmp_path: Path) -> None:
     before = tree(desk.shop)
     one, two, three = desk.propose(FIX), desk.propose(SECOND_FIX), desk.propose(OTHER_FIX)
-    assert desk.publish().patches == {} and list(desk.out.iterdir()) == []
+    assert desk.publish().patches == {} and [each.name for each in desk.out.iterdir()] == [MARKER]
     # What would end a message for `git am`, in a person's words and in an agent's.
     desk.decide(one, "approved", "Right.\n---\ndiff --git a/x b/x\nFrom nobody")
     desk.decide(two, "rejected")
@@ -307,7 +319,7 @@ def test_solved_problems_are_tasks_with_a_known_fix(desk: Desk) -> None:
             ("without", source, []),
         )
     ]
-    desk.out.mkdir()
+    claim(desk.out, desk.shop)
     (desk.out / "tasks.yaml").write_text(json.dumps({"schema": 1, "name": "fix-shop", "tasks": tasks}))
     number = desk.propose(FIX)
     desk.decide(number, "rejected")
@@ -331,6 +343,44 @@ def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
         assert result.status == 2 and words in result.sentence()
     assert stackrank("review", "--list", "--json").json() == {"proposals": [], "acceptance": []}
     assert "Nothing is proposed" in stackrank("review", "--stats").out
+
+
+@pytest.mark.parametrize(
+    "taken", ["clone/mine.py", "0007-mine.patch", "tasks.yaml", "solved/a", "tests/a", "comment.md"]
+)
+def test_what_is_somebody_s_own_in_the_folder_stays(desk: Desk, stackrank: CommandLine, taken: str) -> None:
+    number = str(desk.propose(FIX))
+    write(desk.out, {taken: "mine", "notes.md": "mine"})
+    before = tree(desk.out)
+    for arguments in (
+        ("review", number, "--approve"),
+        ("review", number, "--reject", "--reason", "No."),
+        ("fix", str(desk.shop), "--agent", "repair", "--out", str(desk.out), "--sandbox", "bubblewrap"),
+    ):
+        refused = stackrank(*arguments)
+        assert refused.status == 2 and f"holds {taken.partition('/')[0]}, which neither" in refused.sentence()
+        assert tree(desk.out) == before
+    assert queries.proposal(desk.engine, int(number))["status"] == "open"
+    (desk.out / taken).rename(desk.out / "elsewhere")  # what is called otherwise is in nobody's way
+    if "/" in taken:
+        (desk.out / taken).parent.rmdir()
+    assert stackrank("review", number, "--approve").status == 0
+    assert (desk.out / "elsewhere").read_text() == (desk.out / "notes.md").read_text() == "mine"
+
+
+def test_a_folder_is_for_one_repository(desk: Desk, stackrank: CommandLine, tmp_path: Path) -> None:
+    first, other = desk.propose(FIX), repository(tmp_path / "other")
+    second = str(desk.propose(FIX, repository=str(other), base=git(other, "rev-parse", "HEAD")))
+    desk.decide(first, "approved")
+    publish(queries.proposals(desk.engine, repository=str(desk.shop)), desk.out)
+    before = tree(desk.out)
+    agent = ("--agent", "repair", "--sandbox", "bubblewrap")
+    for arguments in (("review", second, "--approve"), ("fix", str(other), "--out", str(desk.out), *agent)):
+        refused = stackrank(*arguments)
+        assert refused.status == 2 and f"is for {desk.shop}, and this is {other}: name another" in refused.sentence()
+    assert tree(desk.out) == before and queries.proposal(desk.engine, int(second))["status"] == "open"
+    done = stackrank("review", second, "--approve", "--out", str(tmp_path / "more"), "--json").json()
+    assert list(done["patches"]) == [second] and tree(desk.out) == before
 
 
 def test_decisions_on_another_machine(desk: Desk, stackrank: CommandLine, tmp_path: Path) -> None:

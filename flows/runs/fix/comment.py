@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stackrank.flows.runs.fix.folder import COMMENT
 from stackrank.settings import settings
 from stackrank.wording import evidence_lines
 
-COMMENT = "comment.md"
 _MOST_CHARS = 60_000
 """GitHub takes comments of at most 65,536 characters."""
 

@@ -19,13 +19,13 @@ from stackrank.db.proposals import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
 from stackrank.env.git_environment import UNCONFIGURED
+from stackrank.flows.runs.fix.folder import CLONE, PATCH, claim
 from stackrank.flows.runs.fix.solved import write_solved
 from stackrank.home import locked
 from stackrank.terms import DecisionKind
 from stackrank.wording import evidence_lines, one_line
 
 BRANCH = "stackrank/fixes"
-CLONE = "clone"
 _AUTHOR = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -33,7 +33,6 @@ _AUTHOR = {
 }
 _CONFIG = "[safe]\n\tdirectory = *\n[core]\n\tsplitIndex = false\n"
 """All settings that git has here. What git starts to read a repository of another user heeds no `-c`."""
-_PATCH = re.compile(r"\d{4,}-.*\.patch")
 
 
 @dataclass
@@ -54,7 +53,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     `repository`: where it is; None: where it was when they were made.
 
     Raises DecisionRefused for a decision that does not hold; then what was there stays. BenchmarkError where git or
-    the repository fails.
+    the repository fails, or the folder is not for this.
     """
     approved = sorted(
         (each for each in proposals if each["status"] == DecisionKind.APPROVED), key=lambda row: row["id"]
@@ -62,7 +61,8 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     for each in approved:
         require_genuine(each)
     done = Published()
-    out.mkdir(parents=True, exist_ok=True)
+    for name in sorted({each["repository"] for each in proposals}):
+        claim(out, name)
     name = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
     with locked(f"publishing/{name}"), tempfile.TemporaryDirectory(prefix=".publishing-", dir=out) as name:
         made = Path(name)
@@ -78,7 +78,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
             done.conflicts |= _branch(clone, approved[-1]["base"], patches, alone)
             done.clone = out / CLONE
         for old in out.iterdir():
-            if _PATCH.fullmatch(old.name):
+            if PATCH.fullmatch(old.name):
                 old.unlink()
         shutil.rmtree(out / CLONE, ignore_errors=True)
         if approved:

@@ -8,8 +8,7 @@ from typing import Any
 
 from stackrank.env.benchmarks.from_commit import TASKS
 from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
-
-SOLVED = "solved"
+from stackrank.flows.runs.fix.folder import SOLVED
 
 
 def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | None:

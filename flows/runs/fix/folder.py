@@ -1,0 +1,42 @@
+"""The folder that `fix` and `review` write into: for one repository, and nothing in it that is somebody's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.from_commit import TASKS
+
+MARKER = "repository.txt"
+"""Names the repository that the folder is for. Where it is, all under the names below was made here."""
+CLONE, COMMENT, SOLVED, TESTS = "clone", "comment.md", "solved", "tests"
+PATCH = re.compile(r"\d{4,}-.*\.patch")
+
+
+def require_usable(out: Path, repository: str | Path) -> None:
+    """Raises BenchmarkError where the folder is for another repository, or holds what would be written over and was
+    not made by `fix` or `review`. Nothing is written.
+    """
+    if out.exists() and not out.is_dir():
+        raise BenchmarkError(f"{out} is a file: name a folder with --out")
+    marker = out / MARKER
+    if marker.is_file():
+        other = marker.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
+        if other != str(repository):
+            raise BenchmarkError(f"{out} is for {other}, and this is {repository}: name another folder with --out")
+        return
+    names = sorted(each.name for each in out.iterdir()) if out.is_dir() else []
+    taken = [name for name in names if name in (MARKER, TASKS, CLONE, COMMENT, SOLVED, TESTS) or PATCH.fullmatch(name)]
+    if taken:
+        raise BenchmarkError(
+            f"{out} holds {taken[0]}, which neither `fix` nor `review` made and which would be written over: name "
+            "another folder with --out"
+        )
+
+
+def claim(out: Path, repository: str | Path) -> None:
+    """Make the folder, and say in it which repository it is for. Raises as `require_usable`."""
+    require_usable(out, repository)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARKER).write_text(f"{repository}\n", encoding="utf-8", errors="surrogateescape")
