@@ -78,7 +78,10 @@ class Workspace:
         seen = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
         tests = list(dict.fromkeys(test.partition("::")[0] for test in self.failing))
         tests += [path for path in seen if _is_test(path) and path not in tests]
-        for path in tests[:2]:
+        # A doctest stands in what it tests.
+        doctests = [path for path in tests if path in paths and path not in self.readonly and not _is_test(path)]
+        seen += doctests
+        for path in [each for each in tests if each not in doctests][:2]:
             text = yield from self.view(path)
             if text is not None:
                 self.tests[path] = text
@@ -138,6 +141,10 @@ class Workspace:
         """What the failing tests mention, and the helpers of their file that they call."""
         found: set[str] = set()
         bad = {re.sub(r"\[.*", "", test).rpartition("::")[2] for test in self.failing}
+        for test in self.failing:
+            path, _, name = test.partition("::")
+            if path in self.files:  # a doctest: its name ends with what it tests
+                found.add(name.rpartition(".")[2])
         for path, text in self.tests.items():
             functions = {each.name: each for each in functions_of(path, text) if each.text}
             # A test file that cannot be imported has no failing test in it: all of it counts.

@@ -71,7 +71,7 @@ def fix(
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.flows.cli.runs import begin, played
+    from stackrank.flows.cli.runs import INTERRUPTED, begin, played
     from stackrank.flows.runs.fix.comment import write_comment
     from stackrank.flows.runs.fix.folder import TESTS, claim, require_usable
     from stackrank.flows.runs.fix.forge import list_issues
@@ -113,7 +113,8 @@ def fix(
         run_id, url = begin(engine, read_spec(None, {**wanted, **more}))
         runs.append(run_id)
         if played(run_id, url, debug):
-            raise typer.Exit(130)
+            say(f"run {run_id} was interrupted, and nothing of it is proposed: the same command begins anew")
+            raise typer.Exit(INTERRUPTED)
         return run_id
 
     def proposed(chosen: Sequence[Problem], run_id: int | None) -> dict[str, str]:

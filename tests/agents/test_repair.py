@@ -214,6 +214,37 @@ def test_a_trace_tells_which_lines_fail() -> None:
     assert all("def up(x):\n    return x + 1" in text for text in edits)
 
 
+DOCTESTED = """
+    def clamp(x, least):
+        \"\"\"No less than the least.
+
+        >>> clamp(1, 3)
+        3
+        >>> clamp(5, 3)
+        5
+        \"\"\"
+        return min(x, least)
+
+
+    def twice(x):
+        return x * 2
+"""
+
+
+@pytest.mark.parametrize("tools", ["rewrite", "debug", "trace"])
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_doctest_stands_in_what_is_to_be_mended(tools: str, beside: bool) -> None:
+    files = {"limits.py": DOCTESTED, "shapes.py": "def area(a, b):\n    return a * b\n"}
+    if beside:  # a test of its own fails too
+        files["tests/test_it.py"] = "from limits import clamp\n\n\ndef test_it():\n    assert clamp(9, 2) == 9\n"
+    task = make_task(files, test_command="python -m pytest -q -p no:cacheprovider --doctest-modules")
+    outcome, steps = play_real(task, Repair(), tools)
+    assert outcome.score is not None and outcome.score.resolved
+    assert "+    return max(x, least)" in outcome.score.diff
+    edited = {step.action.arguments["path"] for step in steps if step.action and step.action.tool == "rewrite"}
+    assert edited == {"limits.py"}
+
+
 def test_two_places_one_after_another() -> None:
     files = {
         "sums.py": "def up(x):\n    return x - 1\n\n\ndef double(x):\n    return x * 3\n",

@@ -17,6 +17,7 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.difficulty.spectrum import Spectrum
 from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
+from stackrank.flows.cli import runs as runs_module
 from stackrank.flows.runs.fix import problems as problems_module
 from stackrank.flows.runs.fix import suite as suite_module
 from stackrank.flows.runs.fix.evidence import altered_doctests, surety
@@ -391,6 +392,22 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
     nothing = played("fix", str(whole), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX)
     assert nothing.status == 0 and "Nothing is open" in nothing.out
+
+
+def test_an_interrupted_run_proposes_nothing_and_says_so(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, out = repository(tmp_path / "shop"), tmp_path / "out"
+    before = tree(shop)
+    suite = Suite(frozenset({"good"}), {"tests/test_cart.py::test_total": "why"}, ())
+    problem = Problem("total", "It fails", "", ("tests/test_cart.py::test_total",), suite)
+    monkeypatch.setattr(suite_module, "run_suite", lambda *_, **__: suite)
+    monkeypatch.setattr(problems_module, "find_problems", lambda *_: [problem])
+    monkeypatch.setattr(runs_module, "begin", lambda *_: (7, ""))
+    monkeypatch.setattr(runs_module, "played", lambda *_: True)
+    stopped = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), "--repeat", "2", *BOX)
+    assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed" in stopped.err
+    assert tree(shop) == before and not (out / "comment.md").exists()
 
 
 BOTH = """\
