@@ -18,7 +18,6 @@ from stackrank.agents.llm.endpoint import (
     sound,
 )
 
-_CALL = {"type": "function"}
 _TEXT = {"type": "text"}
 _KNOWN = ("role", "content", "tool_calls")
 _REPEATED = ("role", "type", "index", "id", "format")
@@ -76,15 +75,17 @@ class ChatCompletions(Endpoint):
             calls.append(call)
             function = function if verbatim else {}
             mended = {**function, **sound(call)}
-            extra = {**_CALL, **each} if verbatim else _CALL
-            mended_calls.append({**extra, "id": call.id, "function": mended})
+            extra = each if verbatim else {}
+            kind = extra.get("type") or "function"
+            mended_calls.append({**extra, "id": call.id, "type": kind, "function": mended})
         # Fields without a value say nothing, and servers refuse some that they send, such as an empty list of calls.
-        message = {name: value for name, value in _flat(said).items() if value not in (None, [])}
+        # The others go back in the order in which they came.
+        message = {name: value for name, value in _flat(said).items() if name == "content" or value not in (None, [])}
         if not verbatim:
             message = {name: value for name, value in message.items() if name in _KNOWN}
         message["role"] = "assistant"
-        # Most servers want null back where they had nothing to say; some that are strict about fields want a text.
-        nothing = None if verbatim else ""
+        # Servers want null or the empty text back, as they had it; some that are strict about fields want a text.
+        nothing = "" if not verbatim or said.get("content") == "" else None
         message["content"] = said.get("content") or (nothing if calls else text or NOTHING)
         if calls:
             message["tool_calls"] = mended_calls
@@ -112,14 +113,16 @@ class ChatCompletions(Endpoint):
         for event in events:
             answer |= {name: value for name, value in event.items() if name != "choices" and value is not None}
             for piece in event.get("choices") or ():
-                _join(choice["message"], piece.get("delta") or {})
+                join(choice["message"], piece.get("delta") or {})
                 rest = {name: value for name, value in piece.items() if name != "delta" and value is not None}
-                _join(choice, {name: rest.pop(name) for name in _GROWING if name in rest})
+                join(choice, {name: rest.pop(name) for name in _GROWING if name in rest})
                 choice |= rest
         if not choice["message"]:
             raise LookupError("no piece of a message")
         for call in choice["message"].get("tool_calls") or ():
             call.pop("index", None)  # it is the stream's
+        if choice["message"].get("content") == "":
+            choice["message"]["content"] = None  # streams begin with it, whatever follows
         return answer
 
 
@@ -136,8 +139,8 @@ def _flat(said: dict[str, Any]) -> dict[str, Any]:
     return {**said, "reasoning_details": details, "provider_specific_fields": kept or None}
 
 
-def _join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Add a piece of a message: texts and lists go on, and what has an `index` goes on at that index."""
+def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Add a piece of what comes as a stream: texts and lists go on, and what has an `index` goes on at that index."""
     for name, value in piece.items():
         before = whole.get(name)
         if isinstance(before, list) and isinstance(value, str):
@@ -150,7 +153,7 @@ def _join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
             # Some servers repeat a call's name with each piece of its arguments.
             whole[name] = before if name == "name" and before == value else before + value
         elif isinstance(before, dict) and isinstance(value, dict):
-            _join(before, value)
+            join(before, value)
         elif not isinstance(before, list) or not isinstance(value, list):
             whole[name] = before if value is None else value
         if isinstance(value, list) and value:
@@ -164,7 +167,7 @@ def _join_lists(whole: list[Any], pieces: list[Any]) -> list[Any]:
         if place is None and whole and _goes_on(whole[-1], piece):
             place = whole[-1]
         if place is not None:
-            _join(place, piece)
+            join(place, piece)
         else:
             whole.append(copy.deepcopy(piece))
             if isinstance(piece, dict) and "index" in piece:

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stackrank.agents.llm.chat import join
 from stackrank.agents.llm.endpoint import NOTHING, WITHHELD, Call, Endpoint, Message, Reply, count, sound_name
 
 _MOST_TOKENS = 32_000
 """The interface has no default of its own."""
-_PIECES = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 
 
 def is_claude(model: str) -> bool:
@@ -139,8 +139,10 @@ class Messages(Endpoint):
                 block, delta = answer["content"][event["index"]], event["delta"]
                 if delta["type"] == "input_json_delta":
                     inputs[event["index"]] = inputs.get(event["index"], "") + delta["partial_json"]
-                elif name := _PIECES.get(delta["type"]):
-                    block[name] = (block.get(name) or "") + delta[name]
+                elif delta["type"] == "citations_delta":
+                    block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+                else:
+                    join(block, {name: value for name, value in delta.items() if name != "type"})
             elif kind == "message_delta":
                 answer |= event["delta"]
                 answer["usage"] = {**(answer.get("usage") or {}), **(event.get("usage") or {})}

@@ -50,11 +50,8 @@ class Screen(pyte.Screen):
         """Show what was printed. An escape sequence that ends later waits for its end."""
         assert self._stream is not None
         text = self._held + text
-        start = text.rfind("\x1b", -_LONGEST)
-        last = _ESCAPE.match(text, start) if start >= 0 else None
-        unfinished = last is not None and last.end() == len(text) and not _finished(last[0])
-        self._held = text[start:] if unfinished else ""
-        text = text[:start] if unfinished else text
+        start = len(text) - _held_back(text)
+        text, self._held = text[:start], text[start:]
         self._stream.feed(_ESCAPE.sub(_known, text).translate(_CONTROLS))
 
     def put_right(self) -> None:
@@ -132,6 +129,25 @@ class Screen(pyte.Screen):
 def plain(text: str) -> str:
     """Text as patterns are looked for in it: without escape sequences, lines ending as usual."""
     return _STARTS.sub("", _ESCAPE.sub("", text).translate(_CONTROLS).replace("\r\n", "\n"))
+
+
+def unfinished(data: bytes) -> int:
+    """How many bytes at the end of some output are the beginning of a character or of an escape sequence."""
+    for count, byte in enumerate(reversed(data[-3:]), 1):
+        if byte >= 0xC0:
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            if count < length and byte <= 0xF4:
+                return count
+        if byte < 0x80 or byte >= 0xC0:
+            break
+    return _held_back(data[-_LONGEST:].decode("latin-1"))
+
+
+def _held_back(text: str) -> int:
+    """How many characters at the end of a text are the beginning of an escape sequence."""
+    start = text.rfind("\x1b", -_LONGEST)
+    last = _ESCAPE.match(text, start) if start >= 0 else None
+    return len(text) - start if last is not None and last.end() == len(text) and not _finished(last[0]) else 0
 
 
 def _finished(sequence: str) -> bool:

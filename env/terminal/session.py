@@ -14,7 +14,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.output import HeadTail
 from stackrank.env.sandbox.guest.terminal import COLUMNS, ROWS
 from stackrank.env.sandbox.replies import Typed
-from stackrank.env.terminal.screen import Screen, plain
+from stackrank.env.terminal.screen import Screen, plain, unfinished
 
 CAP = 16 << 10
 """Bytes of one step's output that the screen is given, head and tail."""
@@ -73,7 +73,7 @@ class Session:
         """Type, and wait for one of the events `until`, or for the pattern in their place. Raises Refused."""
         output = Output(self._sandbox, self._pending, pattern is not None)
         first = output.begin(typed, until, timeout_s=timeout_s, silence_s=silence_s, restart=restart)
-        searcher = _Searcher(pattern)
+        searcher = _Searcher(pattern, output)
         found = output.expect_loop(searcher, timeout=None) == searcher.FOUND  # type: ignore[arg-type]  # as it is used
         event = "found" if found else "hard" if searcher.too_hard else output.event
         if event in ("found", "hard", "flood"):
@@ -116,6 +116,8 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         """What is not shown yet."""
         self.event = ""
         """Why the step ended; empty while it goes on."""
+        self.breaks_off = False
+        """Whether the last piece is a part of a line of which more has come already."""
 
     def begin(
         self, typed: Sequence[str], until: Sequence[str], *, timeout_s: float, silence_s: float, restart: bool
@@ -160,6 +162,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self.pending = self.pending[len(piece) :]
         self._shown.write(self._piece_before)
         self._piece_before = piece
+        self.breaks_off = bool(self.pending) and not piece.endswith(b"\n")
         lines = plain(piece.decode("utf-8", "replace")).split("\n")
         for number, line in enumerate(lines):
             if self._echoes and line.rstrip().endswith(self._echoes[0]):
@@ -168,10 +171,14 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         return "\n".join(lines)
 
     def _piece(self, size: int) -> bytes:
-        if not self._searched:
-            return self.pending
         end = self.pending.rfind(b"\n", 0, size) + 1
-        return self.pending[: end or size] if end or len(self.pending) >= size or self._quiet else b""
+        if self._searched and end:
+            return self.pending[:end]
+        if self._searched and len(self.pending) <= size and not self._quiet:
+            return b""  # the end of a long line is kept back until it is known to be one
+        piece = self.pending[:size] if self._searched else self.pending
+        # What is cut nowhere goes as it is.
+        return piece[: len(piece) - unfinished(piece)] or (piece if self._searched and len(piece) == size else b"")
 
     def settle(self, found: bool) -> None:
         """Show the line of a match to its end, and the rest only if the program comes to wait for a line.
@@ -208,8 +215,9 @@ class _Searcher:
     match: Any = None
     too_hard = False
 
-    def __init__(self, pattern: regex.Pattern[str] | None) -> None:
+    def __init__(self, pattern: regex.Pattern[str] | None, output: Output) -> None:
         self._pattern = pattern
+        self._output = output
 
     def search(self, buffer: str, freshlen: int, searchwindowsize: int | None = None) -> int:
         """0 where the pattern is in the buffer, else -1."""
@@ -220,7 +228,7 @@ class _Searcher:
         except TimeoutError:
             self.too_hard = True
             raise TIMEOUT("the pattern") from None
-        if self.match is None:
-            return -1
+        if self.match is None or (self.match.end() == len(buffer) and self._output.breaks_off):
+            return -1  # no line ends where a piece does
         self.start, self.end = self.match.span()
         return self.FOUND

@@ -88,6 +88,10 @@ def _frames(run: Run) -> Observation:
     if frames:
         parts.append("The frames, the outermost first:")
         parts.append(frames_text(frames, 2500))
+        if _is_over(run):
+            parts.append(
+                "[what this line called has returned: `show: steps` and `back` show what ran before, `tree` all]"
+            )
     elif run.failure is not None:
         parts.append("None of its frames is in the workspace.")
     elif not run.notes:
@@ -96,6 +100,17 @@ def _frames(run: Run) -> Observation:
         for cause in run.failure["causes"]:
             parts += [f"It came from {cause['error']}", frames_text(cause["frames"][-2:], 600)]
     return Observation(joined(parts, run), state=state_of(run, frames, _event(run)))
+
+
+def _is_over(run: Run) -> bool:
+    """Whether the failure shows nothing but an assertion of the test about a call that has returned."""
+    failure = run.failure
+    return (
+        failure is not None
+        and failure["assertion"]
+        and len(failure["frames"]) == 1
+        and "(" in failure["frames"][0]["source"]
+    )
 
 
 def _event(run: Run) -> str:

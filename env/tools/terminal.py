@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Literal
 
@@ -24,6 +25,10 @@ _ROOM = 800
 """Of the characters that may be shown, those for what the terminal does, which comes below the screen."""
 _JOB = re.compile(r"^(\[\d+\]) \d+$", re.MULTILINE)
 """What the shell says about a program in the background. Its process number is another one each time."""
+_COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
+_MOST_REPEATED = 10_000
+"""What is repeated in a pattern takes room for each time, on this side of the sandbox."""
+_LONGEST_PATTERN = 500
 USUAL_TIMEOUT_S = 30.0
 USUAL_SILENCE_S = 1.0
 
@@ -116,10 +121,17 @@ def _typed(arguments: TerminalArguments) -> list[str]:
 def _compiled(pattern: str) -> regex.Pattern[str]:
     import regex
 
+    if len(pattern) > _LONGEST_PATTERN:
+        raise ToolError(f"a pattern has at most {_LONGEST_PATTERN} characters: nothing was typed")
     try:
+        re.compile(pattern)  # of Python's syntax, what follows allows more: recursion, which takes any memory
+        counts = [max(1, *(int(number or 0) for number in part)) for part in _COUNT.findall(pattern)]
+        if math.prod(counts) > _MOST_REPEATED:
+            raise ToolError(f"the pattern repeats something more than {_MOST_REPEATED} times: nothing was typed")
         return regex.compile(pattern, regex.MULTILINE)
-    except regex.error as error:
-        raise ToolError(f"{pattern!r} is no regular expression ({error}): nothing was typed") from None
+    except (re.error, regex.error, OverflowError, RecursionError) as error:
+        why = "too deep" if isinstance(error, RecursionError) else error
+        raise ToolError(f"{pattern[:100]!r} is no regular expression ({why}): nothing was typed") from None
 
 
 def _text(step: Step, typed: list[str], timeout_s: float, task: Task, most: int) -> str:

@@ -284,6 +284,36 @@ def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
+def test_the_order_of_fields_and_empty_texts_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some servers keep what they computed for a conversation by its very text."""
+    call = {"id": "c", "type": "function", "function": {"arguments": "{}", "name": "eval"}, "new": {"b": [None, 1.0]}}
+    for content in (None, ""):
+        said = {"content": content, "reasoning": "", "tool_calls": [call], "role": "assistant", "new": 2**70}
+        body = {"choices": [{"message": said, "finish_reason": "tool_calls"}]}
+        with serve(monkeypatch, [Fault(200, json.dumps(body).encode())]) as server:
+            go_on(agent(), 2)
+            assert json.dumps(server.requests[1]["messages"][2]) == json.dumps(said)
+
+
+def test_pieces_of_a_block_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    cited = [{"type": "char_location", "cited_text": each} for each in ("one", "two")]
+    blocks = [{"type": "text", "text": "So.", "citations": cited}, {"type": "new", "said": "Hm, well.", "list": [1, 2]}]
+    call = {"type": "tool_use", "id": "t", "name": "eval", "input": {}}
+    pieces = [
+        *({"type": "citations_delta", "citation": each} for each in cited),
+        *({"type": "text_delta", "text": each} for each in ("S", "o.")),
+        *({"type": "new_delta", "said": said, "list": [n]} for n, said in ((1, "Hm, "), (2, "well."))),
+    ]
+    empty = [{"type": "text", "text": "", "citations": []}, {"type": "new", "said": ""}, call]
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": {"usage": {}}}]
+    events += [{"type": "content_block_start", "index": n, "content_block": each} for n, each in enumerate(empty)]
+    events += [{"type": "content_block_delta", "index": n // 4, "delta": each} for n, each in enumerate(pieces)]
+    text = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    with serve(monkeypatch, [Fault(200, text.encode(), {"Content-Type": "text/event-stream"})]) as server:
+        go_on(agent(api="messages", stream=True), 2)
+        assert server.requests[1]["messages"][1]["content"] == [*blocks, call]
+
+
 def test_a_stream_whose_end_holds_no_items(monkeypatch: pytest.MonkeyPatch) -> None:
     item = {"type": "function_call", "call_id": "c", "name": "eval", "arguments": "{}"}
     told = [{"type": "response.output_item.done", "item": item}]

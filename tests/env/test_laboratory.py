@@ -143,6 +143,60 @@ def test_calls_tell_arguments_results_and_what_changed(play: Play) -> None:
     assert "There is no call 7." in step("calls", function="numbers", n=7, test="test_numbers").text
 
 
+def test_only_what_changed_is_told_as_changed(play: Play) -> None:
+    """Not what hangs together with it: nodes of a tree name their parents."""
+    tree = """
+        class Node:
+            def __init__(self, parent=None):
+                self.parent, self.seen, self.children = parent, None, []
+                if parent:
+                    parent.children.append(self)
+
+            def mark(self):
+                self.seen = {"a": 1}
+
+            def swap(self):
+                self.children[0], self.children[1] = self.children[1], self.children[0]
+    """
+    test = """
+        from tree import Node
+
+
+        def test_tree():
+            root = Node()
+            for node in (Node(root), Node(root)):
+                Node(Node(node))
+            root.mark()
+            root.children[1].children.clear()
+            root.swap()
+            assert not root.seen
+    """
+    step = play(make_task({"tree.py": tree, "tests/test_tree.py": test}))
+    told = step("calls", function="mark", n=1).text
+    changed = told[told.index("It changed:") :].split("\n")[1:]
+    assert changed[:2] == ["    self.seen: None -> dict of 1", "    self.seen['a'] = 1, new"]
+    assert not any("children" in line for line in changed)
+    told = step("calls", function="swap", n=1).text
+    assert "self.children[0].children: list of 1 -> list of 0" in told
+
+
+def test_a_message_that_is_cut_says_so(play: Play) -> None:
+    code = "def long():\n    raise ValueError('x' * 300 + '\\n' * 9)\n\n\ndef test_long():\n    long()\n"
+    seen = play(make_task({"a.py": "A = 1\n", "tests/test_long.py": code}))("snapshot").text
+    assert "ValueError: " + "x" * 197 + "...\n" in seen
+    lines = "def test_lines():\n    raise ValueError('\\n'.join('abcdefghijkl'))\n"
+    assert "h\n..." in play(make_task({"a.py": "A = 1\n", "tests/test_lines.py": lines}))("snapshot").text
+
+
+def test_a_snapshot_without_a_frame_of_the_program_says_what_shows_more(play: Play) -> None:
+    test = "from cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n"
+    said = "[what this line called has returned: `show: steps` and `back` show what ran before, `tree` all]"
+    seen = play(make_task({"cart.py": "def total(items):\n    return 2\n", "tests/test_cart.py": test}))("snapshot")
+    assert said in seen.text
+    inside = "def total(items):\n    assert not items\n"
+    assert said not in play(make_task({"cart.py": inside, "tests/test_cart.py": test}))("snapshot").text
+
+
 def test_what_repeats_is_told_once(play: Play) -> None:
     big = "class Big:\n    def __init__(self):\n        self.rows, self.x = ['row'] * 99, 'x' * 200\n\n"
     big += "    def get(self, n):\n        return n\n"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import psutil
 import pytest
+import regex
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
+from stackrank.env.terminal.session import Session
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.terminal import Terminal
 from tests.env.conftest import Play, cart, make_task, usable
@@ -111,6 +114,55 @@ def test_waiting_for_a_pattern_in_the_terminal(say: Say) -> None:
     assert say("exit()").text.endswith("$")
     with pytest.raises(ToolError, match="is no regular expression"):
         say(pattern="(")
+
+
+def test_patterns_in_what_comes_in_pieces(say: Say) -> None:
+    slowly = "import os, time\nfor b in {!r}: os.write(1, bytes([b])); time.sleep(0.3)\ntime.sleep(20)\n"
+    say(f"cat > slow.py <<'EOT'\n{slowly.format('日本 x'.encode())}EOT")
+    assert event(say("python slow.py", pattern="日本 x", timeout_s=50)) == "found"
+    say(key="ctrl-c")
+    say(f"cat > slow.py <<'EOT'\n{slowly.format(b'a' + bytes([27]) + b'[31mb')}EOT")
+    assert event(say("python slow.py", pattern="^ab$", timeout_s=50)) == "found"
+    say(key="ctrl-c")
+
+
+@pytest.mark.parametrize("pieces", [[b"a" * 2048, b"a" * 3000, b"!\r\n$ "], [b"a" * 9000 + b"!\r\n$ "]])
+def test_a_line_ends_where_it_ends(pieces: list[bytes]) -> None:
+    """And not where a piece of it does."""
+    standing = {"untyped": 0, "too_long": False, "started": False, "why": "", "program": "", "exit": None, "dropped": 0}
+
+    class Told:
+        def type(self, *_: object, **__: object) -> tuple[dict[str, object], bytes]:
+            data = pieces.pop(0) if pieces else b""
+            event = "output" if data else "prompt"
+            return {**standing, "event": event, "idle": not data, "size": [40, 120]}, data
+
+    step = Session(cast(Sandbox, Told())).step(["x\r"], (), pattern=regex.compile(r"a+$", regex.MULTILINE), timeout_s=5)
+    assert step.event == "idle"
+
+
+def test_a_character_that_is_cut_by_a_step(say: Say) -> None:
+    code = "import os, time; os.write(1, bytes([0xe6, 0x97])); time.sleep(3); os.write(1, bytes([0xa5, 10]))"
+    first = say(f"python -c '{code}'", wait="silence")
+    assert event(first) == "silence" and "\ufffd" not in first.text
+    assert say(wait="prompt").text == "日\n$"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("a{2000000000}", "repeats something more than"),
+        ("((a{1000}){1000}){1000}", "repeats something more than"),
+        ("(" * 450, "is no regular expression"),
+        ("(" * 5000, "at most 500 characters"),
+        ("(?R)", "is no regular expression"),
+        ("a{99999999999999999999}", "is no regular expression"),
+    ],
+)
+def test_patterns_that_would_take_all_memory(play: Play, pattern: str, why: str) -> None:
+    """They are looked for on the host's side."""
+    refused = play(cart())("terminal", text="echo well", pattern=pattern)
+    assert not refused.ok and why in refused.text and "nothing was typed" in refused.text and len(refused.text) < 300
 
 
 def test_waiting_for_silence_and_for_time(say: Say) -> None:

@@ -11,7 +11,7 @@ from .gates import NEVER, Gate
 from .places import find_functions
 from .stories import Storyteller, arguments, describe
 from .tracing import CALLS, ENDS, Observer, Tracer
-from .values import attributes, shown
+from .values import attributes, shallow, shown
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 _MOST_PARTS = 1000
@@ -19,6 +19,7 @@ _MOST_ITEMS = 60
 _MOST_CHANGES = 12
 _DEPTH = 4
 _YIELDED = 3
+_SIZED = "%s of %d"
 FOLLOWED = 2000
 """Calls that are followed to their ends; later ones only where they are told."""
 
@@ -165,12 +166,15 @@ class _Text(str):
 
     size = -1
     """Of a container: how many items it has."""
+    identity = 0
+    again = False
+    """Whether it was met before, by another path, where its parts are told."""
 
 
-def _sized(kind: type, size: int) -> _Text:
-    text = _Text("%s of %d" % (kind.__name__, size))
-    text.size = size
-    return text
+def _text(value: Any, text: str, *, size: int = -1, again: bool = False) -> _Text:
+    made = _Text(text)
+    made.size, made.identity, made.again = size, id(value), again
+    return made
 
 
 def parts(name: str, value: Any) -> Dict[str, Any]:
@@ -184,28 +188,29 @@ def parts(name: str, value: Any) -> Dict[str, Any]:
         if kind in _PLAIN:
             found[path] = each
             continue
+        # Not with all that hangs on it: what changed there is told where it is, and not as a change of this one too.
         if id(each) in seen or depth >= _DEPTH or isinstance(each, (enum.Enum, type)):
-            found[path] = _Text(shown(each))
+            found[path] = _text(each, shallow(each), again=id(each) in seen)
             continue
         seen.add(id(each))
         inside: List[Tuple[str, Any]] = []
         if issubclass(kind, dict):
             items = [(key, dict.__getitem__(each, key)) for key in list(dict.keys(each))]
-            found[path] = _sized(kind, len(items))
+            found[path] = _text(each, _SIZED % (kind.__name__, len(items)), size=len(items))
             inside += [("%s[%s]" % (path, shown(key, 60)), item) for key, item in items[-_MOST_ITEMS:]]
         elif issubclass(kind, (list, tuple, collections.deque)):
             base: Any = list if issubclass(kind, list) else tuple if issubclass(kind, tuple) else collections.deque
             listed = list(base.__iter__(each))
-            found[path] = _sized(kind, len(listed))
+            found[path] = _text(each, _SIZED % (kind.__name__, len(listed)), size=len(listed))
             inside += [("%s[%d]" % (path, at), item) for at, item in enumerate(listed[:_MOST_ITEMS])]
             if len(listed) > _MOST_ITEMS:
                 inside += [("%s[%d]" % (path, len(listed) - 1), listed[-1])]
         elif issubclass(kind, (set, frozenset)):
-            found[path] = _Text(shown(each, 400))
+            found[path] = _text(each, shown(each, 400))
         if path not in found or kind.__module__ != "builtins":
             inside += [("%s.%s" % (path, key), item) for key, item in attributes(each)]
         if path not in found:
-            found[path] = _Text(kind.__name__) if inside else _Text(shown(each))
+            found[path] = _text(each, kind.__name__ if inside else shown(each))
         pending.extend((*row, depth + 1) for row in inside)
     return found
 
@@ -215,15 +220,32 @@ def differences(before: Dict[str, Any], after: Dict[str, Any]) -> List[str]:
     told = []
     for path, value in after.items():
         if path not in before:
-            if len(before) < _MOST_PARTS and _parent(path) in before and _differs_in_size(path, before, after) >= 0:
+            if (
+                len(before) < _MOST_PARTS
+                and _told(_parent(path), before)
+                and _differs_in_size(path, before, after) >= 0
+            ):
                 told.append("%s = %s, new" % (path, _word(value)))
-        elif type(before[path]) is not type(value) or not (before[path] is value or before[path] == value):
+        elif not _same(before[path], value):
             told.append("%s: %s -> %s" % (path, _word(before[path]), _word(value)))
     if len(after) < _MOST_PARTS:
         for path, value in before.items():
-            if path not in after and _parent(path) in after and _differs_in_size(path, before, after) <= 0:
+            if path not in after and _told(_parent(path), after) and _differs_in_size(path, before, after) <= 0:
                 told.append("%s was %s, gone" % (path, _word(value)))
     return told
+
+
+def _same(before: Any, after: Any) -> bool:
+    if type(before) is not type(after):
+        return False
+    if type(after) is _Text and before.identity == after.identity and (before.again or after.again):
+        return True
+    return before is after or bool(before == after)
+
+
+def _told(path: str, found: Dict[str, Any]) -> bool:
+    """Whether a part is among those found, with its own parts."""
+    return path in found and not getattr(found[path], "again", False)
 
 
 def _parent(path: str) -> str:

@@ -14,7 +14,8 @@ from .values import safe_locals, shown
 
 MOST_FRAMES = 40
 """Of a deep stack so many are told, half of them from either end."""
-_MESSAGE = 600
+_MESSAGE, _MOST_LINES, _LONGEST = 600, 8, 200
+"""Characters and lines of an exception's message, and characters of such a line, that are told."""
 
 
 class Report:
@@ -132,5 +133,12 @@ def describe(error: BaseException) -> str:
     name = type(error).__name__
     if isinstance(error, SyntaxError) and error.filename:
         text = "%s (%s, line %s)" % (error.msg, os.path.basename(str(error.filename)), error.lineno)
-    text = "\n".join(line[:200] for line in text.strip().split("\n")[:8])
-    return ("%s: %s" % (name, text) if text else name)[:_MESSAGE]
+    lines = text.strip().split("\n")
+    text = "\n".join(_cut(line, _LONGEST) for line in lines[:_MOST_LINES]) + (
+        "\n..." if len(lines) > _MOST_LINES else ""
+    )
+    return _cut("%s: %s" % (name, text) if text else name, _MESSAGE)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

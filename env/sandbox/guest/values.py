@@ -167,6 +167,14 @@ def shown(value: Any, limit: int = 200) -> str:
     return text[: limit - 3] + "..."
 
 
+def shallow(value: Any) -> str:
+    """A value as text with its own attributes or items, but not with theirs."""
+    try:
+        return _SIZES[1].repr1(value, 1)
+    except Exception:
+        return "<%s>" % type(value).__name__
+
+
 def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
     """Local variables, name -> short text; without what is code, an annotation or dunder."""
     told: Dict[str, str] = {}
