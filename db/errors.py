@@ -46,7 +46,9 @@ def is_transient(error: BaseException) -> bool:
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether the server is not there at the moment: it is restarting, or the network is down."""
+    """Whether the server is not there at the moment, or not for this process: all of its connections are taken."""
+    if isinstance(error, TimeoutError):
+        return True
     if not isinstance(error, DBAPIError) or not type(error.orig).__module__.startswith("psycopg"):
         return False
     state = getattr(error.orig, "sqlstate", None)

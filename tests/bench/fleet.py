@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import product
 from statistics import quantiles
@@ -28,8 +29,10 @@ from sqlalchemy import func, select, text
 from stackrank.db import counters, queries
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
+from stackrank.db.patience import with_patience
 from stackrank.db.store import Store
 from stackrank.db.transactions import EPISODE
+from stackrank.flows.runs.session import PATIENCE_S
 from stackrank.flows.runs.spec import RunSpec
 from tests.postgres import Cluster, cluster
 
@@ -65,7 +68,7 @@ def make_run(store: Store, episodes: int) -> int:
 
 def work(url: str, run: int, names: list[str], told: Any) -> None:
     """Workers of one process, until nothing is left. Tells how long each claim took, and the memory at the end."""
-    store = Store(connect(url, migrate=False))
+    store = Store(with_patience(connect(url, migrate=False), PATIENCE_S))
     claims: list[float] = []
     over = threading.Event()
     held: dict[str, int] = {}
@@ -90,11 +93,8 @@ def work(url: str, run: int, names: list[str], told: Any) -> None:
             store.heartbeat(run)
 
     threading.Thread(target=beat, daemon=True).start()
-    threads = [threading.Thread(target=worker, args=(name,)) for name in names]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(worker, names))  # raises what a worker raised
     over.set()
     told.put((claims, psutil.Process().memory_info().rss))
 
