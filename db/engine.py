@@ -74,6 +74,12 @@ def connect(
     return engine
 
 
+def apart(engine: Engine) -> Engine:
+    """The same database over connections of its own: for what must not wait behind the others of this process."""
+    url = engine.url.render_as_string(hide_password=False)
+    return connect(url, migrate=False).execution_options(**engine.get_execution_options())
+
+
 def _parse(url: str) -> URL:
     try:
         parsed = make_url(url.strip())
@@ -119,8 +125,9 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
         arguments["connect_timeout"] = max(1, min(10, round(timeout_s)))
     # A server that is cut off says nothing: by itself the system waits a quarter of an hour for what was sent.
     arguments |= {name: value for name, value in _TCP.items() if name not in url.query}
-    # Few for each process: a server takes 100 by default, and all of a fleet's processes share them.
-    engine = create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=4, connect_args=arguments)
+    # Few for each process: a server takes 100 by default, and all of a fleet's processes share them. All are kept, since
+    # a process that needs more than it keeps would open a connection for each transaction.
+    engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=0, connect_args=arguments)
 
     # Whoever is cut off in the middle of a transaction must not keep its locks.
     limit = f"idle_in_transaction_session_timeout = '{_MOST_IDLE_S}s'"

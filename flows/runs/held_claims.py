@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from stackrank import log
+from stackrank.db.engine import apart
 from stackrank.db.errors import DatabaseError
 from stackrank.db.store import Store
 from stackrank.flows.runs import claims
@@ -21,7 +22,8 @@ class HeldClaims:
     def __init__(self, store: Store, run_id: int, hear: Callable[[RunStatus | None, bool], None]) -> None:
         """`hear` is called at each beat with the run's status, and whether no claim is held."""
         self.token = claims.new_token()
-        self._store = store
+        # Episodes that end at once may take every connection for as long as a claim lasts.
+        self._store = Store(apart(store.engine))
         self._run_id = run_id
         self._hear = hear
         self._held: Counter[int] = Counter()

@@ -27,7 +27,7 @@ import psutil
 from sqlalchemy import func, select, text
 
 from stackrank.db import counters, queries
-from stackrank.db.engine import connect
+from stackrank.db.engine import apart, connect
 from stackrank.db.models import Step
 from stackrank.db.patience import with_patience
 from stackrank.db.store import Store
@@ -69,6 +69,7 @@ def make_run(store: Store, episodes: int) -> int:
 def work(url: str, run: int, names: list[str], told: Any) -> None:
     """Workers of one process, until nothing is left. Tells how long each claim took, and the memory at the end."""
     store = Store(with_patience(connect(url, migrate=False), PATIENCE_S))
+    heart = Store(apart(store.engine))
     claims: list[float] = []
     over = threading.Event()
     held: dict[str, int] = {}
@@ -89,8 +90,8 @@ def work(url: str, run: int, names: list[str], told: Any) -> None:
     def beat() -> None:
         while not over.wait(BEAT_S):
             for name, episode in list(held.items()):
-                store.keep_claims([episode], name)
-            store.heartbeat(run)
+                heart.keep_claims([episode], name)
+            heart.heartbeat(run)
 
     threading.Thread(target=beat, daemon=True).start()
     with ThreadPoolExecutor(len(names)) as pool:
