@@ -125,8 +125,8 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
         arguments["connect_timeout"] = max(1, min(10, round(timeout_s)))
     # A server that is cut off says nothing: by itself the system waits a quarter of an hour for what was sent.
     arguments |= {name: value for name, value in _TCP.items() if name not in url.query}
-    # Few for each process: a server takes 100 by default, and all of a fleet's processes share them. All are kept, since
-    # a process that needs more than it keeps would open a connection for each transaction.
+    # Few for each process: a server takes 100 by default, and all of a fleet's processes share them. All of them are
+    # kept: a process that needs more than it keeps would open a connection for each transaction.
     engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=0, connect_args=arguments)
 
     # Whoever is cut off in the middle of a transaction must not keep its locks.
