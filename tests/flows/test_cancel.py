@@ -69,7 +69,7 @@ def test_cancelled_within_seconds_and_resumable(
     run = queries.run(connect(), "slow")
     cut = queries.episodes(connect(), run["id"], stop_reason="cancelled")
     assert (run["status"], len(cut), run["pending"]) == ("cancelled", 2, 2)
-    assert all(row["verdict"] == "error" and row["steps"] == 1 for row in cut)
+    assert [(row["verdict"], row["steps"]) for row in cut] == [("error", 1)] * 2
     questions = slow.asked
 
     slow._script = Script()
