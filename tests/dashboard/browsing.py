@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -22,6 +24,32 @@ def ready(page: sync_api.Page) -> None:
     sync_api.expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     sync_api.expect(page.locator('[data-testid="stSkeleton"], [data-stale="true"]')).to_have_count(0)
     assert page.locator('[data-testid="stException"]').count() == 0
+
+
+def opens_for_certain(page: sync_api.Page) -> None:
+    """Let the page be opened again when the machine's network changed while it was loaded.
+
+    Chromium gives up what it is fetching, even from this machine, when any address comes or goes. Other tests build
+    images meanwhile, for which Docker adds and removes interfaces; a page without its scripts stays empty for good.
+    """
+    changed = "net::ERR_NETWORK_CHANGED"
+    cut: list[str] = []
+    page.on("requestfailed", lambda request: cut.append(request.url) if request.failure == changed else None)
+    once = page.goto
+
+    def goto(*arguments: Any, **options: Any) -> sync_api.Response | None:
+        while True:
+            cut.clear()
+            try:
+                answer = once(*arguments, **options)
+            except sync_api.Error as error:
+                if changed not in str(error):
+                    raise
+                continue
+            if not cut:
+                return answer
+
+    page.goto = goto
 
 
 def tick(page: sync_api.Page, row: int, table: int = 0) -> None:

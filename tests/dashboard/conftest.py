@@ -76,6 +76,8 @@ def browser(chromium: str) -> Iterator[Any]:
 
 @contextmanager
 def _visitor(browser: Any, served: str) -> Iterator[Any]:
+    from tests.dashboard.browsing import opens_for_certain
+
     context = browser.new_context(viewport={"width": 1440, "height": 1100}, base_url=served)
     opened = context.new_page()
     opened.set_default_timeout(120_000)
@@ -84,6 +86,7 @@ def _visitor(browser: Any, served: str) -> Iterator[Any]:
     opened.on("pageerror", lambda error: errors.append(str(error)))
     local = (served, served.replace("http", "ws"), "data:", "blob:")
     opened.on("request", lambda request: None if request.url.startswith(local) else elsewhere.append(request.url))
+    opens_for_certain(opened)
     yield opened
     context.close()
     assert errors == [] and elsewhere == []

@@ -24,7 +24,7 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
 from tests.bench.big_database import fill
-from tests.dashboard.browsing import ARGUMENTS, ready
+from tests.dashboard.browsing import ARGUMENTS, opens_for_certain, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
 from tests.dashboard.traces import add_many
@@ -157,6 +157,7 @@ def shoot(
         context = browser.new_context(base_url=address, color_scheme=scheme)  # type: ignore[arg-type]
         page = context.new_page()
         page.set_default_timeout(120_000)
+        opens_for_certain(page)
         heard: list[str] = []
         page.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
         for name, path in wanted.items():

@@ -15,7 +15,7 @@ from oidc_provider_mock import User, run_server_in_thread
 from stackrank.dashboard.launch import command
 from stackrank.dashboard.login import allowed
 from stackrank.errors import UsageError
-from tests.dashboard.browsing import heading, ready, sync_api
+from tests.dashboard.browsing import heading, opens_for_certain, ready, sync_api
 from tests.dashboard.serving import free_port, serve
 
 RULES = "ada@example.org, @team.example"
@@ -82,6 +82,7 @@ def visitor(browser: Any, guarded: str) -> Iterator[sync_api.Page]:
     context = browser.new_context(viewport={"width": 1200, "height": 900}, base_url=guarded)
     page = context.new_page()
     page.set_default_timeout(120_000)
+    opens_for_certain(page)
     yield page
     context.close()
 
