@@ -381,6 +381,6 @@ def test_names_alone_look_at_nothing(source: str, hooked: bool) -> None:
         def interest(self, code: types.CodeType) -> int:
             return CALLS
 
-    inserter = Inserter(Functions(), Own("/work"))
-    inserter.instrumented(compile(source, "m.py", "exec"))
+    inserter = Inserter(Functions(), Own("/program"))
+    inserter.instrumented(compile(source, "/program/m.py", "exec"))
     assert inserter.counts is hooked
