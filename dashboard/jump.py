@@ -95,8 +95,8 @@ export default component => {
   list = root.querySelector("[role=listbox]")
   field.oninput = draw
   field.onkeydown = typed
-  draw()
   window.addEventListener("keydown", heard, true)
+  dialog.dataset.keys = "k"
   // Streamlit may clean up after a run that it gave up when the next has begun.
   const run = (latest = {})
   return () => run === latest && window.removeEventListener("keydown", heard, true)

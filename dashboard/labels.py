@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
@@ -103,5 +103,7 @@ def saved_views(page: str, prefix: str) -> None:
 
 
 def _keep(page: str, name: str, address: str, *, again: bool = False) -> None:
-    keep: Callable[[Labels], object] = lambda labels: labels.save_view(page, name, address, person=reader())  # noqa: E731
-    write(Labels, keep, again=again)
+    def work(labels: Labels) -> None:
+        labels.save_view(page, name, address, person=reader())
+
+    write(Labels, work, again=again)

@@ -212,16 +212,8 @@ def scope(about: Scoped) -> None:
 
 def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
     """A button that saves a figure for a paper: `drawing` makes an SVG of the scope's sentence, for its caption."""
-    st.download_button(
-        "Figure for a paper (SVG)",
-        drawing(st.session_state.get(_SCOPE, "")).encode(),
-        file_name=f"{name}.svg",
-        mime="image/svg+xml",
-        icon=":material/article:",
-        type="tertiary",
-        key=f"{key}_paper",
-        on_click="ignore",
-    )
+    drawn = drawing(st.session_state.get(_SCOPE, ""))
+    _save("Figure for a paper (SVG)", drawn, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
 
 
 def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> None:
@@ -233,13 +225,19 @@ def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> Non
     more = [about] if about else []
     heading = [*names, *(["scope"] if about else [])]
     lines = csv_lines([heading, *([row.get(name) for name in names] + more for row in rows)])
+    label = f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)"
+    _save(label, "".join(lines), f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
+
+
+def _save(label: str, text: str, file: str, mime: str, *, icon: str, key: str) -> None:
+    """A button that saves a text as a file."""
     st.download_button(
-        f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)",
-        "".join(lines).encode(),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        label,
+        text.encode(),
+        file_name=file,
+        mime=mime,
+        icon=f":material/{icon}:",
         type="tertiary",
-        key=f"{key}_csv",
+        key=key,
         on_click="ignore",
     )

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, case, func, select
 
 from stackrank.db import rows
 from stackrank.db.queries.reading import tuples
-from stackrank.db.queries.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.scope import EVERYTHING, Scope, Selection, entrants_of
 from stackrank.db.queries.task_board import task_rates
 from stackrank.db.queries.tool_sets import tool_sets
 from stackrank.db.transactions import EPISODE
@@ -26,7 +26,7 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
     selection = scope.find(engine)
     cells = selection.cells()
     about = entrants_of(engine, cells)
-    opens = _newest(engine, scope)
+    opens = _newest(engine, selection)
     gained = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
     found: list[rows.GridRow] = []
     for row in task_rates(engine, scope):
@@ -43,8 +43,7 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
     return sorted(found, key=lambda row: (-row["spread"], row["task"]))
 
 
-def _newest(engine: Engine, scope: Scope) -> dict[tuple[int, int], int]:
-    selection = scope.find(engine)
+def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
     query = (
         select(
             _E.entrant_id,

@@ -18,12 +18,12 @@ from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY, SandboxError
 from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.bubblewrap_mounts import proc
 from stackrank.env.sandbox.factory import CannotFork, Factory
+from stackrank.env.sandbox.guest.namespaces import SHARED_MEMORY
 from stackrank.env.sandbox.process import OWNER_VARIABLE, Running, program
 from stackrank.home import process_mark
 
 log = logging.getLogger(__name__)
 ROOT = "/workspace"
-_SHARED_MEMORY = 64 << 20  # as Docker gives
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 _USER = ("--unshare-user", "--uid", str(unprivileged.INSIDE), "--gid", str(unprivileged.INSIDE))
 _PATIENCE = 3
@@ -129,7 +129,7 @@ def isolation(disk_mb: int) -> list[str]:
     size = str(disk_mb << 20)
     return [
         *_NAMESPACES, "--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL",
-        "--hostname", "sandbox", *proc(), "--dev", "/dev", "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm",
+        "--hostname", "sandbox", *proc(), "--dev", "/dev", "--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm",
         "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", ROOT, "--chdir", ROOT,
     ]  # fmt: skip
 

@@ -80,7 +80,7 @@ def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
         ('qwen3-coder / "rewrite', ["ArrowUp", "ArrowUp"], "/episodes?ep_query=entrant*rewrite%22"),
         ("-breakpoint", [], "/episodes?ep_query=-breakpoint"),
     ):
-        page.locator("#places a").first.wait_for(state="attached")
+        page.locator("dialog[data-keys=k]").wait_for(state="attached")
         page.keyboard.press("Control+k")
         field = page.get_by_role("combobox", name="Go to")
         sync_api.expect(field).to_be_focused()
@@ -89,7 +89,7 @@ def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
             page.keyboard.press(key)
         page.wait_for_url(re.compile(re.escape(shown).replace(r"\*", ".*") + "$"))
         ready(page)
-    page.locator("#places a").first.wait_for(state="attached")
+    page.locator("dialog[data-keys=k]").wait_for(state="attached")
     page.keyboard.press("Control+k")
     found = [each for each in axe.Axe().run(page).response["violations"] if each["impact"] in ("serious", "critical")]
     assert [each["id"] for each in found if each["id"] not in KNOWN] == []
@@ -102,7 +102,7 @@ def test_a_page_that_is_drawn_twice_at_once_hears_its_keys(page: sync_api.Page) 
     page.goto("/episode?id=7&step=3")
     ready(page)
     page.locator("html[data-twice]").wait_for(state="attached")
-    page.locator("#places a").first.wait_for(state="attached")
+    page.locator("dialog[data-keys=k]").wait_for(state="attached")
     page.keyboard.press("j")
     page.wait_for_function("new URLSearchParams(location.search).get('step') === '4'")
     page.keyboard.press("Control+k")

@@ -25,8 +25,7 @@ class Step {
     this.key = null
     const { last } = this.view.data
     const gone = step > last
-    this.head.replaceChildren(element("h2", "", gone ? "" : `Step ${step}`))
-    if (gone) this.head.replaceChildren()
+    this.head.replaceChildren(...(gone ? [] : [element("h2", "", `Step ${step}`)]))
     this.body.replaceChildren(element("p", "note", gone ? `This episode has no step ${step}; its last one is ${last}.` : "Looking…"))
   }
 
@@ -125,17 +124,17 @@ class Step {
     if (each.earlier_total) {
       const label = each.earlier_total === 1 ? "The message before" : `The ${each.earlier_total} messages before`
       const few = each.earlier.length < each.earlier_total ? `; the last ${each.earlier.length}` : ""
-      found.push(this.folded(label + few, () => each.earlier.flatMap(one => this.message(one))))
+      found.push(this.folded(label + few, () => each.earlier.map(one => this.message(one))))
     }
-    found.push(...each.new.flatMap(one => this.message(one)))
-    if (each.reasoning) found.push(this.message({ role: "reasoning", text: each.reasoning })[0])
+    found.push(...each.new.map(one => this.message(one)))
+    if (each.reasoning) found.push(this.message({ role: "reasoning", text: each.reasoning }))
     return [...found, this.folded("The answer as it was sent", () => this.text(each.answer)), this.folded("The request as it was sent", () => this.text(each.request))]
   }
 
   message({ role, text, calls }) {
     const made = element("div", `message ${["user", "assistant", "system", "tool", "reasoning"].includes(role) ? role : ""}`)
     made.append(element("b", "", role), ...(text.total ? this.text(text) : []), ...(calls ? this.text(calls) : []))
-    return [made]
+    return made
   }
 
   // What is inside is made when it is opened.

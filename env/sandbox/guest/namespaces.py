@@ -18,14 +18,15 @@ from typing import Any, Dict, Iterable
 _NEW = {"user": 0x10000000, "mnt": 0x20000, "pid": 0x20000000, "net": 0x40000000, "ipc": 0x8000000, "uts": 0x4000000}
 _NEW_CGROUP = 0x2000000
 _ALL = sum(_NEW.values()) | _NEW_CGROUP
-_PIDFD_OPEN = 434  # on every architecture
+_PIDFD_OPEN, _CLOSE_RANGE = 434, 436  # on every architecture
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 4, 24
 _CAPABILITY_VERSION_3 = 0x20080522
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 # include/uapi/linux/mount.h
 _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC, _REMOUNT, _BIND, _RECURSIVE, _SLAVE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 19
-_SHARED_MEMORY = 64 << 20  # as bubblewrap's sandboxes have
+SHARED_MEMORY = 64 << 20
+"""Bytes of a sandbox's /dev/shm, as Docker gives."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -67,7 +68,7 @@ def furnish(room: Dict[str, Any]) -> None:
             _mount("tmpfs", path, "tmpfs", _READ_ONLY | _NO_SUID | _NO_DEV)
         else:
             _bind("/dev/null", path)
-    for path, size in ((room["root"], room["disk"]), ("/tmp", room["disk"]), ("/dev/shm", _SHARED_MEMORY)):
+    for path, size in ((room["root"], room["disk"]), ("/tmp", room["disk"]), ("/dev/shm", SHARED_MEMORY)):
         _empty(path, size)
     _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
     _loopback()
@@ -143,6 +144,3 @@ def keep_only(fds: Iterable[int]) -> None:
         if error.errno != errno.ENOSYS:
             raise
         os.closerange(low, os.sysconf("SC_OPEN_MAX"))
-
-
-_CLOSE_RANGE = 436

@@ -11,6 +11,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.from_commit import guess_setup
 from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, read_at, resolve_commit
 from stackrank.env.environment import Environment
+from stackrank.env.git_environment import NO_PROGRAMS, with_settings
 from stackrank.env.inject.reach import TestCommand, default_command
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.task import Limits
@@ -111,20 +112,17 @@ def _dirty(place: Path) -> list[str]:
     """Tracked files that differ from the commit.
 
     `--no-optional-locks`: not even the index is refreshed on disk. No program that the repository's settings name is
-    run: hooks, monitors and filters do what they like.
+    run, no filter either.
     """
     if git(place, "rev-parse", "--is-bare-repository").strip() == b"true":
         return []
     names = git(place, "config", "--list", "--name-only", "-z").decode("utf-8", "surrogateescape").split("\0")
-    off = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null"}
+    off = dict(NO_PROGRAMS)
     for name in names:
         if name.startswith("filter.") and name.endswith((".clean", ".process", ".required")):
             off[name] = "false" if name.endswith(".required") else ""
-    settings = {"GIT_CONFIG_COUNT": str(len(off))}
-    for number, (name, value) in enumerate(off.items()):
-        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     how = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
-    out = git(place, "--no-optional-locks", "status", *how, variables=settings)
+    out = git(place, "--no-optional-locks", "status", *how, variables=with_settings(off))
     entries = [each for each in out.decode("utf-8", "surrogateescape").split("\0") if each]
     return [each[3:] for each in entries if each[:2] != " M" or not _is_pointed_at(place, each[3:])]
 

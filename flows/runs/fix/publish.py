@@ -18,7 +18,7 @@ from typing import Any
 from stackrank.db.proposals import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
-from stackrank.env.git_environment import UNCONFIGURED
+from stackrank.env.git_environment import NO_PROGRAMS, UNCONFIGURED, with_settings
 from stackrank.flows.runs.fix.folder import CLONE, PATCH, claim
 from stackrank.flows.runs.fix.solved import write_solved
 from stackrank.home import locked
@@ -94,21 +94,12 @@ def require_applies(repository: Path, base: str, diff: str) -> None:
     if hidden := re.search(r"(?m)^(?:Binary files|Files) (?:a/|/dev/null).* differ$", diff):
         raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
     with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
-        variables = {**_alone(Path(name)), "GIT_INDEX_FILE": str(Path(name) / "index")}
-        off = ("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false")
-        git(repository, *off, "read-tree", base, variables=variables)
+        own = with_settings({**NO_PROGRAMS, "core.splitIndex": "false"})
+        variables = {**_alone(Path(name)), **own, "GIT_INDEX_FILE": str(Path(name) / "index")}
+        git(repository, "read-tree", base, variables=variables)
         given = diff.encode("utf-8", "surrogateescape")
-        git(
-            repository,
-            *off,
-            "apply",
-            "--cached",
-            "--check",
-            "--whitespace=nowarn",
-            "-",
-            given=given,
-            variables=variables,
-        )
+        how = ("--cached", "--check", "--whitespace=nowarn", "-")
+        git(repository, "apply", *how, given=given, variables=variables)
 
 
 def _alone(folder: Path) -> dict[str, str]:
