@@ -117,9 +117,14 @@ class RunLife(Transactions):
         self._write(work)
 
     def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
-        """The running runs whose owner was last heard of more than `older_than_s` seconds ago; None: all of them."""
+        """The runs that should be going on and whose owner was last heard of more than `older_than_s` seconds ago.
+
+        None: all of them. A scheduled run that never came to its start, since Prefect did not answer, is one of them.
+        """
         columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
-        query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(RUN.c.status == RunStatus.RUNNING)
+        by_a_schedule = and_(RUN.c.schedule != "", RUN.c.prefect_flow_run_id != "")
+        going_on = (RUN.c.status == RunStatus.RUNNING, and_(RUN.c.status == RunStatus.PENDING, by_a_schedule))
+        query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(or_(*going_on))
         if older_than_s is not None:
             query = query.where(or_(_HEARD.is_(None), now() - timedelta(seconds=older_than_s) > _HEARD))
         found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)

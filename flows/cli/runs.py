@@ -366,7 +366,8 @@ def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
         with followed(engine, run_id, _PERIOD_S, shown):
-            return evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, say=say)
+            on_pool = bool(row["spec"].get("pool"))
+            return evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, on_pool=on_pool, say=say)
 
 
 def _print_result(engine: Engine, run_id: int, as_json: bool) -> int:

@@ -12,21 +12,25 @@ from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.session import cancel_here
 from stackrank.flows.services.prefect_server import client_env
 
-_RETRIES = "2"
+_RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
+_FEW = "2"
 """How often Prefect's client tries again: 6 s in all for each of the calls at a run's end, which are only shown."""
 
 
-def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: bool, say: Say) -> bool:
+def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: bool, on_pool: bool, say: Say) -> bool:
     """Play what is left of a run. Returns whether it was interrupted; how it ended is in the database.
 
     `label`: of the flow run. `url`: of Prefect's API. `errors`: also the episodes that ended in an error. `debug`:
-    show Prefect's log. The first Ctrl-C cancels the run, the second raises KeyboardInterrupt.
+    show Prefect's log. `on_pool`: its episodes are played by workers, whom the server tells: it is waited for. The
+    first Ctrl-C cancels the run, the second raises KeyboardInterrupt.
     """
     os.environ.update(client_env(url))
     # Failures are in the database and on our pages; Prefect would print each one's traceback.
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
         os.environ[name] = "INFO" if debug else "CRITICAL"
-    os.environ.setdefault("PREFECT_CLIENT_MAX_RETRIES", _RETRIES)
+    hurried = not on_pool and _RETRIES not in os.environ
+    if hurried:
+        os.environ[_RETRIES] = _FEW
     # Prefect reads these variables once, when it is imported.
     from httpx import TransportError
 
@@ -55,6 +59,8 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
         _forget_events()
     finally:
         signal.signal(signal.SIGINT, before)
+        if hurried:  # what this process starts later is not in a hurry
+            del os.environ[_RETRIES]
     return interrupted
 
 

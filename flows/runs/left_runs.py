@@ -31,7 +31,7 @@ class LeftRuns:
         """Each run that goes on: its last sign of life, and when this process first saw that one."""
 
     def silent(self) -> list[Interrupted]:
-        """The running runs that have given no sign of life for as long as `run_silent_s`, while this process watched.
+        """The runs that have given no sign of life for as long as `run_silent_s`, while this process watched.
 
         What a person or somebody's program plays is not among them: nobody else can go on with it.
         """

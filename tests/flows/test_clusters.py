@@ -24,8 +24,11 @@ def test_a_run_on_a_cluster(runner: str, database: str, tmp_path: Path) -> None:
     file.write_text(SPEC.format(runner))
     # A process of its own: functions whose lines are measured cannot be sent to others.
     command = [sys.executable, "-m", "stackrank.flows.cli.main", "run", str(file), "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
-        document = json.loads(run.communicate()[0])
+    # Into a file: what a cluster leaves running would keep a pipe open.
+    with (tmp_path / "output").open("w+") as output, subprocess.Popen(command, stdout=output) as run:
+        run.wait()
+        output.seek(0)
+        document = json.load(output)
     assert (run.returncode, document["status"], document["errors"]) == (0, "finished", 0)
     rows = queries.episodes(connect(database), "latest", counted=None)
     assert len(rows) == 3

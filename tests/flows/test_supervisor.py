@@ -61,6 +61,18 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
     assert left.silent() == []
 
 
+def test_a_scheduled_run_that_did_not_come_to_its_start_is_left(store: Store, clock: list[float]) -> None:
+    scheduled, by_command = make_run(**RANDOM), make_run(**RANDOM)
+    set_run(store, scheduled, schedule="nightly", prefect_flow_run_id="of a flow run that failed")
+    left = LeftRuns(store)
+    assert left.silent() == []
+    clock[0] += 61.0
+    assert [run["id"] for run in left.silent()] == [scheduled], "who gave the command sees that it failed"
+    assert store.claims(by_command) == []
+    store.start_run(scheduled)
+    assert left.silent() == []
+
+
 def failed(store: Store, run: int, error_class: str) -> None:
     claim = store.claim_next(run, "w")
     assert claim is not None
