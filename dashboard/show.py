@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal, NoReturn
 
 import pandas as pd
@@ -212,7 +213,7 @@ def scope(about: Scoped) -> None:
 
 def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
     """A button that saves a figure for a paper: `drawing` makes an SVG of the scope's sentence, for its caption."""
-    drawn = drawing(st.session_state.get(_SCOPE, ""))
+    drawn = partial(drawing, st.session_state.get(_SCOPE, ""))
     _save("Figure for a paper (SVG)", drawn, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
 
 
@@ -221,19 +222,26 @@ def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> Non
 
     On a page that is about some runs, a column `scope` says which, and under which conditions.
     """
-    names, about = list(rows[0]) if rows else [], st.session_state.get(_SCOPE, "")
-    more = [about] if about else []
-    heading = [*names, *(["scope"] if about else [])]
-    lines = csv_lines([heading, *([row.get(name) for name in names] + more for row in rows)])
     label = f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)"
-    _save(label, "".join(lines), f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
+    written = partial(_csv, rows, st.session_state.get(_SCOPE, ""))
+    _save(label, written, f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
 
 
-def _save(label: str, text: str, file: str, mime: str, *, icon: str, key: str) -> None:
-    """A button that saves a text as a file."""
+def _csv(rows: Sequence[Mapping[str, Any]], about: str) -> str:
+    names, more = list(rows[0]) if rows else [], [about] if about else []
+    heading = [*names, *(["scope"] if about else [])]
+    return "".join(csv_lines([heading, *([row.get(name) for name in names] + more for row in rows)]))
+
+
+def _save(label: str, make: Callable[[], str], file: str, mime: str, *, icon: str, key: str) -> None:
+    """A button that saves a text as a file.
+
+    It is made when somebody asks for it. Of a page that is drawn again and again the browser would else ask for the
+    former one, which is gone.
+    """
     st.download_button(
         label,
-        text.encode(),
+        lambda: make().encode(),
         file_name=file,
         mime=mime,
         icon=f":material/{icon}:",
