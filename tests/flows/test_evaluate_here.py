@@ -1,0 +1,39 @@
+"""A run that somebody waits for at a terminal."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from stackrank.flows.engine import evaluate, evaluate_here
+
+RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
+
+
+@pytest.mark.parametrize(
+    ("on_pool", "own", "told"), [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")]
+)
+def test_only_a_server_that_is_merely_told_is_given_up_soon(
+    monkeypatch: pytest.MonkeyPatch, on_pool: bool, own: str | None, told: str | None
+) -> None:
+    found: list[str | None] = []
+
+    def play(**options: Any) -> None:
+        found.append(os.environ.get(RETRIES))
+        raise ValueError("how it ends does not matter")
+
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    monkeypatch.delenv(RETRIES, raising=False)
+    if own is not None:
+        monkeypatch.setenv(RETRIES, own)
+    monkeypatch.setattr(evaluate, "evaluate", play)
+    monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+    with pytest.raises(ValueError, match="matter"):
+        evaluate_here.evaluate_here(
+            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=on_pool, say=print
+        )
+    assert found == [told]
+    assert os.environ.get(RETRIES) == own, "what this process starts later is not in a hurry"
