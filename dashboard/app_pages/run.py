@@ -91,6 +91,13 @@ def live_figures() -> None:
         figures(now)
 
 
+@st.fragment(run_every="5s")
+def live_scope() -> None:
+    """What the numbers are about, which changes with the first verdict and with every error."""
+    with show.guarded():
+        show.scope(ask(queries.scope_of, Scope(run=run_id)))
+
+
 def repeating(text: str, file: str) -> str:
     """A command of the shell that writes the specification and runs it."""
     end = "SPEC"
@@ -114,7 +121,10 @@ if stop := ask(queries.stopping, run_id):
 for one in run["regressions"]:
     text = one.get("sentence") or one.get("what") or ""
     st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
-show.scope(ask(queries.scope_of, Scope(run=run_id)))
+if live:
+    live_scope()
+else:
+    show.scope(ask(queries.scope_of, Scope(run=run_id)))
 people.notes_and_tags(run_id, run["tags"])
 
 

@@ -154,11 +154,13 @@ def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watch
     ready(page)
     sync_api.expect(page.get_by_text("No episode has a verdict yet.")).to_be_visible()
     sync_api.expect(page.get_by_text("Running now: 1")).to_be_visible()
+    sync_api.expect(page.get_by_text("no episode has a verdict;")).to_be_visible()
     assert page.title() == f"run of growing - run {run} - stackrank"
     add_many(watched.store, episode, 2)
     finish(watched.store, episode, steps=1)
     sync_api.expect(page.get_by_text("Download entrants (CSV)")).to_be_visible()
     sync_api.expect(page.get_by_text("Running now: 1")).to_have_count(0)
+    sync_api.expect(page.get_by_text("no episode has a verdict;")).to_have_count(0)
 
 
 def test_a_run_that_ends_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
