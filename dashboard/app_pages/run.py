@@ -91,8 +91,8 @@ def live_figures() -> None:
         figures(now)
 
 
-@st.fragment(run_every="5s")
-def live_scope() -> None:
+@st.fragment(run_every="5s" if live else None)
+def numbers_are_about() -> None:
     """What the numbers are about, which changes with the first verdict and with every error."""
     with show.guarded():
         show.scope(ask(queries.scope_of, Scope(run=run_id)))
@@ -121,10 +121,7 @@ if stop := ask(queries.stopping, run_id):
 for one in run["regressions"]:
     text = one.get("sentence") or one.get("what") or ""
     st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
-if live:
-    live_scope()
-else:
-    show.scope(ask(queries.scope_of, Scope(run=run_id)))
+numbers_are_about()
 people.notes_and_tags(run_id, run["tags"])
 
 
