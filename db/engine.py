@@ -12,6 +12,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from stackrank.db.errors import FAILURES, DatabaseError, explain
+from stackrank.db.pool import FairPool
 from stackrank.home import home
 from stackrank.settings import settings
 from stackrank.wording import masked, say
@@ -127,7 +128,9 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
     arguments |= {name: value for name, value in _TCP.items() if name not in url.query}
     # Few for each process: a server takes 100 by default, and all of a fleet's processes share them. All of them are
     # kept: a process that needs more than it keeps would open a connection for each transaction.
-    engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=0, connect_args=arguments)
+    engine = create_engine(
+        url, poolclass=FairPool, pool_pre_ping=True, pool_size=8, max_overflow=0, connect_args=arguments
+    )
 
     # Whoever is cut off in the middle of a transaction must not keep its locks.
     limit = f"idle_in_transaction_session_timeout = '{_MOST_IDLE_S}s'"
