@@ -228,6 +228,7 @@ def run(
     limit = Allowance(timeout_s, pids)
     timed_out = False
     waited = 0.0
+    pause = 0.0001
     while child.poll() is None:
         left = limit.left()
         if left <= 0:
@@ -243,7 +244,9 @@ def run(
         # Wait a bounded time: a child that has closed its output wakes nobody when it ends.
         pump(min(left, 0.05) if open_fds else 0)
         if not open_fds:
-            time.sleep(min(max(left, 0), 0.005))
+            # Most children close their output by ending.
+            time.sleep(min(max(left, 0), pause))
+            pause = min(2 * pause, 0.005)
     strays = descendants(os.getpid(), KEPT)
     if strays:
         kill_tree(strays, child.poll)
