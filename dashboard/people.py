@@ -20,14 +20,15 @@ def notes_and_tags(
 ) -> None:
     """What the team says about a run, or about an episode; a new note is about the step that is shown."""
     written = ask(queries.notes, run_id=run_id, episode_id=episode_id)
-    with st.expander(f"Notes and tags ({len(written)})", icon=":material/sticky_note_2:", expanded=bool(written)):
+    key = f"note_{run_id}_{episode_id}"
+    label = f"Notes and tags ({len(written)})"
+    with st.expander(label, key=f"{key}_all", icon=":material/sticky_note_2:", expanded=bool(written)):
         _tags(run_id, tags, episode_id)
         if episode_id is not None:
             labels.given(ask(queries.labels, episode_id=episode_id), episode_id=episode_id)
         for note in written:
             _note(note, episode_id)
         place = "the run" if episode_id is None else "the step that is shown"
-        key = f"note_{run_id}_{episode_id}"
         with st.form(key, clear_on_submit=True, border=False):
             body = st.text_area(f"A note about {place}", max_chars=MOST_CHARS, height=80, key=f"{key}_body")
             if st.form_submit_button("Add note", icon=":material/add_comment:"):

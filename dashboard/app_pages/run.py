@@ -77,7 +77,8 @@ def running_now() -> None:
         numbers = ", ".join(str(row["id"]) for row in silent)
         st.warning(f"Not heard of for a minute: episode {numbers}.", icon=":material/hourglass_disabled:")
     if running:
-        with st.expander(f"Running now: {len(running)}"):
+        # By its key it stays open when its words change.
+        with st.expander(f"Running now: {len(running)}", key=f"running_{run_id}"):
             episode_table(running, key="run_running", with_run=False)
 
 
@@ -89,6 +90,17 @@ def live_figures() -> None:
         if RunStatus(now["status"]).ended:
             st.rerun(scope="app")
         figures(now)
+
+
+@st.fragment(run_every="5s" if live else None)
+def when_it_ends() -> None:
+    """How far the comparisons are whose decision ends the run."""
+    with show.guarded():
+        if stop := ask(queries.stopping, run_id):
+            label = show.escaped(f"Ends when decided: {stop['sentence']}")
+            with st.expander(label, key=f"ends_{run_id}", icon=":material/flag:"):
+                for pair in stop["pairs"]:
+                    st.text(pair["sentence"])
 
 
 @st.fragment(run_every="5s" if live else None)
@@ -113,11 +125,7 @@ else:
 if run["reason"]:
     st.text(run["reason"])
 
-if stop := ask(queries.stopping, run_id):
-    with st.expander(show.escaped(f"Ends when decided: {stop['sentence']}"), icon=":material/flag:"):
-        for pair in stop["pairs"]:
-            st.text(pair["sentence"])
-
+when_it_ends()
 for one in run["regressions"]:
     text = one.get("sentence") or one.get("what") or ""
     st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))

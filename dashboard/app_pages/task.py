@@ -33,7 +33,8 @@ if task["suspect"]:
     st.warning(show.escaped(task["suspect"]), icon=":material/report:")
     st.code(f"stackrank validate {task['benchmark']} --tasks {task['name']}", language=None)
 
-with st.expander(f"Labels ({len(task['labels'])})", icon=":material/label:", expanded=bool(task["labels"])):
+label = f"Labels ({len(task['labels'])})"
+with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=bool(task["labels"])):
     labels.given(task["labels"], task_id=task_id)
 
 with st.container(horizontal=True):

@@ -11,6 +11,7 @@ import pytest
 from stackrank.db import queries
 from tests.dashboard.browsing import heading, ready, sync_api, tick
 from tests.dashboard.traces import add_many, finish, new_episode
+from tests.support.episodes import start
 
 
 @pytest.mark.parametrize(
@@ -149,15 +150,23 @@ def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
 
 def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="growing")
-    run = queries.episode(watched.store.engine, episode)["run_id"]
+    row = queries.episode(watched.store.engine, episode)
+    run = row["run_id"]
     page.goto(f"/run?id={run}")
     ready(page)
     sync_api.expect(page.get_by_text("No episode has a verdict yet.")).to_be_visible()
     sync_api.expect(page.get_by_text("Running now: 1")).to_be_visible()
     sync_api.expect(page.get_by_text("no episode has a verdict;")).to_be_visible()
     assert page.title() == f"run of growing - run {run} - stackrank"
+    page.get_by_text("Running now: 1").click()
+    (other,) = watched.store.create_episodes(run, [(row["task_id"], row["entrant_id"], 2)]).values()
+    start(watched.store, other)
+    sync_api.expect(page.get_by_text("Running now: 2")).to_be_visible()
+    playing = page.get_by_test_id("stExpander").filter(has_text="Running now").get_by_test_id("stDataFrame")
+    sync_api.expect(playing).to_be_visible()
     add_many(watched.store, episode, 2)
-    finish(watched.store, episode, steps=1)
+    for each in (episode, other):
+        finish(watched.store, each, steps=1)
     sync_api.expect(page.get_by_text("Download entrants (CSV)")).to_be_visible()
     sync_api.expect(page.get_by_text("Running now: 1")).to_have_count(0)
     sync_api.expect(page.get_by_text("no episode has a verdict;")).to_have_count(0)
