@@ -27,7 +27,7 @@ class Grep:
     """Finds lines by a regular expression."""
 
     name = "grep"
-    version = "1"
+    version = "2"
     description = "Search the files for a regular expression; shows each file's path and, below it, line: text."
     arguments = GrepArguments
 
@@ -43,5 +43,6 @@ class Grep:
         lines = fitting_lines(every, arguments.limit)
         more = found["more"] + len(every) - len(lines)
         if more:
-            lines.append(f"... and {more} more matches: use a narrower pattern or path")
+            further = f" ({len(every)} lines are told at most)" if found["more"] else ", or a larger `limit`"
+            lines.append(f"... and {more} more matches: use a narrower pattern or path{further}")
         return Observation("\n".join(lines) or "No line matches.", state=ShownState(kind="shown", path=arguments.path))
