@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.proposals import Proposals
 from stackrank.db.store import Store
+from stackrank.diffs import HEADER, own_name
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
 from stackrank.env.sandbox.base import Backend
@@ -119,8 +120,8 @@ def by_change(
 
 def _new_file(part: str) -> str:
     """The path, where this part of a diff makes a file; else empty."""
-    match = re.match(r"diff --git a/(.*) b/\1\nnew file mode ", part)
-    return match[1] if match else ""
+    match = re.match(HEADER + "new file mode ", part)
+    return own_name(match) if match else ""
 
 
 def _why_none(played: Sequence[Mapping[str, Any]]) -> str:
