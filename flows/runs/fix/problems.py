@@ -94,6 +94,15 @@ def split_up(problems: Sequence[Problem], several: Collection[str], mended: Coll
     return found
 
 
+def hidden(problem: Problem, why: str, mended: Collection[str]) -> str:
+    """Why a problem has no proposal: `why`, and that other bugs hide one, where proposals mend some of its tests."""
+    some = len({*problem.tests} & {*mended})
+    rest = (
+        f"; proposals mend {some} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
+    )
+    return why + rest * bool(some)
+
+
 def _problem(
     suite: Suite, tests: Sequence[str], parts: tuple[tuple[str, ...], ...], others: Sequence[Problem]
 ) -> Problem:
