@@ -247,11 +247,15 @@ def test_tests_that_are_together_and_have_two_causes() -> None:
     suite = Suite(frozenset(), dict.fromkeys("abcd", "why"), ())
     one = Problem("a", "", "", ("a", "b", "c"), suite, parts=(("a",), ("b", "c")))
     two = Problem("d", "", "", ("d",), suite)
-    parts = split_up([one, two], {"a", "d"}, ())
+    parts = split_up([one, two], {"a": [{"a"}], "d": [{"d"}]}, ())
     assert [(each.name, each.tests) for each in parts] == [("a-2", ("a",)), ("b", ("b", "c"))]
     assert "- b: why\n- c: why" in parts[1].statement and parts[1].title == "b fails, and 1 more"
-    assert [each.tests for each in split_up([one, two], {"a"}, {"a"})] == [("b", "c")]  # the other is mended by now
-    assert split_up([one, two], {"d"}, ()) == []
+    assert [each.tests for each in split_up([one, two], {"a": [{"a"}]}, {"a"})] == [("b", "c")]  # the other is mended
+    assert split_up([one, two], {"d": [{"d"}]}, ()) == []
+    single = replace(one, parts=(("a",), ("b",), ("c",)))
+    assert len(split_up([one], {"a": [{"a", "b"}]}, ())) == 2  # something of each part is left
+    for left, groups in (([{"a"}], ["a", "bc"]), ([{"a", "b"}], ["ab", "c"]), ([{"a"}, {"a", "b"}], ["a", "b", "c"])):
+        assert ["".join(each.tests) for each in split_up([single], {"a": left}, ())] == groups  # mended together
     assert hidden(one, "why", {"z"}) == "why" and "; proposals mend 1 of its 3 tests" in hidden(one, "why", {"a", "z"})
 
 

@@ -77,15 +77,17 @@ def propose(
     return Proposals(store.engine).propose(rows), without
 
 
-def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> set[str]:
-    """Names of the problems of which an episode of the run mended some tests and not all: they may have two causes."""
-    found: set[str] = set()
+def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> dict[str, list[frozenset[str]]]:
+    """The problems of which an episode of the run mended some tests and not all: they may have two causes. Name -> what
+    each such episode left.
+    """
+    found: dict[str, list[frozenset[str]]] = {}
     for problem in problems:
         ids = [each["id"] for each in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
         for episode in queries.whole_episodes(engine, ids).values():
-            left = episode["score"].get("unfixed")
-            if left and len({*left} & {*problem.tests}) < len(problem.tests):
-                found.add(problem.name)
+            left = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
+            if left and len(left) < len(problem.tests):
+                found.setdefault(problem.name, []).append(left)
     return found
 
 
