@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
-from unidiff.patch import Hunk, PatchSet
+from unidiff.patch import Hunk
+
+from stackrank.diffs import read_diff
 
 
 class Sides(NamedTuple):
@@ -19,7 +21,7 @@ class Sides(NamedTuple):
 def sides(diff: str) -> list[Sides]:
     """The files of a diff. Lines carry their number and `-`, `+` or a space."""
     found = []
-    for file in PatchSet(diff):
+    for file in read_diff(diff):
         rows: list[tuple[str, str]] = []
         for hunk in file:
             rows += [("⋯", "⋯")] if rows else []

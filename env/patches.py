@@ -11,8 +11,9 @@ from pathlib import Path
 
 from unidiff.patch import PatchedFile, PatchSet
 
+from stackrank.diffs import read_diff
 from stackrank.env.git_environment import UNCONFIGURED, git_environment
-from stackrank.env.sandbox.guest.diffs import file_diff
+from stackrank.env.sandbox.guest.diffs import file_diff, quoted
 from stackrank.env.sandbox.guest.source import functions
 from stackrank.env.task import Fault
 from stackrank.errors import StackrankError
@@ -75,16 +76,16 @@ def reverse_patch(diff: str) -> str:
         old, new = (side.partition("/")[2] for side in (file.source_file, file.target_file))
         # Of a file that comes or goes, the other side has the name.
         old, new = (new if file.is_added_file else old), (old if file.is_removed_file else new)
-        out.append(f"diff --git a/{new} b/{old}\n")
+        out.append(f"diff --git {quoted(f'a/{new}')} {quoted(f'b/{old}')}\n")
         if file.is_rename:
-            out.append(f"rename from {new}\nrename to {old}\n")
+            out.append(f"rename from {quoted(new)}\nrename to {quoted(old)}\n")
         if file.is_added_file:
             out.append("deleted file mode 100644\n")
         if file.is_removed_file:
             out.append("new file mode 100644\n")
         if len(file):
-            source = "/dev/null" if file.is_removed_file else f"a/{new}"
-            target = "/dev/null" if file.is_added_file else f"b/{old}"
+            source = "/dev/null" if file.is_removed_file else quoted(f"a/{new}")
+            target = "/dev/null" if file.is_added_file else quoted(f"b/{old}")
             out.append(f"--- {source}\n+++ {target}\n")
         for hunk in file:
             spans = f"-{hunk.target_start},{hunk.target_length} +{hunk.source_start},{hunk.source_length}"
@@ -98,7 +99,7 @@ _OPPOSITE = {"+": "-", "-": "+"}
 
 def _read(diff: str) -> PatchSet:
     try:
-        return PatchSet(diff)
+        return read_diff(diff)
     except Exception as error:  # unidiff raises its own and plain ones
         raise PatchError(f"the patch cannot be read ({error}): it may be cut off, get it anew") from None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from unidiff.errors import UnidiffParseError
-from unidiff.patch import Hunk, PatchSet
+from unidiff.patch import Hunk
+
+from stackrank.diffs import read_diff
 
 
 class LineMap:
@@ -79,6 +81,6 @@ def _read(diff: str) -> list[tuple[str, list[Hunk]]]:
     if not diff:
         return []
     try:
-        return [(file.path, list(file)) for file in PatchSet(diff)]
+        return [(file.path, list(file)) for file in read_diff(diff)]
     except UnidiffParseError:  # the name of a file in it may be anything
         return []

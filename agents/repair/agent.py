@@ -13,7 +13,7 @@ from stackrank.env.actions import Observation
 class Repair(Agent):
     """Localises, proposes small changes, tries them, keeps what helps."""
 
-    version = "1"
+    version = "2"
     debuggers = frozenset({"pdb", "trace"})
     uses_servers = False
 

@@ -20,6 +20,8 @@ Take = tuple[Action, str]
 
 MOST_FILES = 10
 """Files of the program that are read."""
+PAGES = 3
+"""Pages of a file that are read, unless it is the likeliest of the program."""
 
 
 class Workspace:
@@ -91,7 +93,8 @@ class Workspace:
         order = self._by_relevance(program, seen)
         most = min(MOST_FILES, max(self.steps_left // 4, 3))
         for path in order[:most]:
-            text = yield from self.view(path)
+            # The likeliest may be all that the program is.
+            text = yield from self.view(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
             if text is not None and text.strip():
                 self.files[path] = text
 
@@ -108,10 +111,10 @@ class Workspace:
 
         return sorted(program, key=rank)
 
-    def view(self, path: str) -> Generator[Take, Observation, str | None]:
-        """Read a file page by page. Returns None if it is too long to be read whole."""
+    def view(self, path: str, pages: int = PAGES) -> Generator[Take, Observation, str | None]:
+        """Read a file page by page. Returns None if it has more pages than these: then only the first is read."""
         lines: list[str] = []
-        for _ in range(3):
+        while True:
             start = {"start": len(lines) + 1} if lines else {}
             page = yield from self.do("view", f"Read {path}.", path=path, limit=MOST, **start)
             if not page.ok:
@@ -122,7 +125,9 @@ class Workspace:
             lines += [line[width + 2 :] for line in shown]
             if total is None or len(lines) >= int(total.group(1)):
                 return "\n".join(lines) + "\n" if lines else ""
-        return None
+            pages -= 1
+            if pages * len(shown) < int(total.group(1)) - len(lines):
+                return None
 
     def suspect(self) -> Suspicion:
         """How suspicious each line is, before anything was run."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from stackrank.diffs import HEADER, own_name
+
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_FILES = re.compile(
-    r"^diff --git a/.+ b/(?P<path>.+)\n(?P<head>(?:(?!diff --git |@@ ).*\n)*)(?P<hunks>(?:[-+ @\\].*\n)*)", re.M
-)
+_FILES = re.compile("^" + HEADER + r"(?P<head>(?:(?!diff --git |@@ ).*\n)*)(?P<hunks>(?:[-+ @\\].*\n)*)", re.M)
 _HUNK = re.compile(r"^@@ -(\d+)(,0)?.*\n", re.M)
 
 
@@ -36,7 +36,7 @@ class Files:
                 self._lose(edit["edited"])
                 continue
             for file in _FILES.finditer(edit["diff"]):
-                self._change(file["path"], file["head"], file["hunks"])
+                self._change(own_name(file), file["head"], file["hunks"])
         return self
 
     def _change(self, path: str, head: str, hunks: str) -> None:

@@ -7,8 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from unidiff.patch import PatchSet
-
+from stackrank.diffs import HEADER, own_name, read_diff
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import (
     diff_of,
@@ -74,7 +73,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
         )
     if not fix:
         raise BenchmarkError(f"{short} changes tests only: there is no fix in it")
-    named = [file.path for file in PatchSet(tests) if file.path.endswith(".py") and not file.is_removed_file]
+    named = [file.path for file in read_diff(tests) if file.path.endswith(".py") and not file.is_removed_file]
     runnable = [path for path in named if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
     if not (runnable or options.test):
         raise BenchmarkError(f"{short} changes no file of tests that pytest would run: say how with --test")
@@ -100,9 +99,9 @@ def split(diff: str) -> tuple[str, str]:
     for part in re.split(r"(?m)^(?=diff --git )", diff):
         if not part.strip() or re.search(r"(?m)^(Binary files |GIT binary patch)", part):
             continue
-        names = re.match(r"diff --git a/(.*) b/(.*)\n", part)
-        if names is not None:
-            (tests if is_test(names[2]) else fix).append(part)
+        header = re.match(HEADER, part)
+        if header is not None:
+            (tests if is_test(own_name(header)) else fix).append(part)
     return "".join(tests), "".join(fix)
 
 

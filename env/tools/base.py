@@ -14,7 +14,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.mcp.connection import Connection
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
-from stackrank.env.sandbox.guest.diffs import file_diff
+from stackrank.env.sandbox.guest.diffs import file_diff, quoted
 from stackrank.env.state import State, fitting, outcomes_of
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
@@ -155,7 +155,8 @@ class Bench:
                     raise Refused(f"{path} is too large")
                 new = None if size is None else self.sandbox.read(path)
             except Refused:
-                parts.append(f"diff --git a/{path} b/{path}\nFiles a/{path} and b/{path} differ\n")
+                names = quoted(f"a/{path}"), quoted(f"b/{path}")
+                parts.append("diff --git {0} {1}\nFiles {0} and {1} differ\n".format(*names))
                 continue
             self.seen[path] = new
             parts.append(file_diff(path, old, new))

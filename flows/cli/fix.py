@@ -70,15 +70,24 @@ def fix(
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
+    from stackrank.env.benchmarks.git import resolve_commit
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.flows.cli.runs import INTERRUPTED, begin, played
+    from stackrank.flows.cli.runs import INTERRUPTED, begin, played, taken_up
     from stackrank.flows.runs.fix.comment import write_comment
-    from stackrank.flows.runs.fix.folder import TESTS, claim, require_usable
+    from stackrank.flows.runs.fix.folder import STARTED, TESTS, claim, require_usable
     from stackrank.flows.runs.fix.forge import list_issues
     from stackrank.flows.runs.fix.issues import issues_from, problems_of, read_issues, require_distinct, test_tasks
-    from stackrank.flows.runs.fix.problems import Problem, find_problems, split_up, write_entries, write_problems
+    from stackrank.flows.runs.fix.problems import (
+        Problem,
+        find_problems,
+        hidden,
+        split_up,
+        write_entries,
+        write_problems,
+    )
     from stackrank.flows.runs.fix.project import Wishes, open_project, pointers, require_apart, some
     from stackrank.flows.runs.fix.propose import propose, solved_in_part
+    from stackrank.flows.runs.fix.started import Started, asked, take_up
     from stackrank.flows.runs.fix.suite import broken_since, run_suite
     from stackrank.flows.runs.spec import read_spec
 
@@ -105,15 +114,25 @@ def fix(
     runs: list[int] = []
 
     def play(file: Path, name: str, tasks: Sequence[Problem] = ()) -> int | None:
-        """Play these tasks, or all, with what is left of the budget. None where nothing is left."""
+        """Play these tasks, or all, with what is left of the budget, or go on with the run that was begun for them.
+        None where nothing is left of the budget.
+        """
+        if (begun := started.runs.get(name)) and (url := taken_up(engine, begun, file)) is not None:
+            runs.append(begun)
+            return finish(begun, url)
         left = None if budget is None else budget - sum(store.spent_usd(each) for each in runs)
         if left is not None and left <= 0:
             return None
         more = {"path": str(file), "name": name, "budget_usd": left, "tasks": [each.name for each in tasks] or None}
         run_id, url = begin(engine, read_spec(None, {**wanted, **more}))
         runs.append(run_id)
-        if played(run_id, url, debug):
-            say(f"run {run_id} was interrupted, and nothing of it is proposed: the same command begins anew")
+        started.runs[name] = run_id
+        started.keep(out)
+        return finish(run_id, url)
+
+    def finish(run_id: int, url: str) -> int:
+        if url and played(run_id, url, debug):
+            say(f"run {run_id} was interrupted, and nothing of it is proposed yet: the same command goes on with it")
             raise typer.Exit(INTERRUPTED)
         return run_id
 
@@ -121,24 +140,40 @@ def fix(
         """Store what the run proposes. Returns the problems without a proposal: name -> why."""
         if run_id is None:
             return {each.name: "the budget is spent" for each in chosen}
-        with progress("changes") as show:
-            new, none = propose(store, project, backend, chosen, run_id, out, times=repeat, show=show)
+        if run_id not in started.proposed:
+            try:
+                with progress("changes") as show:
+                    found = propose(store, project, backend, chosen, run_id, out, times=repeat, show=show)
+            except KeyboardInterrupt:
+                say("interrupted, and nothing is proposed yet: the same command goes on with it")
+                raise typer.Exit(INTERRUPTED) from None
+            started.proposed[run_id] = found
+            started.keep(out)
+        new, none = started.proposed[run_id]
         numbers.extend(number for number in new if number not in numbers)
         return none
 
     read_spec(None, {**wanted, "path": str(out)})  # what is wrong with it is said before a suite runs
     if project.spec.environment is not None:
         backend.prepare(project.spec, say)
-    say(f"{project.name}: running its tests {repeat} times")
-    suite = run_suite(project, backend, times=repeat)
-    if changed:
-        suite = broken_since(project, backend, suite, base, times=repeat)
-    problems = find_problems(project, suite, backend, say)[:limit]
+    since = resolve_commit(project.repository, base) if changed else ""
+    key = asked(project, repeat, limit, since, reported, wanted, backend.name, engine.url)
+    if before := take_up(out, key):
+        say(f"{project.name}: goes on with what this command had come to; without {out / STARTED} it would begin anew")
+        started = before
+    else:
+        say(f"{project.name}: running its tests {repeat} times")
+        suite = run_suite(project, backend, times=repeat)
+        if changed:
+            suite = broken_since(project, backend, suite, base, times=repeat)
+        started = Started(key, suite, find_problems(project, suite, backend, say)[:limit])
+    suite, problems = started.suite, [*started.problems]
     if limit is not None:
         reported = reported[: limit - len(problems)]
     without: dict[str, str] = {}
     if problems or reported:
         claim(out, project.repository)
+        started.keep(out)
     if reported:
         file = write_entries(project, test_tasks(project, reported), out / TESTS)
         run_id = play(file, f"fix {project.name}: tests for issues")
@@ -157,9 +192,11 @@ def fix(
             file = write_problems(project, [*problems, *parts], out)
             problems = [each for each in problems if each.name not in several] + parts
             none |= proposed(parts, play(file, f"{name}: parts of problems", parts))
-        without |= {each.name: none[each.name] for each in problems if each.name in none}
+        mended = {test for each in numbers for test in queries.proposal(engine, each)["evidence"]["mended"]}
+        without |= {each.name: hidden(each, none[each.name], mended) for each in problems if each.name in none}
     found = sorted((queries.proposal(engine, each) for each in numbers), key=lambda row: (-row["surety"], row["id"]))
     write_comment(project.name, found, without, out)
+    (out / STARTED).unlink(missing_ok=True)
     aside = {"flaky": list(suite.flaky), "outside": list(suite.outside)}
     document = {
         "repository": str(project.repository), "base": project.commit, "run": run, "runs": runs, "suite": suite.counts,

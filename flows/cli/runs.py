@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stackrank.errors import UsageError
 from stackrank.flows.cli.options import DataPath, Environments, Episode, Fixes, Json, Repos, Run, Sandbox
 from stackrank.flows.cli.output import (
     LEADERBOARD_COLUMNS,
@@ -109,9 +110,7 @@ def resume(
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
-    from stackrank.flows.runs.session import session_of
     from stackrank.flows.runs.spec import SpecError, make_spec, played_by_hand
-    from stackrank.flows.services.prefect_server import ensure_server
 
     engine = connect()
     row = queries.run(engine, run)
@@ -139,11 +138,7 @@ def resume(
         raise typer.Exit(_print_result(engine, run_id, as_json))
     if changes:
         Store(engine).change_spec(run_id, changes)
-    session_of(run_id, say)  # what cannot be played is said before anything starts
-    url = ensure_server(say=say)
-    _reopen(Store(engine), row)
-    say(f"run {run_id}: {left} of {row['episodes_total']} episodes are left")
-    raise typer.Exit(_evaluate(run_id, url, as_json, _debug(context), errors=errors))
+    raise typer.Exit(_evaluate(run_id, _reopened(engine, row, left), as_json, _debug(context), errors=errors))
 
 
 @app.command()
@@ -290,6 +285,38 @@ def spec(as_json: Json = False) -> None:
         print_json(RunSpec.model_json_schema())
     else:
         tell(describe(), end="")
+
+
+def taken_up(engine: Engine, run_id: int, path: Path) -> str | None:
+    """Make a run over the tasks in `path` that a command had begun ready to go on. Returns the address of the Prefect
+    server that plays what is left; empty: nothing is. None where it does not go on, which is said.
+    """
+    from stackrank.db import queries
+
+    try:
+        row = queries.run(engine, run_id)
+        left = row["pending"] + row["running"] + row["errors"]
+        if row["spec"]["path"] != str(path.absolute()):
+            return None
+        if not left or row["status"] in (RunStatus.FINISHED, RunStatus.FAILED):
+            return ""
+        return _reopened(engine, row, left)
+    except UsageError as error:
+        say(f"run {run_id} does not go on, and another takes its place: {error}")
+        return None
+
+
+def _reopened(engine: Engine, run: RunRow, left: int) -> str:
+    """Let a run go on, of which so many episodes are left. Returns the address of the Prefect server that plays it."""
+    from stackrank.db.store import Store
+    from stackrank.flows.runs.session import session_of
+    from stackrank.flows.services.prefect_server import ensure_server
+
+    session_of(run["id"], say)  # what cannot be played is said before anything starts
+    url = ensure_server(say=say)
+    _reopen(Store(engine), run)
+    say(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
+    return url
 
 
 def _reopen(store: Store, run: RunRow) -> None:

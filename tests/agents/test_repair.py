@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -243,6 +244,23 @@ def test_a_doctest_stands_in_what_is_to_be_mended(tools: str, beside: bool) -> N
     assert "+    return max(x, least)" in outcome.score.diff
     edited = {step.action.arguments["path"] for step in steps if step.action and step.action.tool == "rewrite"}
     assert edited == {"limits.py"}
+
+
+def test_a_program_of_one_long_file() -> None:
+    """Of other long files, and of tests, only the first page is read."""
+    filler = "".join(f"\n\ndef filler{n}(x):\n    return x + {n}\n" for n in range(500))
+    bank, tests = (textwrap.dedent(BANK[name]) for name in ("bank/account.py", "tests/test_bank.py"))
+    tests = (
+        tests.replace("bank.account", "bank")
+        .replace("from bank.report import summary\n", "")
+        .partition("def test_summ")[0]
+    )
+    files = {"account.py": filler + bank, "other.py": filler, "tests/test_bank.py": tests + filler}
+    outcome, steps = play_real(make_task(files), Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
+    assert "+        return amount <= self.balance" in outcome.score.diff
+    viewed = Counter(step.action.arguments["path"] for step in steps if step.action and step.action.tool == "view")
+    assert viewed == {"tests/test_bank.py": 1, "account.py": 6, "other.py": 1}
 
 
 def test_two_places_one_after_another() -> None:

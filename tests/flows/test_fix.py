@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,16 +24,19 @@ from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
 from stackrank.flows.cli import runs as runs_module
 from stackrank.flows.runs.fix import problems as problems_module
+from stackrank.flows.runs.fix import propose as propose_module
+from stackrank.flows.runs.fix import started
 from stackrank.flows.runs.fix import suite as suite_module
 from stackrank.flows.runs.fix.evidence import altered_doctests, surety
 from stackrank.flows.runs.fix.issues import read_issues
-from stackrank.flows.runs.fix.problems import Problem, find_problems, split_up, write_problems
+from stackrank.flows.runs.fix.problems import Problem, find_problems, hidden, split_up, write_problems
 from stackrank.flows.runs.fix.project import Project, Wishes, open_project, require_apart
 from stackrank.flows.runs.fix.propose import by_change
 from stackrank.flows.runs.fix.suite import Suite, broken_since, run_again, run_suite
 from tests.env.conftest import usable
-from tests.flows.calls import CommandLine
+from tests.flows.calls import CommandLine, interruptible
 from tests.support.fixing import (
+    BROKEN,
     GIVEN,
     SHOP,
     evidence,
@@ -239,11 +247,16 @@ def test_tests_that_are_together_and_have_two_causes() -> None:
     suite = Suite(frozenset(), dict.fromkeys("abcd", "why"), ())
     one = Problem("a", "", "", ("a", "b", "c"), suite, parts=(("a",), ("b", "c")))
     two = Problem("d", "", "", ("d",), suite)
-    parts = split_up([one, two], {"a", "d"}, ())
+    parts = split_up([one, two], {"a": [{"a"}], "d": [{"d"}]}, ())
     assert [(each.name, each.tests) for each in parts] == [("a-2", ("a",)), ("b", ("b", "c"))]
     assert "- b: why\n- c: why" in parts[1].statement and parts[1].title == "b fails, and 1 more"
-    assert [each.tests for each in split_up([one, two], {"a"}, {"a"})] == [("b", "c")]  # the other is mended by now
-    assert split_up([one, two], {"d"}, ()) == []
+    assert [each.tests for each in split_up([one, two], {"a": [{"a"}]}, {"a"})] == [("b", "c")]  # the other is mended
+    assert split_up([one, two], {"d": [{"d"}]}, ()) == []
+    single = replace(one, parts=(("a",), ("b",), ("c",)))
+    assert len(split_up([one], {"a": [{"a", "b"}]}, ())) == 2  # something of each part is left
+    for left, groups in (([{"a"}], ["a", "bc"]), ([{"a", "b"}], ["ab", "c"]), ([{"a"}, {"a", "b"}], ["a", "b", "c"])):
+        assert ["".join(each.tests) for each in split_up([single], {"a": left}, ())] == groups  # mended together
+    assert hidden(one, "why", {"z"}) == "why" and "; proposals mend 1 of its 3 tests" in hidden(one, "why", {"a", "z"})
 
 
 @pytest.mark.parametrize(
@@ -394,20 +407,99 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     assert nothing.status == 0 and "Nothing is open" in nothing.out
 
 
-def test_an_interrupted_run_proposes_nothing_and_says_so(
+def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop, out = repository(tmp_path / "shop"), tmp_path / "out"
     before = tree(shop)
     suite = Suite(frozenset({"good"}), {"tests/test_cart.py::test_total": "why"}, ())
     problem = Problem("total", "It fails", "", ("tests/test_cart.py::test_total",), suite)
-    monkeypatch.setattr(suite_module, "run_suite", lambda *_, **__: suite)
+    calls: list[str] = []
+    found: list[tuple[Sequence[Problem], int]] = []
+
+    def suites(*_: Any, **__: Any) -> Suite:
+        calls.append("suite")
+        return suite
+
+    def interrupted(*_: Any) -> bool:
+        calls.append("play")
+        return len(calls) == 2
+
+    def proposals(_store: Any, _project: Any, _backend: Any, chosen: Any, run: int, *_: Any, **__: Any) -> Any:
+        found.append((chosen, run))
+        if len(found) == 1:
+            raise KeyboardInterrupt
+        return [], {"total": "nobody mends it"}
+
+    monkeypatch.setattr(suite_module, "run_suite", suites)
     monkeypatch.setattr(problems_module, "find_problems", lambda *_: [problem])
-    monkeypatch.setattr(runs_module, "begin", lambda *_: (7, ""))
-    monkeypatch.setattr(runs_module, "played", lambda *_: True)
-    stopped = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), "--repeat", "2", *BOX)
-    assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed" in stopped.err
+    monkeypatch.setattr(propose_module, "propose", proposals)
+    monkeypatch.setattr(runs_module, "begin", lambda *_: (7, "begun"))
+    monkeypatch.setattr(runs_module, "taken_up", lambda _, run, file: calls.append(f"{run} {file.name}") or "again")
+    monkeypatch.setattr(runs_module, "played", interrupted)
+    flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+    stopped = stackrank(*flags)
+    assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed yet" in stopped.err
     assert tree(shop) == before and not (out / "comment.md").exists()
+    stopped = stackrank(*flags)
+    assert stopped.status == 130 and "goes on with what this command had come to" in stopped.err
+    again = stackrank(*flags)
+    assert again.status == 0 and "total: nobody mends it" in again.out
+    assert calls == ["suite", "play", *["7 tasks.yaml", "play"] * 2] and found == [([problem], 7)] * 2
+    assert (out / "comment.md").exists() and not (out / "started.json").exists()
+    stackrank(*flags)
+    assert calls[6:] == ["suite", "play"]  # it was through, and begins anew
+
+
+def test_what_is_gone_on_with(tmp_path: Path) -> None:
+    project, out = open_project(repository(tmp_path / "shop"), Wishes()), tmp_path / "out"
+    suite = Suite(frozenset({"good"}), {"a::b": "why"}, ("flaky",), ("outside",), frozenset({"left"}))
+    problem = Problem("a.b", "It fails", "It does", ("a::b",), suite, "+ a test\n", (("a::b",), ("a::c",)))
+    asked = started.asked(project, "settings")
+    begun = started.Started(asked, suite, [problem], {"fix shop": 3}, {3: ([1, 2], {"a.b": "why"})})
+    begun.keep(out)
+    assert started.take_up(out, asked) == begun
+    assert started.take_up(out, started.asked(project, "other settings")) is None
+    (out / "started.json").write_text("{")
+    assert started.take_up(out, asked) is None and started.take_up(tmp_path / "none", asked) is None
+
+
+@pytest.mark.slow
+def test_ctrl_c_and_the_same_command_again(
+    played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
+) -> None:
+    """What is done when a person interrupts it is done once, and the rest when the command is given again."""
+    shop, out = repository(tmp_path / "shop"), tmp_path / "out"
+    asked: Counter[str] = Counter()
+    waits = threading.Event()
+
+    def script(request: dict[str, Any]) -> Any:
+        messages = json.dumps(request["messages"])
+        name = "largest" if "- tests/test_cart.py::test_largest:" in messages else "total"
+        asked[name] += 1
+        if len(asked) == 2 and not waits.is_set():
+            process.send_signal(signal.SIGINT)
+            waits.set()
+        said = sum(message["role"] == "assistant" for message in request["messages"])
+        mended = {"largest": ("price < best", "price > best"), "total": ("range(1, len", "range(0, len")}[name]
+        return call("submit") if said else call("rewrite", path="shop/cart.py", new_code=BROKEN.replace(*mended))
+
+    with OpenAIServer(script, key="sk-test") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        flags = ("fix", str(shop), "--agent", "llm", "--model", "scripted", "--tools", "rewrite", "--repeat", "2", *BOX)
+        flags += ("--workers", "1", "--out", str(out), "--json")
+        command = [sys.executable, "-m", "stackrank.flows.cli.main", *flags]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
+        _, err = process.communicate(timeout=600)
+        assert process.returncode == 130 and "the same command goes on with it" in err
+        first = next(iter(asked))
+        assert asked[first] == 2
+        document = played(*flags).json()
+    assert asked[first] == 2 and asked.total() in (4, 5)
+    assert len(document["proposals"]) == 2 and not document["without"] and document["runs"] == [1]
+    (run,) = played("runs", "--json").json()
+    assert run["status"] == "finished" and not (out / "started.json").exists()
 
 
 BOTH = """\

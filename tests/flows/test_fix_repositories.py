@@ -143,7 +143,8 @@ def test_a_change_is_applied_by_git_am(tmp_path: Path, published: Callable[..., 
     assert tree(tmp_path / "shop") == before
 
 
-ODD_NAMES = ("-dash.py", "--help.py", "-a c/ü x.py", "with space.py", 'quo"te.py', "back\\slash.py")
+ODD_NAMES = ("-dash.py", "--help.py", "-a c/ü x.py", "with space.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py")
+ODD_NAMES += ("two\nlines.py", "odd b/x.py", "odd b/odd b/y z.py", 'all "of\tit" b/ü.py')
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)

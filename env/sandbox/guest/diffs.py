@@ -10,6 +10,15 @@ from typing import Iterator, List, Optional
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 _CONTEXT = 3
+# What a name in a header cannot have as it stands: it would end the name, or look like the beginning of the second one.
+_ODD = re.compile(r'[\x00-\x1f\x7f"\\]| (?=b/)')
+
+
+def quoted(name: str) -> str:
+    """A name as git reads it in a diff's header: in quotes, and with numbers for odd characters, where it has any."""
+    if not _ODD.search(name):
+        return name
+    return '"%s"' % _ODD.sub(lambda found: "\\%03o" % ord(found[0]), name)
 
 
 def file_diff(path: str, old: Optional[bytes], new: Optional[bytes], most: int = 256 << 10) -> str:
@@ -19,23 +28,24 @@ def file_diff(path: str, old: Optional[bytes], new: Optional[bytes], most: int =
     """
     if old == new:
         return ""
-    parts = ["diff --git a/%s b/%s\n" % (path, path)]
+    left, right = quoted("a/" + path), quoted("b/" + path)
+    parts = ["diff --git %s %s\n" % (left, right)]
     if old is None:
         parts.append("new file mode 100644\n")
     if new is None:
         parts.append("deleted file mode 100644\n")
     if abs(len(old or b"") - len(new or b"")) > most:
-        return "%sFiles a/%s and b/%s differ\n" % ("".join(parts), path, path)
+        return "%sFiles %s and %s differ\n" % ("".join(parts), left, right)
     try:
         before, after = _LINES.findall((old or b"").decode()), _LINES.findall((new or b"").decode())
     except UnicodeDecodeError:
-        return "%sBinary files a/%s and b/%s differ\n" % ("".join(parts), path, path)
-    source = "/dev/null" if old is None else "a/%s" % path
-    target = "/dev/null" if new is None else "b/%s" % path
+        return "%sBinary files %s and %s differ\n" % ("".join(parts), left, right)
+    source = "/dev/null" if old is None else left
+    target = "/dev/null" if new is None else right
     head = "".join(parts)
     parts.extend(_unified(before, after, source, target))
     if sum(map(len, parts)) > most:
-        return "%sFiles a/%s and b/%s differ\n" % (head, path, path)
+        return "%sFiles %s and %s differ\n" % (head, left, right)
     return "".join(parts)
 
 

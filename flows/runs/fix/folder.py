@@ -10,7 +10,8 @@ from stackrank.env.benchmarks.from_commit import TASKS
 
 MARKER = "repository.txt"
 """Names the repository that the folder is for. Where it is, all under the names below was made here."""
-CLONE, COMMENT, SOLVED, TESTS = "clone", "comment.md", "solved", "tests"
+CLONE, COMMENT, SOLVED, STARTED, TESTS = "clone", "comment.md", "solved", "started.json", "tests"
+_OURS = (MARKER, TASKS, CLONE, COMMENT, SOLVED, STARTED, TESTS)
 PATCH = re.compile(r"\d{4,}-.*\.patch")
 
 
@@ -27,7 +28,7 @@ def require_usable(out: Path, repository: str | Path) -> None:
             raise BenchmarkError(f"{out} is for {other}, and this is {repository}: name another folder with --out")
         return
     names = sorted(each.name for each in out.iterdir()) if out.is_dir() else []
-    taken = [name for name in names if name in (MARKER, TASKS, CLONE, COMMENT, SOLVED, TESTS) or PATCH.fullmatch(name)]
+    taken = [name for name in names if name in _OURS or PATCH.fullmatch(name)]
     if taken:
         raise BenchmarkError(
             f"{out} holds {taken[0]}, which neither `fix` nor `review` made and which would be written over: name "

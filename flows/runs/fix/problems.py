@@ -81,17 +81,33 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     return problems
 
 
-def split_up(problems: Sequence[Problem], several: Collection[str], mended: Collection[str]) -> list[Problem]:
-    """The parts of problems that have more than one cause after all, as problems.
+def split_up(
+    problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], mended: Collection[str]
+) -> list[Problem]:
+    """The parts of problems that have more than one cause after all, as problems; those parts are one that the same
+    episodes mended, where they did not mend some of each.
 
-    `several`: names of those problems; `mended`: tests that some proposal mends.
+    `several`: the name of such a problem -> what each episode left that mended some of it; `mended`: tests that some
+    proposal mends.
     """
     found: list[Problem] = []
     for each in problems:
-        for tests in each.parts if each.name in several else ():
+        groups: dict[tuple[bool, ...], list[str]] = {}
+        for part in each.parts if each.name in several else ():
+            groups.setdefault(tuple(bool({*part} & {*left}) for left in several[each.name]), []).extend(part)
+        for tests in groups.values() if len(groups) > 1 else (each.parts if groups else ()):
             if not {*tests} <= {*mended}:
                 found.append(_problem(each.before, tests, (), [*problems, *found]))
     return found
+
+
+def hidden(problem: Problem, why: str, mended: Collection[str]) -> str:
+    """Why a problem has no proposal: `why`, and that other bugs hide one, where proposals mend some of its tests."""
+    some = len({*problem.tests} & {*mended})
+    rest = (
+        f"; proposals mend {some} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
+    )
+    return why + rest * bool(some)
 
 
 def _problem(

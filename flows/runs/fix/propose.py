@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.proposals import Proposals
 from stackrank.db.store import Store
+from stackrank.diffs import HEADER, own_name
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
 from stackrank.env.sandbox.base import Backend
@@ -76,15 +77,17 @@ def propose(
     return Proposals(store.engine).propose(rows), without
 
 
-def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> set[str]:
-    """Names of the problems of which an episode of the run mended some tests and not all: they may have two causes."""
-    found: set[str] = set()
+def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> dict[str, list[frozenset[str]]]:
+    """The problems of which an episode of the run mended some tests and not all: they may have two causes. Name -> what
+    each such episode left.
+    """
+    found: dict[str, list[frozenset[str]]] = {}
     for problem in problems:
         ids = [each["id"] for each in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
         for episode in queries.whole_episodes(engine, ids).values():
-            left = episode["score"].get("unfixed")
-            if left and len({*left} & {*problem.tests}) < len(problem.tests):
-                found.add(problem.name)
+            left = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
+            if left and len(left) < len(problem.tests):
+                found.setdefault(problem.name, []).append(left)
     return found
 
 
@@ -119,8 +122,8 @@ def by_change(
 
 def _new_file(part: str) -> str:
     """The path, where this part of a diff makes a file; else empty."""
-    match = re.match(r"diff --git a/(.*) b/\1\nnew file mode ", part)
-    return match[1] if match else ""
+    match = re.match(HEADER + "new file mode ", part)
+    return own_name(match) if match else ""
 
 
 def _why_none(played: Sequence[Mapping[str, Any]]) -> str:

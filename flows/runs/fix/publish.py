@@ -91,7 +91,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
 
 def require_applies(repository: Path, base: str, diff: str) -> None:
     """Raises BenchmarkError where git does not apply the diff to the commit. Nothing in the repository is written."""
-    if hidden := re.search(r"(?m)^(?:Binary files|Files) (?:a/|/dev/null).* differ$", diff):
+    if hidden := re.search(r'(?m)^(?:Binary files|Files) (?:"?a/|/dev/null).* differ$', diff):
         raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
     with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
         own = with_settings({**NO_PROGRAMS, "core.splitIndex": "false"})

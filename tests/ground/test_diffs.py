@@ -1,0 +1,46 @@
+"""Diffs with odd names: everything that reads a diff has the name that the file has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stackrank.agents.episode.line_map import LineMap
+from stackrank.dashboard.sides import sides
+from stackrank.dashboard.trace.files import Files
+from stackrank.diffs import unquoted
+from stackrank.env.benchmarks.from_commit import split
+from stackrank.env.benchmarks.git import diff_of
+from stackrank.env.patches import apply_patch, make_diff, reverse_patch, touched_files
+from tests.support.fixing import git, repository
+
+NAMES = ("plain.py", "with space.py", "ü.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py", "two\nlines.py", " b/x.py")
+NAMES += ("odd b/x.py", "odd b/odd b/y z.py", 'all "of\tit" b/ü.py', "x b/x", "\r.py", "tests b/test_it.py")
+CHANGES = ((b"1\n", b"2\n"), (None, b"2\n"), (b"2\n", None), (None, b""), (b"", None), (b"1", b"2"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_change_to_a_file_with_an_odd_name(name: str) -> None:
+    for old, new in CHANGES:
+        before, after = ({} if each is None else {name: each} for each in (old, new))
+        diff = make_diff(before, after)
+        assert touched_files(diff) == {name} and apply_patch(before, diff) == after
+        assert apply_patch(after, reverse_patch(diff)) == before
+        assert [each.path for each in sides(diff)] == [name]
+        assert {name for name, _ in LineMap(before).changed(diff)} == {name}
+        texts = {path: content.decode() for path, content in before.items()}
+        shown = Files(texts).follow([{"diff": diff, "index": 1, "edited": None}]).texts
+        assert shown == {path: content.decode() for path, content in after.items()}
+
+
+def test_names_that_git_puts_into_quotes(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "shop", {"ü.py": "one = 1\n", "tests/test_ü\t.py": "one = 1\n"})
+    for name in ("ü.py", "tests/test_ü\t.py"):
+        (repo / name).write_text("two = 2\n")
+    git(repo, "commit", "-qam", "Fix")
+    diff = diff_of(repo, "HEAD~1", "HEAD")
+    assert '"a/\\303\\274.py"' in diff
+    tests, fix = split(diff)
+    assert [touched_files(each) for each in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
+    assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'
