@@ -32,7 +32,7 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
     if hurried:
         os.environ[_RETRIES] = _FEW
     # Prefect reads these variables once, when it is imported.
-    from httpx import TransportError
+    from httpx import HTTPStatusError, TransportError
 
     from stackrank.flows.engine.evaluate import evaluate
 
@@ -50,10 +50,15 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:
         evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
-    except TransportError as error:
+    except (TransportError, HTTPStatusError) as error:
+        status = error.response.status_code if isinstance(error, HTTPStatusError) else None
+        if status is not None and status < 500:
+            raise
         # Episodes do not need the server; what is left, if anything, the run's status says.
+        what = "is gone" if status is None else "fails"
+        reason = " ".join(str(error).split())[:200]
         say(
-            f"warning: the Prefect server is gone ({error}): its pages do not know how run {run_id} ended; what was "
+            f"warning: the Prefect server {what} ({reason}): its pages do not know how run {run_id} ended; what was "
             f"played is in the database, and `stackrank resume {run_id}` goes on with what was not"
         )
         _forget_events()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
+import httpx
 import pytest
 
 from stackrank.flows.engine import evaluate, evaluate_here
@@ -37,3 +39,26 @@ def test_only_a_server_that_is_merely_told_is_given_up_soon(
         )
     assert found == [told]
     assert os.environ.get(RETRIES) == own, "what this process starts later is not in a hurry"
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    """What was played is in the database. Only what the server refuses is an error of the command."""
+    said: list[str] = []
+
+    def play(**options: Any) -> None:
+        response = httpx.Response(status, request=httpx.Request("GET", "http://127.0.0.1:1/api/admin/version"))
+        response.raise_for_status()
+
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    monkeypatch.setattr(evaluate, "evaluate", play)
+    monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+    refused = pytest.raises(httpx.HTTPStatusError) if status < 500 else contextlib.nullcontext()
+    with refused:
+        evaluate_here.evaluate_here(
+            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=False, say=said.append
+        )
+    assert ["the Prefect server fails" in each and "stackrank resume 1" in each for each in said] == [True] * (
+        status == 500
+    )
