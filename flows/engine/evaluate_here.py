@@ -8,6 +8,7 @@ from contextlib import suppress
 from queue import Empty
 from types import FrameType
 
+from stackrank.db.errors import DatabaseError
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.session import cancel_here
 from stackrank.flows.services.prefect_server import client_env
@@ -49,7 +50,9 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
 
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
+        state = evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
+        if state.is_failed() and isinstance(error := state.result(raise_on_failure=False), DatabaseError):
+            say(f"error: {error}")  # it may have kept the run from being ended in the database
     except (TransportError, HTTPStatusError) as error:
         status = error.response.status_code if isinstance(error, HTTPStatusError) else None
         if status is not None and status < 500:
