@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
+from stackrank import awake
 from stackrank.env.actions import Action, Observation
 from stackrank.env.mcp.connection import Connection
 from stackrank.env.normalise import normalise
@@ -105,13 +105,13 @@ class DebugEnv:
     def reset(self) -> tuple[Observation, dict[str, Any]]:
         """A fresh sandbox; the instructions and the failing tests' output. Raises SandboxError, McpServerFailed."""
         self.close()
-        started = time.monotonic()
+        started = awake.now()
         self._over, self._score, self._done, self.changes = None, None, [], None
         bench = self._open_bench()
         tests = self._run_first_tests(bench)
         text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
         text = normalise(text, bench.sandbox.root)
-        observation = Observation(text, True, tests.state, (time.monotonic() - started) * 1000)
+        observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
         return observation, {"task": self.task.id, "tools": list(self.tools.tools)}
 
     def _instructions(self) -> str:
@@ -131,10 +131,10 @@ class DebugEnv:
         if self._over:
             raise RuntimeError(f"the episode is over ({self._over}): call reset")
         self._require_bench()
-        started = time.monotonic()
+        started = awake.now()
         observation, most = self._act(action)
         bench = self._require_bench()
-        env_ms = (time.monotonic() - started) * 1000
+        env_ms = (awake.now() - started) * 1000
         # Here, and nowhere else, every observation of a tool comes by.
         text = capped(normalise(observation.text, bench.sandbox.root), most)
         observation = Observation(text, observation.ok, observation.state, env_ms)
@@ -254,13 +254,13 @@ class DebugEnv:
     def score(self) -> Score:
         """The verdict on the files as they are now, taken in a fresh sandbox, once. Raises SandboxError."""
         if self._score is None:
-            started = time.monotonic()
+            started = awake.now()
             try:
                 self.changes = self._survived(self._work)
                 self._score = self.judge(self.changes)
             except (SandboxLost, Refused, GuestBug) as error:
                 self._score = _nothing_to_score(error)
-            self.score_ms = (time.monotonic() - started) * 1000
+            self.score_ms = (awake.now() - started) * 1000
         return self._score
 
     def _work(self) -> Changes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from stackrank import awake
 from stackrank.agents.episode.failure_point import Diagnosis, diagnose
 from stackrank.agents.episode.milestones import Tracker
 from stackrank.agents.episode.protocol import Decision, Malformed
@@ -185,7 +185,9 @@ class Referee:
         self._totals.add(step)
         if index >= len(past):
             self._clock.give_back(step.usage.waited_ms / 1000)
+            began = awake.now()
             self._record(step)
+            self._clock.give_back(awake.now() - began)
         elif index == len(past) - 1:
             self._clock.go_on()
 
@@ -223,17 +225,18 @@ def _as_json(arguments: Mapping[str, Any]) -> str:
 class _Clock:
     """Seconds that an episode took, its past as it was then, and its repetition not at all.
 
-    What a question waited for its endpoint is no part of it: neither the agent nor its model took that time.
+    What a question waited for its endpoint, or a step for the database, is no part of it: neither the agent nor its
+    model took that time.
     """
 
     def __init__(self, past: Sequence[Step]) -> None:
         self._before_s = sum(each.observation.env_ms + each.usage.model_ms for each in past) / 1000
         self._repeating = bool(past)
-        self._since = time.monotonic()
+        self._since = awake.now()
 
     def go_on(self) -> None:
         """Start the clock: the recorded steps have been repeated."""
-        self._repeating, self._since = False, time.monotonic()
+        self._repeating, self._since = False, awake.now()
 
     def give_back(self, seconds: float) -> None:
         """Of the time since the start, these were nobody's."""
@@ -241,7 +244,7 @@ class _Clock:
 
     def elapsed_s(self) -> float:
         """Zero while the past is repeated: it was within the limit then."""
-        return 0.0 if self._repeating else self._before_s + time.monotonic() - self._since
+        return 0.0 if self._repeating else self._before_s + awake.now() - self._since
 
 
 def _limit(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from stackrank import awake
 from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, GaveUp, SetupError
 from stackrank.agents.llm import limits, retries
 from stackrank.agents.llm.client import make_client
@@ -197,7 +198,7 @@ class Endpoint(ABC):
         question, `messages` are as they go over the wire, and with it go these headers. Raises ContextTooLong, GaveUp,
         EndpointError, SetupError; Rejected for a foreign question that is at fault itself.
         """
-        started = asked = time.monotonic()
+        started = asked = awake.now()
         failing = math.inf
         tries = 0
         shared = limits.of(self.settings)
@@ -210,7 +211,7 @@ class Endpoint(ABC):
             for attempt in retries.patiently(self.settings.retry_s, first_contact=not self.answers):
                 with attempt, shared.slot(tokens):
                     tries += 1
-                    asked = time.monotonic()
+                    asked = awake.now()
                     try:
                         answer = self._request(question, foreign or {})
                     except Failed:
@@ -220,9 +221,9 @@ class Endpoint(ABC):
             if foreign is not None and self._is_at_fault(error):
                 raise Rejected(self._clean(error), error.status) from None
             answers_others = shared.answered > failing
-            raise self._failure(error, tries, time.monotonic() - started, answers_others) from None
+            raise self._failure(error, tries, awake.now() - started, answers_others) from None
         shared.answered = time.monotonic()
-        return answer, Took(model_ms=(time.monotonic() - asked) * 1000, waited_ms=(asked - started) * 1000)
+        return answer, Took(model_ms=(awake.now() - asked) * 1000, waited_ms=(asked - started) * 1000)
 
     def _is_at_fault(self, error: Failed) -> bool:
         """Whether a question failed by what it says. Where the status does not tell, a plain question does."""

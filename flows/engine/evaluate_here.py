@@ -8,6 +8,7 @@ from contextlib import suppress
 from queue import Empty
 from types import FrameType
 
+from stackrank.db.errors import DatabaseError
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.session import cancel_here
 from stackrank.flows.services.prefect_server import client_env
@@ -32,7 +33,7 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
     if hurried:
         os.environ[_RETRIES] = _FEW
     # Prefect reads these variables once, when it is imported.
-    from httpx import TransportError
+    from httpx import HTTPStatusError, TransportError
 
     from stackrank.flows.engine.evaluate import evaluate
 
@@ -49,11 +50,18 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
 
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
-    except TransportError as error:
+        state = evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
+        if state.is_failed() and isinstance(error := state.result(raise_on_failure=False), DatabaseError):
+            say(f"error: {error}")  # it may have kept the run from being ended in the database
+    except (TransportError, HTTPStatusError) as error:
+        status = error.response.status_code if isinstance(error, HTTPStatusError) else None
+        if status is not None and status < 500:
+            raise
         # Episodes do not need the server; what is left, if anything, the run's status says.
+        what = "is gone" if status is None else "fails"
+        reason = " ".join(str(error).split())[:200]
         say(
-            f"warning: the Prefect server is gone ({error}): its pages do not know how run {run_id} ended; what was "
+            f"warning: the Prefect server {what} ({reason}): its pages do not know how run {run_id} ended; what was "
             f"played is in the database, and `stackrank resume {run_id}` goes on with what was not"
         )
         _forget_events()

@@ -36,6 +36,7 @@ from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.supervisor import close
 from stackrank.flows.runs.spec import RunSpec, SpecError
 from stackrank.flows.services.background import ServerError
+from stackrank.flows.services.prefect_server import refusal
 from stackrank.settings import settings
 
 Row = dict[str, Any]
@@ -48,6 +49,8 @@ def _client() -> Iterator[SyncPrefectClient]:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError) as error:
+        if meant := refusal(error):
+            raise meant from error
         raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
 
 

@@ -141,7 +141,8 @@ class RunSpec(BaseModel):
     """Dollars an episode may cost; every model needs a price then. Absent: no limit."""
     wall_s: float | None = Field(1800, gt=0)
     """Seconds an episode may take before its last step begins. What a question waits for its endpoint (tries that fail,
-    limits by the minute) does not count. `null`: no limit."""
+    limits by the minute) does not count, nor what a step waits for the database, nor while the process is stopped.
+    `null`: no limit."""
     ends_when_solved: bool = True
     """Whether the first `eval` at which the visible tests pass ends an episode; else only `submit` or a limit does."""
     shows_failing_test: bool = True

@@ -73,6 +73,17 @@ def stop_server() -> bool:
     return _service().stop()
 
 
+def refusal(error: Exception) -> ServerError | None:
+    """What it means that a Prefect server answered 401 or 403; None: the error is another."""
+    response: Any = getattr(error, "response", None)
+    if not type(error).__module__.startswith("prefect") or getattr(response, "status_code", 0) not in (401, 403):
+        return None
+    return ServerError(
+        f"The Prefect server at {response.url.join('/')} does not take the login: set PREFECT_API_AUTH_STRING (or "
+        "PREFECT_API_KEY) to the one that it has, in the environment or in the Prefect profile."
+    )
+
+
 def client_env(url: str) -> dict[str, str]:
     """The variables that a process needs before it imports prefect, to talk to `url` quietly and without telemetry."""
     variables = {**_QUIET, "PREFECT_API_URL": url}

@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from stackrank.agents.episode.loop import Budget
+from stackrank.agents.episode.loop import Budget, play
 from stackrank.agents.episode.protocol import EndpointError, GaveUp, Malformed, SetupError
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
+from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.terms import StopReason
 from tests.agents.conftest import RESOLVED, FakeEnv, Scripted, costing, play_fake
 from tests.env.conftest import cart
+from tests.support.waiting import run_out
 
 VIEW = Action("view", {"path": "cart.py"})
 
@@ -69,6 +71,14 @@ def test_time_limit() -> None:
     outcome, _ = play_fake(FakeEnv(cart(), slow), Scripted(views()), Budget(wall_s=0.2))
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert outcome.steps in (1, 2) and outcome.wall_s > 0.2, "one, where the machine is busy"
+
+
+def test_a_database_that_keeps_an_episode_waiting_takes_none_of_its_time() -> None:
+    wait_s = run_out(0.3)
+    agent, budget = Scripted(views()), Budget(steps=3, wall_s=wait_s)
+    outcome = play(cast(DebugEnv, FakeEnv(cart())), agent, budget=budget, record=lambda step: time.sleep(wait_s))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT and outcome.steps == 3
+    assert outcome.wall_s < wait_s
 
 
 # ---- what agents do wrong

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 from typing import Any
 
+import httpx
 import pytest
+from prefect.states import Completed, Failed, exception_to_failed_state
 
+from stackrank.db.errors import DatabaseError
 from stackrank.flows.engine import evaluate, evaluate_here
 
 RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
@@ -37,3 +42,41 @@ def test_only_a_server_that_is_merely_told_is_given_up_soon(
         )
     assert found == [told]
     assert os.environ.get(RETRIES) == own, "what this process starts later is not in a hurry"
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    """What was played is in the database. Only what the server refuses is an error of the command."""
+    said: list[str] = []
+
+    def play(**options: Any) -> None:
+        response = httpx.Response(status, request=httpx.Request("GET", "http://127.0.0.1:1/api/admin/version"))
+        response.raise_for_status()
+
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    monkeypatch.setattr(evaluate, "evaluate", play)
+    monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+    refused = pytest.raises(httpx.HTTPStatusError) if status < 500 else contextlib.nullcontext()
+    with refused:
+        evaluate_here.evaluate_here(
+            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=False, say=said.append
+        )
+    assert ["the Prefect server fails" in each and "stackrank resume 1" in each for each in said] == [True] * (
+        status == 500
+    )
+
+
+def test_a_database_that_ended_the_run_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk takes no status either: without a word, the command would end as if nothing had been."""
+    said: list[str] = []
+    full = DatabaseError("The database sqlite:///x.db is on a full disk: free some space.")
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    for state in (asyncio.run(exception_to_failed_state(full)), Failed(message="the budget is spent"), Completed()):
+        monkeypatch.setattr(evaluate, "evaluate", lambda state=state, **options: state)
+        monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+        evaluate_here.evaluate_here(
+            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=False, say=said.append
+        )
+    assert said == [f"error: {full}"]

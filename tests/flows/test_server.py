@@ -363,6 +363,21 @@ def test_the_local_server_lets_nobody_else_in(
     assert asked(make, {**known, "Content-Type": "application/json"}, "POST", body)[0] == 403
 
 
+@pytest.mark.parametrize("command", [("worker", "--pool", "refused"), ("schedule", "list")])
+def test_a_wrong_login_is_told_in_one_sentence(prefect_server: str, tmp_path: Path, command: tuple[str, ...]) -> None:
+    login = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": "of:another"}
+    done = subprocess.run(
+        [sys.executable, "-m", "stackrank.flows.cli.main", *command],
+        env={**os.environ, **login, "STACKRANK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 1
+    *_, error = done.stderr.splitlines()
+    assert error.startswith("error: The Prefect server at http://127.0.0.1") and "PREFECT_API_AUTH_STRING" in error
+
+
 def test_an_open_server_of_an_earlier_version_goes_on_with_a_word(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_to_all = STAND_IN.replace('"/api/health"', '"/api/health" or self.path == "/api/admin/version"')
     monkeypatch.setattr(server, "_command", lambda port: [sys.executable, "-c", open_to_all, str(port)])
