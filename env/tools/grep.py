@@ -27,7 +27,7 @@ class Grep:
     """Finds lines by a regular expression."""
 
     name = "grep"
-    version = "2"
+    version = "1"
     description = "Search the files for a regular expression; shows each file's path and, below it, line: text."
     arguments = GrepArguments
 
@@ -43,6 +43,5 @@ class Grep:
         lines = fitting_lines(every, arguments.limit)
         more = found["more"] + len(every) - len(lines)
         if more:
-            further = f" ({len(every)} lines are told at most)" if found["more"] else ", or a larger `limit`"
-            lines.append(f"... and {more} more matches: use a narrower pattern or path{further}")
+            lines.append(f"... and {more} more matches: use a narrower pattern or path")
         return Observation("\n".join(lines) or "No line matches.", state=ShownState(kind="shown", path=arguments.path))
