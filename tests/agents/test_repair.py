@@ -255,12 +255,12 @@ def test_a_program_of_one_long_file() -> None:
         .replace("from bank.report import summary\n", "")
         .partition("def test_summ")[0]
     )
-    files = {"account.py": filler + bank, "other.py": filler, "tests/test_bank.py": tests + filler}
+    files = {"bank.py": filler + bank, "other.py": filler, "tests/test_bank.py": tests + filler}
     outcome, steps = play_real(make_task(files), Repair(), "debug")
     assert outcome.score is not None and outcome.score.resolved
     assert "+        return amount <= self.balance" in outcome.score.diff
     viewed = Counter(step.action.arguments["path"] for step in steps if step.action and step.action.tool == "view")
-    assert viewed == {"tests/test_bank.py": 1, "account.py": 6, "other.py": 1}
+    assert viewed == {"tests/test_bank.py": 1, "bank.py": 6, "other.py": 1}
 
 
 def test_two_places_one_after_another() -> None:
