@@ -19,7 +19,10 @@ _KNOWN = re.compile(
 )
 """What the emulator is told of; it does not know the rest, or trips over it."""
 _LONGEST = 4096
-_STARTS = re.compile(r"^\r+", re.MULTILINE)
+_RETURN = re.compile(r"\x1b\[[01]?G")
+"""To the first column, as a carriage return does."""
+_STARTS = re.compile(r"(?<=\n)\r+")
+_ENDS = re.compile(r"\r+\n?")
 # All control characters but those that move the cursor.
 _CONTROLS = dict.fromkeys([*(set(range(32)) - {8, 9, 10, 11, 12, 13, 27}), *range(0x7F, 0xA0)])
 
@@ -126,9 +129,15 @@ class Screen(pyte.Screen):
         """Answer nothing."""
 
 
-def plain(text: str) -> str:
-    """Text as patterns are looked for in it: without escape sequences, lines ending as usual."""
-    return _STARTS.sub("", _ESCAPE.sub("", text).translate(_CONTROLS).replace("\r\n", "\n"))
+def plain(text: str, begun: bool = False) -> str:
+    """Text as patterns are looked for in it: without escape sequences, lines ending as usual.
+
+    A line that is drawn anew from its first column counts as another line, since what stood there before is no part of
+    it. `begun` says that the text goes on with a line on which something stands already.
+    """
+    text = _ESCAPE.sub("", _RETURN.sub("\r", text)).translate(_CONTROLS)
+    text = text if begun else text.lstrip("\r")
+    return _ENDS.sub("\n", _STARTS.sub("", text))
 
 
 def unfinished(data: bytes) -> int:

@@ -111,6 +111,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._size = 0
         self._quiet = False
         self._piece_before = b""
+        self._begun = False
         self._echoes: list[str] = []
         self.pending = pending
         """What is not shown yet."""
@@ -163,7 +164,8 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._shown.write(self._piece_before)
         self._piece_before = piece
         self.breaks_off = bool(self.pending) and not piece.endswith(b"\n")
-        lines = plain(piece.decode("utf-8", "replace")).split("\n")
+        lines = plain(piece.decode("utf-8", "replace"), self._begun).split("\n")
+        self._begun = bool(lines[-1]) or (self._begun and len(lines) == 1)
         for number, line in enumerate(lines):
             if self._echoes and line.rstrip().endswith(self._echoes[0]):
                 del self._echoes[0]
@@ -185,10 +187,8 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
 
         What is not shown stays for the next step.
         """
-        if found and "\n" in self.buffer:  # what follows the match
-            lines = self._piece_before.split(b"\n")
-            lines = lines[: len(lines) - self.buffer.count("\n")]
-            line = b"\n".join(lines) + b"\n"
+        if found:
+            line = _without_last(self._piece_before, self.buffer.count("\n"))
             self.pending = self._piece_before[len(line) :] + self.pending
             self._piece_before = line
         self._ask([], _AT_REST, timeout_s=_SETTLE_S, silence_s=0)
@@ -205,6 +205,19 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             mark = b"[... %d bytes dropped ...]" % count
             data = data.replace(b"\n%s\n" % mark, b"\r\n%s\r\n" % mark)
         return data.decode("utf-8", "replace"), dropped + self.reply["dropped"]
+
+
+def _without_last(piece: bytes, count: int) -> bytes:
+    """The piece without what comes after the line of a match, where `count` line ends follow the match in `plain`."""
+    end = len(piece)
+    while count and (start := piece.rfind(b"\n", 0, end)) >= 0:
+        # A line that was drawn anew was searched as several.
+        size = 1 + plain(piece[start + 1 : end].rstrip(b"\r").decode("utf-8", "replace")).count("\n")
+        if size > count:
+            break
+        count -= size
+        end = start
+    return piece[: end + 1]
 
 
 class _Searcher:

@@ -71,7 +71,7 @@ class Terminal:
     """Types into the terminal and shows what came of it."""
 
     name = "terminal"
-    version = "2"
+    version = "3"
     description = (
         "Type into a terminal that stays open: bash in the workspace, which keeps its directory, variables and running "
         "programs. Programs that ask questions or read standard input can be answered, and debuggers of any language "

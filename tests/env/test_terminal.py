@@ -116,6 +116,17 @@ def test_waiting_for_a_pattern_in_the_terminal(say: Say) -> None:
         say(pattern="(")
 
 
+def test_patterns_in_a_line_that_is_drawn_anew(say: Say) -> None:
+    """What a pattern may begin with stands in the first column of the screen, whatever stood there before."""
+    draw = r"printf '10%%'; sleep 0.6; printf '\r20%%'; sleep 0.6; printf '\r\033[Kdone\nafter\n'; sleep 50"
+    found = say(draw, pattern=r"^done$", timeout_s=50)
+    assert event(found) == "found" and found.text.endswith("done\n[sleep is running]")
+    assert say(key="ctrl-c").text.endswith("after\n^C\n$")
+    draw = r"printf 'a\rb\rc\nd\n'; sleep 50"
+    found = say(draw, pattern="^b$", timeout_s=50)
+    assert event(found) == "found" and found.text.endswith("c\n[sleep is running]")
+
+
 def test_patterns_in_what_comes_in_pieces(say: Say) -> None:
     slowly = "import os, time\nfor b in {!r}: os.write(1, bytes([b])); time.sleep(0.3)\ntime.sleep(20)\n"
     say(f"cat > slow.py <<'EOT'\n{slowly.format('日本 x'.encode())}EOT")

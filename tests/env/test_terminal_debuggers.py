@@ -79,10 +79,10 @@ def test_c_program_that_reads_input_is_debugged_with_gdb(say: Say) -> None:
 
 
 def test_script_is_debugged_with_node_inspect(say: Say) -> None:
-    # Node may ask before the program has come to its first line, and draws its question anew after what it prints.
-    started = say("node inspect total.js", pattern="Break on start", timeout_s=100)
+    # Node may ask before the program has come to its first line, and then puts what it prints in the question's place.
+    started = say("node inspect total.js", pattern="^Break on start", timeout_s=100)
     assert "Break on start in total.js:8" in started.text and started.text.endswith("debug>\n[node waits for input]")
     assert "> 6   return result - 1;" in say("setBreakpoint(6)", pattern="^> 6").text
-    assert "break in total.js:6" in say("cont", pattern="break in").text
+    assert "break in total.js:6" in say("cont", pattern="^break in").text
     assert "6\n" in say("exec('result')", pattern="^6").text
     assert say(".exit", wait="prompt").text.endswith("$")

@@ -33,12 +33,18 @@ def test_screen_shows_whatever_is_printed(seed: int) -> None:
         text = "".join(chance.choices(PIECES, k=100))
         seen = shown(screen, text)
         assert "\x1b" not in seen and "\r" not in seen and len(seen) < 10_000
-        assert plain(text).count("\n") == text.count("\n")
+        assert plain(text).count("\n") >= text.count("\n") and "\r" not in plain(text)
         if chance.random() < 0.2:
             screen.adapt(chance.randint(2, 20), chance.randint(20, 60))
         screen.put_right()
         # Nothing that was printed before spoils what comes after.
         assert shown(screen, "\r\nwell 日\r\n").endswith("well 日")
+
+
+def test_a_line_that_is_drawn_anew_is_searched_as_another() -> None:
+    assert plain("\rone\r\n\x1b[1G\rtwo\x1b[K\r\r\n") == "one\ntwo\n"
+    assert plain("> \x1b[1G\x1b[0Jbreak\r\n10%\r\x1b[K20%") == "> \nbreak\n10%\n20%"
+    assert plain("\x1b[Gbreak", begun=True) == "\nbreak" and plain(" 6\r\n\r7", begun=True) == " 6\n7"
 
 
 def test_screen_does_not_depend_on_how_the_output_arrived() -> None:
