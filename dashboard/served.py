@@ -1,4 +1,7 @@
-"""The dashboard as a web application, which `streamlit run` finds here: Streamlit's, with its own files compressed."""
+"""The dashboard as a web application, which `streamlit run` finds here: Streamlit's, with its own files compressed.
+
+A browser that leaves while a page is sent to it is no error, and leaves no traceback in the log.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnected
 
 _STATIC = Path(st.__file__).parent / "static" / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
@@ -45,8 +49,27 @@ class CompressedFiles:
         await response(scope, receive, send)
 
 
+class LeavingBrowsers:
+    """Ends the session of a browser that is gone, which Streamlit takes for a message of the wrong kind.
+
+    Where a send notices first that the connection is closed, Streamlit's next receive raises a RuntimeError, and
+    its answer to that, to close the connection, raises another one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer."""
+        try:
+            await self._app(scope, receive, send)
+        except WebSocketDisconnected:
+            if scope["type"] != "websocket":
+                raise
+
+
 def _compress(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), mtime=0)
 
 
-app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(CompressedFiles)])
+app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(LeavingBrowsers), Middleware(CompressedFiles)])

@@ -48,7 +48,11 @@ def test_chance_is_told_from_causes(tmp_path: Path, chance: int, certain: bool, 
     assert session.returncode == status, output
     found = output.partition("passed alone")[2]
     assert found.count("test_it.py::test_chance") == named
-    assert ("Once more" in output) is (0 < chance <= MOST)
+    again = 0 < chance <= MOST
+    assert ("Once more" in output) is again
+    passed = 1 + certain + (chance if again else 0)
+    failed = (not certain) + (0 if again else chance)
+    assert output.splitlines()[-1] == f"{passed} passed, {failed} failed, {int(chance == 0)} skipped"
 
 
 @pytest.mark.slow

@@ -6,9 +6,13 @@ import gzip
 import re
 import urllib.error
 import urllib.request
+from contextlib import suppress
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
+from stackrank.dashboard.served import LeavingBrowsers
 from tests.dashboard.browsing import ready, sync_api
 
 FIRST_LOAD_BYTES = 1_500_000
@@ -55,3 +59,33 @@ def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
     sync_api.expect(page.get_by_text("Infrastructure", exact=True)).to_be_visible()
     page.wait_for_load_state("networkidle")
     assert 500_000 < sum(sizes) < FIRST_LOAD_BYTES
+
+
+async def _talks(scope: Scope, receive: Receive, send: Send) -> None:
+    """As Streamlit does: what cannot be received was no message of the right kind, and the connection is closed."""
+    websocket = WebSocket(scope, receive, send)
+    await websocket.accept()
+    with suppress(WebSocketDisconnect):  # Streamlit's own sender notes it
+        await websocket.send_bytes(b"a page")
+    try:
+        await websocket.receive_bytes()
+    except RuntimeError:
+        await websocket.close()
+
+
+@pytest.mark.parametrize("kind", ["websocket", "http"])
+def test_a_browser_that_leaves_is_no_error(kind: str) -> None:
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "websocket.send":
+            raise OSError("the browser is gone")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await _talks({**scope, "type": "websocket"}, receive, send)
+
+    # Nothing in it waits, so no event loop is needed, of which Playwright keeps one in this thread.
+    session = LeavingBrowsers(app)({"type": kind, "path": "/", "headers": []}, receive, send)
+    with pytest.raises(StopIteration if kind == "websocket" else WebSocketDisconnected):
+        session.send(None)

@@ -2,7 +2,8 @@
 
 Six processes of tests share two processors with engines, browsers and servers. A failure that one of some 3,000 tests
 has by chance there is a fault of the test, which the last lines name so that it is mended; a failure that comes twice,
-or more than a few of them, end the suite as failed.
+or more than a few of them, end the suite as failed. A line at the end counts the tests
+of all sessions.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -21,13 +24,17 @@ MOST = 5
 """How many failures may be chance. More of them have a cause."""
 CACHE = ".suite_cache"
 """Where pytest notes what failed: a folder of its own, since a session by hand, meanwhile or before, notes that too."""
+REPORT = Path(CACHE, "report.xml")
+"""What a session counts."""
 MEASURED = ("-p", "tests.support.covered")
 """The options that measure which lines are run."""
 
 
 def run(*options: str) -> int:
     """Run pytest, and return its exit status. SIGTERM is handed on; Ctrl-C reaches both by itself."""
-    with subprocess.Popen([sys.executable, "-m", "pytest", "-o", f"cache_dir={CACHE}", *options]) as session:
+    REPORT.unlink(missing_ok=True)
+    kept = ("-o", f"cache_dir={CACHE}", f"--junitxml={REPORT}")
+    with subprocess.Popen([sys.executable, "-m", "pytest", *kept, *options]) as session:
         signal.signal(signal.SIGTERM, lambda *_: session.terminate())
         signal.signal(signal.SIGINT, lambda *_: None)
         return session.wait()
@@ -37,6 +44,15 @@ def failed() -> list[str]:
     """The tests that failed in the last session."""
     noted = Path(CACHE, "v/cache/lastfailed")
     return sorted(json.loads(noted.read_text())) if noted.exists() else []
+
+
+def counted() -> Counter[str]:
+    """How many tests of the last session passed, failed and were skipped."""
+    if not REPORT.exists():
+        return Counter()
+    suite = next(ElementTree.parse(REPORT).iter("testsuite"))
+    failed, skipped = int(suite.attrib["failures"]) + int(suite.attrib["errors"]), int(suite.attrib["skipped"])
+    return Counter(passed=int(suite.attrib["tests"]) - failed - skipped, failed=failed, skipped=skipped)
 
 
 def main(options: list[str]) -> int:
@@ -50,14 +66,20 @@ def main(options: list[str]) -> int:
 def sessions(options: list[str], *again: str) -> int:
     """Run the tests, and where a few fail, run each of these once more, alone, with the options `again`."""
     status = run("--cache-clear", *options)
-    tests = failed()
-    if status != pytest.ExitCode.TESTS_FAILED or not 0 < len(tests) <= MOST:
-        return status
-    print(f"\n{len(tests)} failed. Once more, each alone:", flush=True)
-    status = next(filter(None, (run(*again, test) for test in tests)), 0)
-    if status == 0:
+    counts, tests = counted(), failed()
+    chance = status == pytest.ExitCode.TESTS_FAILED and 0 < len(tests) <= MOST
+    if chance:
+        print(f"\n{len(tests)} failed. Once more, each alone:", flush=True)
+        counts["failed"] = 0
+        statuses = []
+        for test in tests:
+            statuses.append(run(*again, test))
+            counts += counted()
+        status = next(filter(None, statuses), 0)
+    if chance and status == 0:
         print("\nThese failed beside others and passed alone. They depend on chance or load, and have to be mended:")
         print("\n".join(f"  {test}" for test in tests), flush=True)
+    print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", flush=True)
     return status
 
 
