@@ -1,5 +1,6 @@
 """What a fleet of workers asks of one PostgreSQL: `python -m tests.bench.fleet --workers 200 --episodes 100000`.
 
+With `--played 900000` so many of them are over before workers begin: what the rest of a very large run is like.
 Episodes have no sandbox and take no time: workers claim them, write one step and the verdict, and keep their claims, as
 real ones do. Each process holds 25 workers, which share its connections. Printed is one JSON document: claims a second
 (all of them on this machine, so the server's share is below it), how long a claim took, connections, memory, the
@@ -24,14 +25,14 @@ from statistics import quantiles
 from typing import Any
 
 import psutil
-from sqlalchemy import func, select, text
+from sqlalchemy import func, insert, select, text, update
 
 from stackrank.db import counters, queries
 from stackrank.db.engine import apart, connect
 from stackrank.db.models import Step
 from stackrank.db.patience import with_patience
 from stackrank.db.store import Store
-from stackrank.db.transactions import EPISODE
+from stackrank.db.transactions import EPISODE, STEP
 from stackrank.flows.runs.session import PATIENCE_S
 from stackrank.flows.runs.spec import RunSpec
 from tests.postgres import Cluster, cluster
@@ -66,6 +67,35 @@ def make_run(store: Store, episodes: int) -> int:
     )
 
 
+def play(store: Store, episode: int, by: str) -> None:
+    """Play an episode that was claimed: one step, and the verdict."""
+    store.add_step(Step(episode_id=episode, index=0, tool="", observation="1 failed"), by=by)
+    store.finish_episode(episode, verdict="resolved", stop_reason="submitted", wall_s=1.0, cost_usd=0.01, by=by)
+
+
+def play_before(store: Store, run: int, episodes: int) -> None:
+    """Let so many episodes of a run be over: one is played, and the others become what it is, many in a statement."""
+    claim = store.claim_next(run, "before") if episodes else None
+    if claim is None:
+        return
+    like = EPISODE.c.id == claim["id"]
+    with store.engine.connect() as connection:
+        begun = connection.execute(select(EPISODE).where(like)).mappings().one()
+        play(store, claim["id"], "before")
+        ended = connection.execute(select(EPISODE).where(like)).mappings().one()
+        waiting = select(EPISODE.c.id).where(EPISODE.c.run_id == run, EPISODE.c.status == "pending")
+        others = list(connection.scalars(waiting.order_by(EPISODE.c.id).limit(episodes - 1)))
+    became = {name: value for name, value in ended.items() if value != begun[name]}
+    copied = [column for column in STEP.c if column.name != "episode_id"]
+    for start in range(0, len(others), CLAIMED):
+        part = EPISODE.c.id.between(others[start], others[start : start + CLAIMED][-1]) & ~like
+        step = STEP.c.episode_id == claim["id"]
+        steps = select(EPISODE.c.id, *copied).select_from(EPISODE.join(STEP, step)).where(part)
+        with store.engine.begin() as connection:
+            connection.execute(update(EPISODE).where(part).values(became))
+            connection.execute(insert(STEP).from_select(["episode_id", *(column.name for column in copied)], steps))
+
+
 def work(url: str, run: int, names: list[str], told: Any) -> None:
     """Workers of one process, until nothing is left. Tells how long each claim took, and the memory at the end."""
     store = Store(with_patience(connect(url, migrate=False), PATIENCE_S))
@@ -82,10 +112,7 @@ def work(url: str, run: int, names: list[str], told: Any) -> None:
             if claim is None:
                 return
             held[name] = claim["id"]
-            store.add_step(Step(episode_id=claim["id"], index=0, tool="", observation="1 failed"), by=name)
-            store.finish_episode(
-                claim["id"], verdict="resolved", stop_reason="submitted", wall_s=1.0, cost_usd=0.01, by=name
-            )
+            play(store, claim["id"], name)
 
     def beat() -> None:
         while not over.wait(BEAT_S):
@@ -170,8 +197,8 @@ def repeated(store: Store, run: int) -> dict[str, float]:
     }
 
 
-def measure(workers: int, episodes: int) -> dict[str, Any]:
-    """Play a run of so many episodes by so many workers on a PostgreSQL of its own."""
+def measure(workers: int, episodes: int, played: int = 0) -> dict[str, Any]:
+    """Play a run of so many episodes, of which some are over, by so many workers on a PostgreSQL of its own."""
     spawn = multiprocessing.get_context("spawn")
     with cluster() as server:
         url = server.create()
@@ -187,6 +214,8 @@ def measure(workers: int, episodes: int) -> dict[str, Any]:
         run = make_run(store, episodes)
         created_s = time.monotonic() - began
         store.start_run(run)
+        play_before(store, run, played)
+        left = episodes - played
         before = repeated(store, run)
         told = spawn.Queue()
         names = [f"worker-{n}" for n in range(workers)]
@@ -218,11 +247,12 @@ def measure(workers: int, episodes: int) -> dict[str, Any]:
         found: dict[str, Any] = {
             "workers": workers,
             "episodes": episodes,
+            "played_before": played,
             "created_s": round(created_s, 1),
             "played_s": round(played_s, 1),
-            "claims_per_s": round(episodes / played_s, 1),
+            "claims_per_s": round(left / played_s, 1),
             "claim_ms": {"median": round(cuts[9] * 1000, 1), "95%": round(cuts[18] * 1000, 1)},
-            "postgresql_ms_per_episode": round(processor / episodes * 1000, 2),
+            "postgresql_ms_per_episode": round(processor / left * 1000, 2),
             "connections": most,
             "memory_mb": {"processes": len(results), "largest": max(rss for _, rss in results) >> 20},
             "bytes_per_episode": (ask(size) - empty) // episodes,
@@ -240,6 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=200)
     parser.add_argument("--episodes", type=int, default=100_000)
+    parser.add_argument("--played", type=int, default=0, help="so many of them are over before workers begin")
     found = measure(**vars(parser.parse_args(arguments)))
     print(json.dumps(found, indent=2))
     return 1 if found["lost"] or found["doubled"] or found["wrong_counters"] else 0

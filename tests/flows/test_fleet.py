@@ -9,9 +9,10 @@ from tests.bench import fleet, soak
 pytestmark = pytest.mark.slow
 
 
-def test_a_fleet_plays_each_episode_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("played", [0, 150])
+def test_a_fleet_plays_each_episode_once(monkeypatch: pytest.MonkeyPatch, played: int) -> None:
     monkeypatch.setattr(fleet, "PER_PROCESS", 4)
-    found = fleet.measure(workers=8, episodes=200)
+    found = fleet.measure(workers=8, episodes=200, played=played)
     assert (found["lost"], found["doubled"], found["wrong_counters"]) == (0, 0, 0)
     assert {row["what"] for row in found["ceilings"]} == fleet.BEFORE.keys()
     assert found["memory_mb"]["processes"] == 2 and found["connections"] >= 3
