@@ -34,6 +34,7 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.queries import Scope
 from tests.bench.big_database import RARE_TOOL, fill
+from tests.dashboard.browsing import ARGUMENTS, opens_for_certain
 
 CHROMIUM = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 PAGES = {
@@ -150,6 +151,7 @@ def visit(browser: Browser, address: str) -> tuple[float, Page]:
     """A fresh visitor opens a page: seconds until it stands still, and the page. Raises where it shows an exception."""
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.set_default_timeout(120_000)
+    opens_for_certain(page)
     started = time.perf_counter()
     page.goto(address)
     page.wait_for_function(QUIET, polling=25)
@@ -235,7 +237,7 @@ def main() -> int:
             return report(results)
         with sync_playwright() as play:
             found = next(path for path in CHROMIUM if Path(path).exists())
-            browser = play.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+            browser = play.chromium.launch(executable_path=found, args=ARGUMENTS)
             results += pages(browser, Path(folder), f"sqlite:///{file}", given.rounds)
             browser.close()
     return report(results)
