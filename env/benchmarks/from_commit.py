@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +31,12 @@ from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.scoring.report import PASSED, TestReport
 
 TASKS = "tasks.yaml"
-# Extras that projects put their test requirements in.
+# Extras and dependency groups that projects put their test requirements in, and files.
 _EXTRAS = ("test", "tests", "testing", "dev")
+_FILES = (
+    *(f"requirements{mark}{name}.txt" for mark in "/-_" for name in ("test", "tests", "testing")),
+    *("test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt"),
+)
 # What a build needs that asks git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 
@@ -106,8 +111,12 @@ def split(diff: str) -> tuple[str, str]:
 
 
 def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
-    """An editable installation, with the project's extra for tests, where there is something to install."""
-    found = read_at(repository, commit, [f"{below}{name}" for name in ("pyproject.toml", "setup.py", "setup.cfg")])
+    """An editable installation with what the project's tests need, where there is something to install.
+
+    What they need is in an extra, in a dependency group (PEP 735) or in a file of requirements.
+    """
+    names = ("pyproject.toml", "setup.py", "setup.cfg", *_FILES)
+    found = read_at(repository, commit, [f"{below}{name}" for name in names])
     try:
         project = tomllib.loads(found.get(f"{below}pyproject.toml", b"").decode())
     except ValueError:
@@ -116,13 +125,31 @@ def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     described = "poetry" in built or "flit" in built or b"[metadata]" in found.get(f"{below}setup.cfg", b"")
     if not (f"{below}setup.py" in found or "project" in project or ("build-system" in project and described)):
         return []
-    extras = project.get("project", {}).get("optional-dependencies", {})
+    extras, groups = project.get("project", {}).get("optional-dependencies", {}), project.get("dependency-groups", {})
     extra = next((name for name in _EXTRAS if name in extras), "")
-    command = f"python -m pip install -q -e '.[{extra}]'" if extra else "python -m pip install -q -e ."
+    group = next((name for name in _EXTRAS if name in groups), "")
+    file = next((name for name in _FILES if f"{below}{name}" in found), "")
+    command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
+    if group:
+        command = shlex.join([*shlex.split(command), *_grouped(groups, group, set())])
+    elif file and not extra:
+        command += f" -r {file}"
     if b"scm" in found.get(f"{below}setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
         # An environment has the files and not their history.
         return [f"SETUPTOOLS_SCM_PRETEND_VERSION={latest_version(repository, commit) or '0'} {command}"]
     return [command]
+
+
+def _grouped(groups: dict[str, list[str | dict[str, str]]], name: str, seen: set[str]) -> list[str]:
+    """The requirements of a dependency group and of those that it includes."""
+    if name in seen:
+        return []
+    seen.add(name)
+    return [
+        requirement
+        for entry in groups.get(name, [])
+        for requirement in ([entry] if isinstance(entry, str) else _grouped(groups, entry["include-group"], seen))
+    ]
 
 
 def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:

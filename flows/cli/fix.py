@@ -164,6 +164,11 @@ def fix(
     else:
         say(f"{project.name}: running its tests {repeat} times")
         suite = run_suite(project, backend, times=repeat)
+        if suite.unread:
+            say(
+                f"{project.name}: nothing is known of the tests in {len(suite.unread)} files, which cannot be imported "
+                f"({some(suite.unread)}): give them what they need with --require or --setup"
+            )
         if changed:
             suite = broken_since(project, backend, suite, base, times=repeat)
         started = Started(key, suite, find_problems(project, suite, backend, say)[:limit])
@@ -197,7 +202,7 @@ def fix(
     found = sorted((queries.proposal(engine, each) for each in numbers), key=lambda row: (-row["surety"], row["id"]))
     write_comment(project.name, found, without, out)
     (out / STARTED).unlink(missing_ok=True)
-    aside = {"flaky": list(suite.flaky), "outside": list(suite.outside)}
+    aside = {"flaky": list(suite.flaky), "outside": list(suite.outside), "unread": list(suite.unread)}
     document = {
         "repository": str(project.repository), "base": project.commit, "run": run, "runs": runs, "suite": suite.counts,
         "set_aside": aside,
@@ -210,6 +215,7 @@ def fix(
     for why, tests in (
         ("flaky", suite.flaky),
         ("they write outside of the workspace, or need a network", suite.outside),
+        ("their files cannot be imported", suite.unread),
     ):
         if tests:
             tell(f"set aside, {why}: {', '.join(tests)}")

@@ -128,6 +128,16 @@ def test_a_version_that_git_knows(tmp_path: Path, files: dict[str, str], tag: st
 # ---- suites
 
 
+@pytest.mark.slow
+def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine, tmp_path: Path) -> None:
+    frozen = "from freezing import freeze\n\n\ndef test_now():\n    assert freeze()\n"
+    shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
+    found = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
+    (unread,) = found.json()["set_aside"]["unread"]
+    assert "tests/test_frozen.py" in unread and "freezing" in unread
+    assert "nothing is known of the tests in 1 files" in found.err and "--require" in found.err
+
+
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
     project = open_project(repository(folder, files), Wishes(**wishes))
     require_apart(project, folder.parent / "out")

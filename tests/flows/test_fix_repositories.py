@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -288,6 +289,30 @@ def test_reading_many_files_takes_few_calls_of_git(tmp_path: Path, monkeypatch: 
 def test_what_is_installed(tmp_path: Path, files: dict[str, str], installed: bool) -> None:
     setup = open_project(repository(tmp_path / "p", {**SHOP, **files}), Wishes()).environment.setup
     assert setup == (("python -m pip install -q -e .",) if installed else ())
+
+
+_BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "needs"),
+    [
+        ({"pyproject.toml": _BUILT + '[project.optional-dependencies]\ntesting = ["attrs"]\n'}, ".[testing]"),
+        ({"pyproject.toml": _BUILT, "requirements/tests.txt": "attrs"}, ". -r requirements/tests.txt"),
+        ({"pyproject.toml": _BUILT, "test-requirements.txt": "attrs"}, ". -r test-requirements.txt"),
+        (
+            {
+                "pyproject.toml": _BUILT
+                + "[dependency-groups]\nmore = ['six', {include-group = 'test'}]\n"
+                + "test = ['attrs>=20; python_version > \"3\"', {include-group = 'more'}]\n"
+            },
+            '. attrs>=20; python_version > "3" six',
+        ),
+    ],
+)
+def test_what_tests_need_is_installed(tmp_path: Path, files: dict[str, str], needs: str) -> None:
+    (command,) = open_project(repository(tmp_path / "p", {**SHOP, **files}), Wishes()).environment.setup
+    assert " ".join(shlex.split(command)) == f"python -m pip install -q -e {needs}"
 
 
 def test_what_tests_share_is_no_place_for_a_fix(tmp_path: Path) -> None:

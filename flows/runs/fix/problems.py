@@ -58,7 +58,7 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage.
     """
     if not suite.passing:
-        why = next(iter(suite.failing.values()), "") or next(iter(suite.flaky), "")
+        why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
         raise BenchmarkError(
             f"no test of {project.name} passes ({why[:200]}), so nothing tells a fix from damage: set it up with "
             "--setup and --require, or say with --test how its tests are run"

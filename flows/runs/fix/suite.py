@@ -33,6 +33,8 @@ class Suite:
     """Tests that fail because they write outside of the workspace or need a network: no problem of the program."""
     leaves: frozenset[str] = frozenset()
     """New files that the tests leave in the workspace: no part of any change."""
+    unread: tuple[str, ...] = ()
+    """Files of tests that cannot be imported, each with the reason: nothing is known of their tests."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -97,7 +99,8 @@ def _agreed(runs: Sequence[tuple[TestReport, set[str]]]) -> Suite:
         elif outcomes == {"failed"}:
             failing[test] = message
     leaves = frozenset(path for _, left in runs for path in left)
-    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves)
+    unread = tuple(sorted({error for report in reports for error in report.collect_errors}))
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves, unread)
 
 
 def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
