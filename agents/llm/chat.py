@@ -6,22 +6,17 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from stackrank.agents.llm.endpoint import (
-    NOTHING,
-    WITHHELD,
-    Call,
-    Endpoint,
-    Message,
-    Reply,
-    as_text,
-    count,
-    sound,
-)
+from stackrank.agents.llm.calls import Call, as_text, one_object, sound
+from stackrank.agents.llm.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
+from stackrank.agents.llm.transport import Garbled, failure
 
 _TEXT = {"type": "text"}
 _KNOWN = ("role", "content", "tool_calls")
 _REPEATED = ("role", "type", "index", "id", "format")
 """What pieces of a stream repeat, rather than go on with."""
+_CUT_OFF = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
+_BROKEN_OFF = ("error", "network_error", "insufficient_system_resource")
+"""Why an answer ended, in the words of OpenRouter, Z.AI and DeepSeek, where it is none of the model's."""
 _GROWING = ("token_ids", "logprobs")
 """What pieces of a stream go on with beside the message, where the server is asked for it."""
 
@@ -61,7 +56,10 @@ class ChatCompletions(Endpoint):
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
         """What an answer says."""
         choice = answer["choices"][0]
-        usage, filtered = answer.get("usage"), choice.get("finish_reason") == "content_filter"
+        why = str(choice.get("finish_reason") or "")
+        if choice.get("error") or why in _BROKEN_OFF:
+            raise failure(choice.get("error") or why)
+        usage, filtered = answer.get("usage"), why.startswith("content_filter") or why == "sensitive"
         said = choice.get("message") or {} if filtered else choice["message"]
         text = _text(said.get("content")) or said.get("refusal") or (WITHHELD if filtered else "")
         calls, mended_calls = [], []
@@ -89,16 +87,18 @@ class ChatCompletions(Endpoint):
         message["content"] = said.get("content") or (nothing if calls else text or NOTHING)
         if calls:
             message["tool_calls"] = mended_calls
+        tokens_in, tokens_cached = count_in(usage, "prompt_tokens")
+        tokens_out, tokens_reasoning = _count_out(usage)
         return Reply(
             text=text,
             message=message,
             reasoning=_reasoning(_flat(said)),
             calls=tuple(calls),
-            cut_off=choice.get("finish_reason") == "length",
-            tokens_in=count(usage, "prompt_tokens"),
-            tokens_cached=count(usage, "prompt_tokens_details", "cached_tokens"),
-            tokens_out=count(usage, "completion_tokens"),
-            tokens_reasoning=count(usage, "completion_tokens_details", "reasoning_tokens"),
+            cut_off=why in _CUT_OFF,
+            tokens_in=tokens_in,
+            tokens_cached=tokens_cached,
+            tokens_out=tokens_out,
+            tokens_reasoning=tokens_reasoning,
         )
 
     def retold(self, message: Message, text: str) -> Message:
@@ -110,15 +110,20 @@ class ChatCompletions(Endpoint):
         """The answer that came in these pieces: the deltas of its message put together."""
         answer: dict[str, Any] = {"choices": [{"message": {}}]}
         choice = answer["choices"][0]
+        said_so_far: dict[str, Any] = {}
         for event in events:
             answer |= {name: value for name, value in event.items() if name != "choices" and value is not None}
             for piece in event.get("choices") or ():
                 join(choice["message"], piece.get("delta") or {})
                 rest = {name: value for name, value in piece.items() if name != "delta" and value is not None}
                 join(choice, {name: rest.pop(name) for name in _GROWING if name in rest})
+                said_so_far = rest.pop("message", None) or said_so_far
                 choice |= rest
+        choice["message"] = choice["message"] or said_so_far
         if not choice["message"]:
             raise LookupError("no piece of a message")
+        if not choice.get("finish_reason") and not answer.get("usage"):
+            raise Garbled("its answer broke off: the stream does not say why it ends")
         for call in choice["message"].get("tool_calls") or ():
             call.pop("index", None)  # it is the stream's
         if choice["message"].get("content") == "":
@@ -148,7 +153,8 @@ def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
         elif isinstance(before, str) and isinstance(value, list):
             before = whole[name] = [_TEXT | {"text": before}] if before else []
         if before is None or name in _REPEATED:
-            whole[name] = copy.deepcopy(value) if value is not None else before
+            # Some servers repeat them as empty texts.
+            whole[name] = copy.deepcopy(value) if before in (None, "") else before
         elif isinstance(before, str) and isinstance(value, str):
             # Some servers repeat a call's name with each piece of its arguments.
             whole[name] = before if name == "name" and before == value else before + value
@@ -163,9 +169,7 @@ def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
 def _join_lists(whole: list[Any], pieces: list[Any]) -> list[Any]:
     places = {each.get("index"): each for each in whole if isinstance(each, dict) and "index" in each}
     for piece in pieces:
-        place = places.get(piece.get("index")) if isinstance(piece, dict) and "index" in piece else None
-        if place is None and whole and _goes_on(whole[-1], piece):
-            place = whole[-1]
+        place = _place(whole, places, piece)
         if place is not None:
             join(place, piece)
         else:
@@ -175,9 +179,43 @@ def _join_lists(whole: list[Any], pieces: list[Any]) -> list[Any]:
     return whole
 
 
-def _goes_on(part: Any, piece: Any) -> bool:
-    """Whether a piece without an index belongs to the part before: texts go on, and thoughts until they are signed."""
-    if not isinstance(part, dict) or not isinstance(piece, dict) or {"index", "id"} & {*part, *piece}:
+def _place(whole: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> dict[str, Any] | None:
+    """The part that a piece goes on with; None where it begins another."""
+    if not isinstance(piece, dict):
+        return None
+    if piece.get("index") is not None:
+        place = places.get(piece["index"])
+        if place is None or not _is_another(place, piece):
+            return place
+    elif piece.get("id"):
+        return next((each for each in whole if isinstance(each, dict) and each.get("id") == piece["id"]), None)
+    return whole[-1] if whole and _goes_on(whole[-1], piece) else None
+
+
+def _is_another(part: dict[str, Any], piece: dict[str, Any]) -> bool:
+    """Whether a piece begins another part at the same index: some servers number every call 0, and thoughts of every
+    kind by themselves."""
+    if part.get("type") and piece.get("type") and part["type"] != piece["type"]:
+        return True
+    function = piece.get("function") or {}
+    if not function.get("name"):
+        return False
+    if part.get("id") and piece.get("id"):
+        return bool(part["id"] != piece["id"])
+    said = str((part.get("function") or {}).get("arguments") or "")
+    return bool(function.get("arguments") and said.endswith("}") and one_object(said + "{}"))
+
+
+def _goes_on(part: Any, piece: dict[str, Any]) -> bool:
+    """Whether a piece that does not say where it belongs goes on with the part before.
+
+    Texts do, thoughts until they are signed, and calls until the next one is named.
+    """
+    if not isinstance(part, dict) or piece.get("index") is not None or piece.get("id"):
+        return False
+    if "function" in part:
+        return "function" in piece and not (piece["function"] or {}).get("name")
+    if {"index", "id"} & {*part, *piece}:
         return False
     kind = part.get("type")
     signed = part.get("signature") and piece.get("thinking")
@@ -196,8 +234,19 @@ def _text(content: Any) -> str:
 def _reasoning(said: dict[str, Any]) -> str:
     """What servers show of a model's thoughts: DeepSeek, Kimi and vLLM in one field, OpenRouter in a list."""
     for name in ("reasoning_content", "reasoning"):
-        if isinstance(said.get(name), str):
+        if said.get(name) and isinstance(said[name], str):
             return str(said[name])
-    details = said.get("reasoning_details")
+    details, content = said.get("reasoning_details"), said.get("content")
     parts = [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
+    if not parts and isinstance(content, list):  # Mistral's, among the parts of the text
+        parts = [{"text": _text(each["thinking"])} for each in content if each.get("thinking")]
     return "".join(str(each.get("text") or each.get("summary") or "") for each in parts)
+
+
+def _count_out(usage: Any) -> tuple[int, int]:
+    """How many tokens an answer had, and how many of them are thoughts; xAI and Gemini add these to the total only."""
+    said, thought = count(usage, "completion_tokens"), count(usage, "completion_tokens_details", "reasoning_tokens")
+    uncounted = count(usage, "total_tokens") - count(usage, "prompt_tokens") - said
+    if uncounted > 0 and uncounted == (thought or uncounted):
+        return said + uncounted, uncounted
+    return said, thought

@@ -163,8 +163,8 @@ def usage_of(
     """What an answer cost; where its endpoint did not count the tokens, they are estimated."""
     tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
     if not reply.counted:
-        tokens_in = history.estimate(messages) + _estimated(parameters.get("tools"))
-        tokens_out = _estimated(reply.message) + _estimated(reply.reasoning)
+        tokens_in = tokens_in or history.estimate(messages) + _estimated(parameters.get("tools"))
+        tokens_out = tokens_out or _estimated(reply.message) + _estimated(reply.reasoning)
     cost = None
     if price is not None:
         cost = price.of(tokens_in, reply.tokens_cached, tokens_out, reply.tokens_written)

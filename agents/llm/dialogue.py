@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from stackrank.agents.episode.protocol import Malformed
 from stackrank.agents.episode.step import Exchange, Usage
+from stackrank.agents.llm.calls import Call
 from stackrank.agents.llm.conversation import Conversation
-from stackrank.agents.llm.endpoint import Call
 from stackrank.agents.llm.settings import Settings
 from stackrank.agents.llm.syntax import BadCall, Syntax
 from stackrank.agents.llm.text import FencedText

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from stackrank import awake
 from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, GaveUp, SetupError
 from stackrank.agents.llm import limits, retries
+from stackrank.agents.llm.calls import Call
 from stackrank.agents.llm.client import make_client
 from stackrank.agents.llm.settings import PLACEHOLDERS, Settings
-from stackrank.agents.llm.transport import Failed, Garbled
+from stackrank.agents.llm.transport import Failed, Garbled, failure
 from stackrank.errors import StackrankError
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason
@@ -34,16 +35,6 @@ Message = dict[str, Any]
 """A message of a conversation, in the form of Chat Completions; what the model said is in the form of its own API."""
 NOTHING = "(nothing)"
 """Stands for an empty answer: servers refuse a message without any content."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One tool call as the model wrote it."""
-
-    id: str
-    name: str
-    arguments: str
-    """JSON, if the model got it right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +61,8 @@ class Reply:
 
     @property
     def counted(self) -> bool:
-        """Whether the endpoint said how many tokens there were."""
-        return bool(self.tokens_in or self.tokens_out)
+        """Whether the endpoint said how many tokens there were, in the question and in what was said."""
+        return bool(self.tokens_in and (self.tokens_out or not (self.text or self.reasoning or self.calls)))
 
     def __post_init__(self) -> None:
         """Raises TypeError for an answer whose texts are something else, as servers send at times."""
@@ -82,17 +73,21 @@ class Reply:
 WITHHELD = "(the endpoint's content filter withheld this answer)"
 
 
-def as_text(arguments: Any) -> str:
-    """A call's arguments as text, which some servers send as they are."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
-
-
 def count(usage: Any, *names: str) -> int:
     """How many tokens there were, by this place of an answer's usage; 0 where that holds no number."""
     for name in names:
         usage = usage.get(name) if isinstance(usage, dict) else None
+    if isinstance(usage, float) and usage.is_integer():
+        usage = int(usage)
     number = isinstance(usage, int) and not isinstance(usage, bool)
     return usage if number and 0 <= usage <= _MOST_TOKENS else 0
+
+
+def count_in(usage: Any, name: str) -> tuple[int, int]:
+    """How many tokens a question had, by its name in the usage, and how many of them came from the cache. Some servers
+    do not count these among the others."""
+    tokens, cached = count(usage, name), count(usage, f"{name}_details", "cached_tokens")
+    return (tokens if cached <= tokens else tokens + cached), cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,11 +239,17 @@ class Endpoint(ABC):
         body = {**question, **own}
         if self.settings.stream:
             events = self._client.stream(self.path, {**body, "stream": True, **self.stream_options}, timeout_s, headers)
+            if not events:
+                raise Garbled("its answer is no stream: try `stream: false` in the entrant's config")
             text = json.dumps(self.joined(events))
         else:
             text = self._client.ask(self.path, body, timeout_s, headers)
+            if text.startswith(("data:", "event:", ":")):
+                raise Garbled("its answer is a stream: try `stream: true` in the entrant's config")
         # Half of a surrogate pair, which JSON can write, could neither be stored nor sent back.
         answer: dict[str, Any] = storable_json(json.loads(self._without_key(text)))
+        if isinstance(answer, dict) and answer.get("error") and not answer.get(self.answer_name):
+            raise failure(answer["error"])
         return answer
 
     def check(self) -> None:
@@ -353,31 +354,6 @@ class Endpoint(ABC):
                 said = said.replace(piece, "***")
         said = " ".join(said.split())[:300] or type(error).__name__
         return f"{error.status}: {said}" if error.status is not None else said
-
-
-def sound(call: Call) -> dict[str, str]:
-    """The name and the arguments of a call as servers take them back."""
-    return {"name": sound_name(call.name), "arguments": sound_arguments(call.arguments)}
-
-
-def sound_name(said: Any) -> str:
-    """The name of a tool as servers take it back."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", str(said or ""))[:64] or "none"
-
-
-def sound_arguments(arguments: str) -> str:
-    """Arguments as servers take them back: as they came where they are a JSON object, else as the object that they can
-    be read as, else an empty one."""
-    for strict in (True, False):
-        try:
-            said = json.loads(arguments, strict=strict)
-            if isinstance(said, str):
-                said, strict = json.loads(said, strict=False), False
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(said, dict):
-            return arguments if strict else json.dumps(said)
-    return "{}"
 
 
 def _is_secret(text: str) -> bool:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoint import Call
-from stackrank.agents.llm.syntax import SHOWN, BadCall, parsed, unknown
+from stackrank.agents.llm.calls import Call, one_object
+from stackrank.agents.llm.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
 from stackrank.env.actions import Action
 from stackrank.env.tools.base import Described, schema
 
@@ -20,6 +20,8 @@ _HERMES = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|\Z)", re.DOTALL
 _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _NAMED = re.compile(r"functions\.([\w-]+):\s*(\{.*?\})?\s*(?=functions\.[\w-]+:|\Z)", re.DOTALL)
+_AROUND = re.compile(r"\A(functions|tools|default_api)[.:]|(<\|.*|:\d+)\Z", re.DOTALL)
+"""What models and servers put around a tool's name: a module, marks of the model's own, the number of the call."""
 _WRAPPERS = ("arguments", "parameters", "input")
 
 
@@ -82,7 +84,7 @@ def _tool(name: str, tools: Sequence[Described]) -> Described:
     by_name = {tool.name: tool for tool in tools}
     if name in by_name:
         return by_name[name]
-    plain = name.strip().removeprefix("functions.").removeprefix("tools.").lower().replace("-", "_")
+    plain = _AROUND.sub("", name.strip()).lower().replace("-", "_")
     alike = [tool for tool in tools if tool.name.lower().replace("-", "_") == plain]
     if len(alike) != 1:
         raise unknown(name, tools)
@@ -93,7 +95,12 @@ def _arguments(call: Call, tool: str, notes: list[str]) -> dict[str, Any]:
     """The arguments of a call. Raises BadCall."""
     what = f"The JSON of the arguments of {tool}"
     text = call.arguments.strip()
-    arguments = parsed(text, what) if text else {}
+    try:
+        arguments = parsed(text, what) if text else {}
+    except BadCall:
+        if (arguments := one_object(text)) is None or len(text) > LONGEST:
+            raise
+        notes.append("the only arguments that it has")
     if isinstance(arguments, str):
         arguments = parsed(arguments, what) if arguments.strip() else {}
         notes.append("its arguments decoded twice")

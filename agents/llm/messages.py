@@ -11,11 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stackrank.agents.llm.calls import Call, sound_name
 from stackrank.agents.llm.chat import join
-from stackrank.agents.llm.endpoint import NOTHING, WITHHELD, Call, Endpoint, Message, Reply, count, sound_name
+from stackrank.agents.llm.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count
+from stackrank.agents.llm.transport import Garbled
 
 _MOST_TOKENS = 32_000
 """The interface has no default of its own."""
+_THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def is_claude(model: str) -> bool:
@@ -90,7 +93,7 @@ class Messages(Endpoint):
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
         """What an answer says."""
         blocks, texts, thoughts, calls = [], [], [], []
-        for number, block in enumerate(answer["content"]):
+        for number, block in enumerate(answer["content"] or ()):
             if block["type"] == "tool_use":
                 given = block.get("input")
                 call_id, name = str(block.get("id") or f"call_{number}"), str(block.get("name") or "")
@@ -98,13 +101,16 @@ class Messages(Endpoint):
                 arguments = given if isinstance(given, dict) else {}
                 block = {**block, "id": call_id, "name": sound_name(name), "input": arguments}
             elif block["type"] == "text":
-                if not block["text"]:
-                    continue  # the interface sends empty texts and refuses them
+                if not block["text"].strip():
+                    continue  # the interface sends texts without a word and refuses them
                 texts.append(block["text"])
             elif block["type"] == "thinking":
                 thoughts.append(block.get("thinking") or "")
             if verbatim or block["type"] in ("text", "tool_use"):
                 blocks.append(block)
+        if blocks and blocks[-1]["type"] in _THOUGHTS:
+            # A thought that nothing follows is refused.
+            blocks.append({"type": "text", "text": NOTHING})
         usage, why = answer.get("usage"), answer.get("stop_reason")
         written, cached = (count(usage, f"cache_{name}_input_tokens") for name in ("creation", "read"))
         text = "\n".join(texts) or (WITHHELD if why == "refusal" else "")
@@ -128,15 +134,18 @@ class Messages(Endpoint):
     def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """The answer that came in these pieces: blocks, and what is added to each."""
         answer: dict[str, Any] = {}
+        blocks: dict[int, dict[str, Any]] = {}
         inputs: dict[int, str] = {}
         for event in events:
             kind = event["type"]
             if kind == "message_start":
                 answer = {**event["message"], "content": []}
             elif kind == "content_block_start":
-                answer["content"].append(dict(event["content_block"]))
+                # Some servers count from 1, or leave numbers out.
+                blocks[event["index"]] = dict(event["content_block"])
+                answer["content"].append(blocks[event["index"]])
             elif kind == "content_block_delta":
-                block, delta = answer["content"][event["index"]], event["delta"]
+                block, delta = blocks[event["index"]], event["delta"]
                 if delta["type"] == "input_json_delta":
                     inputs[event["index"]] = inputs.get(event["index"], "") + delta["partial_json"]
                 elif delta["type"] == "citations_delta":
@@ -145,12 +154,17 @@ class Messages(Endpoint):
                     join(block, {name: value for name, value in delta.items() if name != "type"})
             elif kind == "message_delta":
                 answer |= event["delta"]
-                answer["usage"] = {**(answer.get("usage") or {}), **(event.get("usage") or {})}
+                # What the end does not know, or calls 0, the beginning may have said.
+                known = {name: value for name, value in (event.get("usage") or {}).items() if value}
+                answer["usage"] = {**(answer.get("usage") or {}), **known}
+        if not answer.get("stop_reason"):
+            raise Garbled("its answer broke off: the stream does not say why it ends")
         for index, text in inputs.items():
-            try:
-                answer["content"][index]["input"] = json.loads(text) if text else {}
-            except ValueError:
-                answer["content"][index]["input"] = text
+            if text:  # else what the block began with is all
+                try:
+                    blocks[index]["input"] = json.loads(text)
+                except ValueError:
+                    blocks[index]["input"] = text
         return answer
 
 

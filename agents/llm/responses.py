@@ -11,19 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stackrank.agents.episode.protocol import GaveUp
-from stackrank.agents.llm.endpoint import (
-    NOTHING,
-    WITHHELD,
-    Call,
-    Endpoint,
-    Message,
-    Reply,
-    as_text,
-    count,
-    sound,
-)
+from stackrank.agents.llm.calls import Call, as_text, sound
+from stackrank.agents.llm.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
 from stackrank.agents.llm.retries import REFUSALS
-from stackrank.agents.llm.transport import Garbled
+from stackrank.agents.llm.transport import Garbled, failure
 from stackrank.terms import StopReason
 
 _REASONING = re.compile(r"(^|/)(o\d|gpt-5|codex)")
@@ -83,7 +74,7 @@ class Responses(Endpoint):
             why = error.get("message") or "it does not say why"
             if error.get("code") in REFUSALS:
                 raise GaveUp(f"the endpoint refused the conversation ({why})", StopReason.REFUSED)
-            raise Garbled(f"its answer failed: {why}")
+            raise failure(error)
         texts, thoughts, calls, items = [], [], [], []
         for number, item in enumerate(answer["output"]):
             if item["type"] == "function_call":
@@ -92,12 +83,18 @@ class Responses(Endpoint):
                 calls.append(call)
                 item = {**item, "call_id": call_id, **sound(call)}
             elif item["type"] == "message":
-                texts += [part.get("text") or part.get("refusal") or "" for part in item["content"]]
+                said = item["content"] or ()
+                parts = [{"text": said}] if isinstance(said, str) else said
+                texts += [part.get("text") or part.get("refusal") or "" for part in parts]
             elif item["type"] == "reasoning":
                 thoughts += [part.get("text") or "" for part in (item.get("content") or item.get("summary") or ())]
             # Fields without a value say nothing, and routers add some that the provider does not know.
             items.append({name: value for name, value in item.items() if value is not None})
+        if items and items[-1]["type"] == "reasoning":
+            # A thought that nothing follows is refused.
+            items.append({"role": "assistant", "content": NOTHING})
         usage = answer.get("usage")
+        tokens_in, tokens_cached = count_in(usage, "input_tokens")
         why_cut = (answer.get("incomplete_details") or {}).get("reason")
         text = "\n".join(filter(None, texts)) or (WITHHELD if why_cut == "content_filter" else "")
         return Reply(
@@ -106,25 +103,29 @@ class Responses(Endpoint):
             reasoning="\n".join(filter(None, thoughts)),
             calls=tuple(calls),
             cut_off=why_cut == "max_output_tokens",
-            tokens_in=count(usage, "input_tokens"),
-            tokens_cached=count(usage, "input_tokens_details", "cached_tokens"),
+            tokens_in=tokens_in,
+            tokens_cached=tokens_cached,
             tokens_out=count(usage, "output_tokens"),
             tokens_reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
         )
 
     def retold(self, message: Message, text: str) -> Message:
         """What the model said with this text and without tool calls; its reasoning stays."""
-        items = [item for item in message.get("items", ()) if item["type"] != "function_call"]
-        first = next((n for n, item in enumerate(items) if item["type"] == "message"), len(items))
+        items = [item for item in message.get("items", ()) if item.get("type", "message") != "function_call"]
+        first = next((n for n, item in enumerate(items) if item.get("type", "message") == "message"), len(items))
         said = items[first] if first < len(items) else {"type": "message", "role": "assistant"}
         told = {**said, "content": [{"type": "output_text", "text": text or NOTHING, "annotations": []}]}
-        rest = [item for item in items[first:] if item["type"] != "message"]
+        rest = [item for item in items[first:] if item.get("type", "message") != "message"]
         return {"role": "assistant", "items": [*items[:first], told, *rest]}
 
     def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """The answer that came in these pieces: the last event holds the whole of it, but for some servers' items."""
         events = list(events)
+        if error := next((event for event in events if event.get("type") == "error"), None):
+            raise failure({name: value for name, value in error.items() if name != "type"})
         ended = [event["response"] for event in events if event.get("type") in _ENDS]
         items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
+        if not ended:
+            raise Garbled("its answer broke off: the stream does not say how it ends")
         answer: dict[str, Any] = ended[-1]
         return answer if answer.get("output") else {**answer, "output": items}

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from stackrank.agents.llm.endpoint import Call, Message, Reply
+from stackrank.agents.llm.calls import Call
+from stackrank.agents.llm.endpoint import Message, Reply
 from stackrank.env.actions import Action, Observation
 from stackrank.env.state import hanging
 from stackrank.env.tools.base import Described
@@ -33,12 +34,19 @@ def parsed(text: str, what: str) -> Any:
     if len(text) > LONGEST:
         raise BadCall(f"{what} has {len(text):,} characters, and at most {LONGEST:,} are read. Nothing was done.")
     try:
-        return json.loads(text, strict=False)
+        return json.loads(text, strict=False, object_pairs_hook=_object)
     except ValueError as error:
         wrong = f"not valid JSON ({error})"
     except RecursionError:
         wrong = "nested too deep"
     raise BadCall(f"{what} is {wrong}: {text[:SHOWN]!r}. Nothing was done.")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    said = dict(pairs)
+    if len(said) < len(pairs) and (twice := [name for name, value in pairs if said[name] != value]):
+        raise ValueError(f"{twice[0]!r} is there twice, with different values")
+    return said
 
 
 class Syntax(Protocol):

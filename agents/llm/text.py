@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackrank.agents.llm import prompting
-from stackrank.agents.llm.endpoint import Call, Message, Reply
+from stackrank.agents.llm.calls import Call
+from stackrank.agents.llm.endpoint import Message, Reply
 from stackrank.agents.llm.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, descriptions, schema

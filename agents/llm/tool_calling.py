@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoint import Call, Message, Reply
+from stackrank.agents.llm.calls import Call
+from stackrank.agents.llm.endpoint import Message, Reply
 from stackrank.agents.llm.mending import calls_in_text, mended
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, schema

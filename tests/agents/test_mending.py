@@ -9,7 +9,8 @@ import pytest
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.agents.llm import LlmAgent
-from stackrank.agents.llm.endpoint import Call, Reply
+from stackrank.agents.llm.calls import Call
+from stackrank.agents.llm.endpoint import Reply
 from stackrank.agents.llm.syntax import BadCall
 from stackrank.agents.llm.tool_calling import ToolCalling
 from stackrank.env.actions import Action, Observation
@@ -35,6 +36,12 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
         ("eval", "null", Action("eval", {}), ""),
         ("eval", "", Action("eval", {}), ""),
         ("eval", '""', Action("eval", {}), "decoded twice"),
+        ("functions.view:0", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("default_api.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("view<|channel|>commentary", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("view", '{}{"path": "a.py"}', Action("view", {"path": "a.py"}), "the only arguments"),
+        ("view", '{"path": "a.py"} {"path": "a.py"}', Action("view", {"path": "a.py"}), "the only arguments"),
+        ("view", '{"path": "a.py", "path": "a.py"}', Action("view", {"path": "a.py"}), ""),
         ("EVAL", '{"verbose": true, "why": 1}', Action("eval", {"verbose": True}), "the tool eval and no why"),
     ],
 )
@@ -51,6 +58,8 @@ def test_what_has_one_meaning_is_mended(name: str, arguments: str, action: Actio
         ("view", "[1]", "JSON object"),
         ("view", '"[1]"', "JSON object"),
         ("view", '{"path": ', "not valid JSON"),
+        ("view", '{"path": "a.py"}{"path": "b.py"}', "not valid JSON"),
+        ("view", '{"path": "a.py", "path": "b.py"}', "'path' is there twice"),
         ("view", "[" * 100_000, "nested too deep"),
     ],
 )

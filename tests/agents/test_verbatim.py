@@ -270,7 +270,8 @@ def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         *({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]} for piece in ("A", "B")),
         *({"content": "Well, "}, {"content": "so."}),
     ]
-    events = "".join(f"data: {json.dumps({'choices': [{'delta': each}]})}\n\n" for each in deltas) + "data: [DONE]\n\n"
+    choices = [*({"delta": each} for each in deltas), {"delta": {}, "finish_reason": "stop"}]
+    events = "".join(f"data: {json.dumps({'choices': [each]})}\n\n" for each in choices) + "data: [DONE]\n\n"
     with serve(monkeypatch, [Fault(200, events.encode(), {"Content-Type": "text/event-stream"})]) as server:
         go_on(agent(stream=True), 2)
         sent = server.requests[1]["messages"][2]
@@ -308,6 +309,7 @@ def test_pieces_of_a_block_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) ->
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {"usage": {}}}]
     events += [{"type": "content_block_start", "index": n, "content_block": each} for n, each in enumerate(empty)]
     events += [{"type": "content_block_delta", "index": n // 4, "delta": each} for n, each in enumerate(pieces)]
+    events += [{"type": "message_delta", "delta": {"stop_reason": "tool_use"}}]
     text = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
     with serve(monkeypatch, [Fault(200, text.encode(), {"Content-Type": "text/event-stream"})]) as server:
         go_on(agent(api="messages", stream=True), 2)

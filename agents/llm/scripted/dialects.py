@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stackrank.agents.llm.endpoint import Call, as_text, sound
+from stackrank.agents.llm.calls import Call, as_text, sound
 from stackrank.agents.llm.scripted.answers import ScriptedReply, completion, message, response
 
 Event = tuple[str, Any]
