@@ -61,8 +61,8 @@ def review(
     from stackrank.db.engine import connect
     from stackrank.db.proposals import Proposals
     from stackrank.flows.runs.fix.folder import require_usable
-    from stackrank.flows.runs.fix.forge import open_pull_request, push_branch, require_token
-    from stackrank.flows.runs.fix.publish import publish
+    from stackrank.flows.runs.fix.forge import destination, open_pull_request, push_branch, require_token
+    from stackrank.flows.runs.fix.publish import publish, require_commit
     from stackrank.settings import default_owner
 
     engine = connect()
@@ -92,7 +92,11 @@ def review(
     if not is_here and (push or chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
         raise UsageError(f"{folder}, where `fix` put its files, is not on this machine: name a folder with --out")
     if is_here and chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED]):
-        require_usable(folder, proposal["repository"])  # nothing is decided where it could not be carried out
+        # Nothing is decided where it could not be carried out.
+        require_usable(folder, proposal["repository"])
+        if approve:
+            require_commit(proposal, repo)
+    address = destination(repo or Path(proposal["repository"]), push) if push else ""
     if chosen:
         seen = digest or proposal["digest"]
         if len(seen) < 64 and proposal["digest"].startswith(seen) and len(seen) >= 8:
@@ -104,8 +108,8 @@ def review(
     if is_here and proposal["status"] in (DecisionKind.APPROVED, DecisionKind.REJECTED):
         rows = queries.proposals(engine, repository=proposal["repository"])
         done = publish([row for row in rows if out or row["folder"] == proposal["folder"]], folder, repo)
-        if push and done.clone is not None:
-            push_branch(done.clone, push)
+        if address and done.clone is not None:
+            push_branch(done.clone, address)
         if pull_request and done.clone is not None:
             approved = [row for row in rows if row["id"] in done.patches and row["id"] not in done.conflicts]
             sent = open_pull_request(api, pull_request, onto, approved)

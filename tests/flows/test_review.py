@@ -29,7 +29,14 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.errors import UsageError
 from stackrank.flows.runs.fix.comment import write_comment
 from stackrank.flows.runs.fix.folder import MARKER, claim
-from stackrank.flows.runs.fix.forge import ForgeError, list_issues, open_pull_request, push_branch, require_token
+from stackrank.flows.runs.fix.forge import (
+    ForgeError,
+    destination,
+    list_issues,
+    open_pull_request,
+    push_branch,
+    require_token,
+)
 from stackrank.flows.runs.fix.issues import issues_from
 from stackrank.flows.runs.fix.publish import BRANCH, publish
 from tests.flows.calls import CommandLine
@@ -209,6 +216,56 @@ def test_a_branch_is_pushed_and_a_draft_opened(
     forge.close()
     with pytest.raises(ForgeError, match="does not answer"):
         open_pull_request(forge.api, "o/n", "main", approved)
+
+
+@pytest.mark.parametrize(
+    ("push", "words"),
+    [
+        ("-x", "is no remote"),
+        ("nowhere", "is no remote of"),
+        *((name, "itself, which is not written to") for name in ("itself", "shop", "shop/.git")),
+    ],
+)
+def test_what_cannot_be_pushed_is_refused_before_anything_is_decided(
+    desk: Desk, stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, push: str, words: str
+) -> None:
+    number = desk.propose(FIX)
+    desk.out.mkdir()
+    git(desk.shop, "remote", "add", "itself", f"file://{desk.shop}")
+    monkeypatch.chdir(desk.shop.parent)
+    refused = stackrank("review", str(number), "--approve", f"--push={push}")
+    assert refused.status == 2 and words in refused.sentence()
+    assert queries.proposal(desk.engine, number)["status"] == "open" and not list(desk.out.iterdir())
+
+
+def test_a_remote_is_the_repository_s_own(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q", "--bare", "forge.git")
+    git(desk.shop, "remote", "add", "origin", "../forge.git")
+    forge = str(tmp_path / "forge.git")
+    assert destination(desk.shop, "origin") == forge
+    monkeypatch.chdir(tmp_path)
+    assert destination(desk.shop, "forge.git") == destination(desk.shop, f"file://{forge}") == forge
+    for address in ("https://forge.example/o/n.git", "git@forge.example:o/n.git", "ssh://git@forge.example/o/n"):
+        assert destination(desk.shop, address) == address
+    number = desk.propose(FIX)
+    desk.decide(number, "approved")
+    clone = desk.publish().clone
+    assert clone is not None and git(clone, "remote") == ""
+    push_branch(clone, destination(desk.shop, "origin"))
+    assert git(tmp_path / "forge.git", "for-each-ref", "--format=%(refname)") == f"refs/heads/{BRANCH}"
+    assert BRANCH not in git(desk.shop, "for-each-ref")
+
+
+def test_a_commit_that_is_gone_holds_up_no_other(desk: Desk, stackrank: CommandLine) -> None:
+    gone, other = desk.propose(FIX, base="0" * 40), desk.propose(SECOND_FIX)
+    desk.out.mkdir()
+    refused = stackrank("review", str(gone), "--approve")
+    assert refused.status == 2 and "has no commit 000000000000 any more" in refused.sentence()
+    assert queries.proposal(desk.engine, gone)["status"] == "open"
+    desk.decide(gone, "approved")
+    assert stackrank("review", str(other), "--approve").status == 0
+    done = desk.publish()
+    assert list(done.patches) == [other] and list(done.conflicts) == [gone]
 
 
 def test_one_command_approves_pushes_and_opens_a_draft(

@@ -32,11 +32,36 @@ def require_token(push: str, repository: str) -> None:
         raise UsageError("--pull-request needs a token of the forge: set STACKRANK_FORGE_TOKEN")
 
 
-def push_branch(clone: Path, remote: str) -> None:
-    """Push the branch, over an older version of itself and over nothing else. Raises BenchmarkError."""
-    if remote.startswith("-"):
+def destination(repository: Path, remote: str) -> str:
+    """Where `--push` pushes to: the address of a remote of the user's repository, or one that was given.
+
+    Raises UsageError where it is neither, or is the repository itself, which is not written to.
+    """
+    if not remote or remote.startswith("-"):
         raise UsageError(f"--push {remote!r} is no remote")
-    git(clone, "push", "--quiet", "--force", "--no-verify", remote, f"HEAD:refs/heads/{BRANCH}")
+    names = git(repository, "remote").decode("utf-8", "replace").split()
+    below = Path.cwd()
+    if remote in names:
+        found = git(repository, "remote", "get-url", "--push", remote).decode("utf-8", "surrogateescape").strip()
+        below = repository
+    else:
+        found = remote
+    place = below / Path(found.removeprefix("file://")).expanduser()
+    if "://" in found.removeprefix("file://") or (re.match(r"[^/]+:", found) and not place.exists()):
+        return found
+    if not place.is_dir():
+        raise UsageError(
+            f"--push {remote!r} is no remote of {repository} ({', '.join(names) or 'it has none'}), no address and no "
+            "folder"
+        )
+    if place.resolve() in {repository.resolve(), (repository / ".git").resolve()}:
+        raise UsageError(f"--push {remote!r} is {repository} itself, which is not written to: name another remote")
+    return str(place.resolve())
+
+
+def push_branch(clone: Path, address: str) -> None:
+    """Push the branch, over an older version of itself and over nothing else. Raises BenchmarkError."""
+    git(clone, "push", "--quiet", "--force", "--no-verify", address, f"HEAD:refs/heads/{BRANCH}")
 
 
 def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[Mapping[str, Any]]) -> str:

@@ -67,26 +67,45 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     with locked(f"publishing/{name}"), tempfile.TemporaryDirectory(prefix=".publishing-", dir=out) as name:
         made = Path(name)
         patches: dict[int, Path] = {}
-        if approved:
+        there = []
+        for each in approved:
+            try:
+                require_commit(each, repository)
+                there.append(each)
+            except BenchmarkError as error:
+                done.conflicts[each["id"]] = str(error)
+        if approved and not there:
+            raise BenchmarkError(done.conflicts[approved[0]["id"]])
+        if there:
             alone = _alone(made)
-            clone = _clone(approved, made / CLONE, repository or Path(approved[0]["repository"]), alone)
-            for each in approved:
+            clone = _clone(repository or Path(there[0]["repository"]), made / CLONE, alone)
+            for each in there:
                 try:
                     patches[each["id"]] = _patch(clone, each, made, alone)
                 except BenchmarkError as error:
                     done.conflicts[each["id"]] = f"git makes no commit of it ({error})"
-            done.conflicts |= _branch(clone, approved[-1]["base"], patches, alone)
+            done.conflicts |= _branch(clone, there[-1]["base"], patches, alone)
             done.clone = out / CLONE
         for old in out.iterdir():
             if PATCH.fullmatch(old.name):
                 old.unlink()
         shutil.rmtree(out / CLONE, ignore_errors=True)
-        if approved:
+        if there:
             for number, patch in patches.items():
                 done.patches[number] = patch.replace(out / patch.name)
             clone.replace(out / CLONE)
-        write_solved(approved, out)
+        write_solved(there, out)
     return done
+
+
+def require_commit(proposal: Mapping[str, Any], repository: Path | None = None) -> None:
+    """Raises BenchmarkError where the commit that a proposal is for is not in its repository, or in the one named."""
+    place = repository or Path(proposal["repository"])
+    if not place.is_dir() or not has_commit(place, proposal["base"]):
+        raise BenchmarkError(
+            f"{place} has no commit {proposal['base'][:12]} any more, which proposal {proposal['id']} is for: name a "
+            "clone that has it with --repo"
+        )
 
 
 def require_applies(repository: Path, base: str, diff: str) -> None:
@@ -108,16 +127,12 @@ def _alone(folder: Path) -> dict[str, str]:
     return {**_AUTHOR, **UNCONFIGURED, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
 
 
-def _clone(approved: Sequence[Mapping[str, Any]], place: Path, repository: Path, alone: Mapping[str, str]) -> Path:
-    for each in approved:
-        if not repository.is_dir() or not has_commit(repository, each["base"]):
-            raise BenchmarkError(
-                f"{repository} has no commit {each['base'][:12]} any more, which proposal {each['id']} is for: name a "
-                "clone that has it with --repo"
-            )
+def _clone(repository: Path, place: Path, alone: Mapping[str, str]) -> Path:
     # Objects are copied: a hard link would let a later git touch the user's.
     how = ("--quiet", "--no-hardlinks", "--no-checkout", "--template=")
     git(place.parent, "clone", *how, str(repository), place.name, variables=alone)
+    # Somebody who pushes from it by hand means the forge, and not the repository.
+    git(place, "remote", "remove", "origin", variables=alone)
     return place
 
 
