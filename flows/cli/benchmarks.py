@@ -342,7 +342,9 @@ def init_task(
     test: Annotated[str, typer.Option(help="The test command. Default: pytest on the files that changed.")] = "",
     setup: Annotated[
         list[str] | None,
-        typer.Option(help="Command that sets it up; several times for several. Default: pip install -e ."),
+        typer.Option(
+            help="Command that sets it up; several times for several. Default: pip install -e . and what its tests need."
+        ),
     ] = None,
     require: Annotated[
         list[str] | None, typer.Option(help="What pip has to install; may be given several times.")
