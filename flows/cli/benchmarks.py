@@ -343,7 +343,8 @@ def init_task(
     setup: Annotated[
         list[str] | None,
         typer.Option(
-            help="Command that sets it up; several times for several. Default: pip install -e . and what its tests need."
+            help="Command that sets it up; several times for several. "
+            "Default: pip install -e . and what its tests need."
         ),
     ] = None,
     require: Annotated[

@@ -51,7 +51,8 @@ def fix(
     setup: Annotated[
         list[str] | None,
         typer.Option(
-            help="Command that sets it up; several times for several. Default: pip install -e . and what its tests need; '' for none."
+            help="Command that sets it up; several times for several. "
+            "Default: pip install -e . and what its tests need; '' for none."
         ),
     ] = None,
     require: Annotated[
