@@ -356,14 +356,16 @@ def test_a_comment_is_as_long_as_a_forge_takes_it_and_not_there_without_news(des
     assert not write_comment("shop", [], {}, tmp_path).exists()  # the old one goes
 
 
-def test_where_the_repository_is_by_now(desk: Desk, tmp_path: Path) -> None:
+def test_where_the_repository_is_by_now(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     number = desk.propose(FIX)
     desk.decide(number, "approved")
     moved = desk.shop.rename(tmp_path / "moved")
     with pytest.raises(BenchmarkError, match="name a clone that has it with --repo"):
         desk.publish()
-    done = publish(queries.proposals(desk.engine), desk.out, moved)
-    assert list(done.patches) == [number] and not done.conflicts
+    monkeypatch.chdir(moved)
+    for place, out in ((moved, desk.out), (Path(), Path("../fixes"))):
+        done = publish(queries.proposals(desk.engine), out, place)
+        assert list(done.patches) == [number] and not done.conflicts and list(out.glob("*.patch"))
 
 
 def test_solved_problems_are_tasks_with_a_known_fix(desk: Desk) -> None:
