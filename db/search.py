@@ -30,8 +30,8 @@ STEP = "step"
 """A step that the episode has, and that is opened."""
 FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT, STEP)
 HELP = (
-    f'Words that must all hold, such as entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
-    f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus turns a word around, commas separate "
+    f'Only episodes that match all of these terms: entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
+    f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus negates a term, commas separate "
     "alternatives."
 )
 _VALUE = r'"[^"]*"|[^\s",]+'

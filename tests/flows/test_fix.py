@@ -104,7 +104,7 @@ def test_an_output_inside_of_the_repository(stackrank: CommandLine, tmp_path: Pa
         result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
         assert result.status == 2 and "is not written to" in result.sentence()
     local = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "o"), "--sandbox", "local")
-    assert local.status == 2 and "tests could write to your files" in local.sentence()
+    assert local.status == 2 and "tests could change your files" in local.sentence()
     assert git(shop, "status", "--porcelain") == ""
 
 
@@ -135,7 +135,7 @@ def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine
     found = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
     (unread,) = found.json()["set_aside"]["unread"]
     assert "tests/test_frozen.py" in unread and "freezing" in unread
-    assert "nothing is known of the tests in 1 files" in found.err and "--require" in found.err
+    assert "the tests in 1 files did not run" in found.err and "--require" in found.err
 
 
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
@@ -414,7 +414,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     assert late.status == 2 and "has been decided" in late.sentence()
     whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
     nothing = played("fix", str(whole), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX)
-    assert nothing.status == 0 and "Nothing is open" in nothing.out
+    assert nothing.status == 0 and "There are no problems" in nothing.out
 
 
 def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
@@ -452,7 +452,7 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed yet" in stopped.err
     assert tree(shop) == before and not (out / "comment.md").exists()
     stopped = stackrank(*flags)
-    assert stopped.status == 130 and "goes on with what this command had come to" in stopped.err
+    assert stopped.status == 130 and "continuing the interrupted command" in stopped.err
     again = stackrank(*flags)
     assert again.status == 0 and "total: nobody mends it" in again.out
     assert calls == ["suite", "play", *["7 tasks.yaml", "play"] * 2] and found == [([problem], 7)] * 2
@@ -502,7 +502,7 @@ def test_ctrl_c_and_the_same_command_again(
         command = [sys.executable, "-m", "stackrank.flows.cli.main", *flags]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
         _, err = process.communicate(timeout=600)
-        assert process.returncode == 130 and "the same command goes on with it" in err
+        assert process.returncode == 130 and "repeat the command to continue" in err
         first = next(iter(asked))
         assert asked[first] == 2
         document = played(*flags).json()

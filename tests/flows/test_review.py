@@ -399,7 +399,7 @@ def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
         result = stackrank("review", *arguments)
         assert result.status == 2 and words in result.sentence()
     assert stackrank("review", "--list", "--json").json() == {"proposals": [], "acceptance": []}
-    assert "Nothing is proposed" in stackrank("review", "--stats").out
+    assert "There are no proposals" in stackrank("review", "--stats").out
 
 
 @pytest.mark.parametrize(
