@@ -167,7 +167,7 @@ def fix(
         suite = run_suite(project, backend, times=repeat)
         if suite.unread:
             say(
-                f"{project.name}: nothing is known of the tests in {len(suite.unread)} files, which cannot be imported "
+                f"{project.name}: nothing is known of the tests in files that cannot be imported "
                 f"({some(suite.unread)}): give them what they need with --require or --setup"
             )
         if changed:
