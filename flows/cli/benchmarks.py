@@ -341,14 +341,10 @@ def init_task(
     test: Annotated[str, typer.Option(help="The test command. Default: pytest on the changed test files.")] = "",
     setup: Annotated[
         list[str] | None,
-<<<<<<< HEAD
-        typer.Option(help="Command that installs the project. Repeat for several. Default: pip install -e ."),
-=======
         typer.Option(
-            help="Command that sets it up; several times for several. "
+            help="Command that installs the project. Repeat for several. "
             "Default: pip install -e . and what its tests need."
         ),
->>>>>>> origin/main
     ] = None,
     require: Annotated[
         list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
