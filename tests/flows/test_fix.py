@@ -455,7 +455,7 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     monkeypatch.setattr(runs_module, "played", interrupted)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
-    assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed yet" in stopped.err
+    assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
     assert tree(shop) == before and not (out / "comment.md").exists()
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "continuing the interrupted command" in stopped.err

@@ -393,7 +393,7 @@ def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
     for arguments, words in (
         (("--approve",), "name the proposal"),
         (("1", "--approve"), "There is no proposal 1"),
-        (("1", "--approve", "--reject"), "exclude each other"),
+        (("1", "--approve", "--reject"), "cannot be combined"),
         (("1", "--pull-request", "o/n"), "--push"),
     ):
         result = stackrank("review", *arguments)
