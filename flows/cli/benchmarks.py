@@ -341,7 +341,10 @@ def init_task(
     test: Annotated[str, typer.Option(help="The test command. Default: pytest on the changed test files.")] = "",
     setup: Annotated[
         list[str] | None,
-        typer.Option(help="Command that installs the project. Repeat for several. Default: pip install -e ."),
+        typer.Option(
+            help="Command that installs the project. Repeat for several. "
+            "Default: pip install -e . and what its tests need."
+        ),
     ] = None,
     require: Annotated[
         list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")

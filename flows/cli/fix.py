@@ -52,7 +52,8 @@ def fix(
     setup: Annotated[
         list[str] | None,
         typer.Option(
-            help="Command that installs the project. Repeat for several. Default: pip install -e . ; '' for none."
+            help="Command that installs the project. Repeat for several. "
+            "Default: pip install -e . and what its tests need; '' for none."
         ),
     ] = None,
     require: Annotated[
@@ -167,7 +168,7 @@ def fix(
         suite = run_suite(project, backend, times=repeat)
         if suite.unread:
             say(
-                f"{project.name}: the tests in {len(suite.unread)} files did not run, because these cannot be imported "
+                f"{project.name}: the tests in files that cannot be imported did not run "
                 f"({some(suite.unread)}): install what they need with --require or --setup"
             )
         if changed:

@@ -51,9 +51,8 @@ def label(
         Labels(engine).put(
             Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
         )
-        say(
-            f"{person} {'withdrew' if take_back else 'added'} the label {word} {'from' if take_back else 'to'} {task or f'episode {episode}'}"
-        )
+        done = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
+        say(f"{person} {done} {task or f'episode {episode}'}")
     found = queries.labels(engine)
     if as_json:
         print_json(found)

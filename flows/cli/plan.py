@@ -25,7 +25,7 @@ def plan(
     model: Annotated[list[str] | None, typer.Option(help="As for `stackrank run`.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how small a difference a run can detect, and the tasks, attempts, dollars and hours to detect a given one."""
+    """Show what difference a run can detect, and the tasks, attempts, dollars and hours to detect a given one."""
     from stackrank.db.engine import connect
     from stackrank.flows.runs.plan import plan as make_plan
     from stackrank.flows.runs.spec import read_spec

@@ -248,7 +248,7 @@ def rescore(
     sandbox: Annotated[str | None, typer.Option(help="docker, bubblewrap or local. Default: the run's.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Score the stored changes of a run again, with the current scorer and tests. Leaderboards keep the old verdicts."""
+    """Score a run's stored changes again, with the current scorer and tests. Leaderboards keep the old verdicts."""
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
     from stackrank.flows.runs.rescore import rescore as score_again

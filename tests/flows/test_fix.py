@@ -134,8 +134,9 @@ def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
     found = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
     (unread,) = found.json()["set_aside"]["unread"]
+    assert found.json()["suite"]["unread"] == 1
     assert "tests/test_frozen.py" in unread and "freezing" in unread
-    assert "the tests in 1 files did not run" in found.err and "--require" in found.err
+    assert "the tests in files that cannot be imported did not run" in found.err and "--require" in found.err
 
 
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
@@ -406,7 +407,12 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
         fixed = run_suite(open_project(clean, Wishes()), usable("bubblewrap"), times=2)
         assert set(row["tests"]) <= fixed.passing and len(fixed.failing) == 3 - len(row["tests"])
     project = open_project(out / "clone", Wishes())  # the branch, with both
-    assert run_suite(project, usable("bubblewrap"), times=2).counts == {"passed": 5, "failed": 0, "flaky": 0}
+    assert run_suite(project, usable("bubblewrap"), times=2).counts == {
+        "passed": 5,
+        "failed": 0,
+        "flaky": 0,
+        "unread": 0,
+    }
     assert tree(shop) == before and "Proposal 1" in (out / "comment.md").read_text()
     solved = played("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True] * len(document["problems"])

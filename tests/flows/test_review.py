@@ -301,7 +301,7 @@ def test_who_decides_about_one_of_several_changes_decides_about_all(desk: Desk, 
     assert [rows[each]["status"] for each in (first, same, part, more)] == ["approved", "covered", "covered", "open"]
     assert next(iter(rows)) == more and rows[same]["covered_by"] == first
     assert "Covers 2 problems: a, b" in stackrank("review", str(first)).out
-    assert f"Proposal {first}, which is approved, mends all" in stackrank("review", str(same)).out
+    assert f"Proposal {first}, which is approved, fixes everything" in stackrank("review", str(same)).out
     desk.decide(same, "rejected", "Another way.")  # for what is learnt from it
     assert queries.proposal(desk.engine, same)["status"] == "rejected"
 
