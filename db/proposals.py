@@ -83,18 +83,18 @@ class Proposals(Transactions):
             # Whoever replaces it meanwhile waits until this is over, or this for that.
             columns = (_P.run_id, _P.digest, _P.replaced_by, _P.title, _P.tests, _P.evidence)
             query = select(*columns).where(_P.id == number).with_for_update()
-            found = connection.execute(query).one_or_none()
+            found = connection.execute(query).mappings().one_or_none()
             if found is None:
                 raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
-            if found.replaced_by is not None and kind is not DecisionKind.COMMENT:
+            if found["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
                 raise DecisionRefused(
-                    f"proposal {number} was replaced by proposal {found.replaced_by}: look at that one"
+                    f"proposal {number} was replaced by proposal {found['replaced_by']}: look at that one"
                 )
-            if found.digest != digest:
+            if found["digest"] != digest:
                 raise DecisionRefused(f"proposal {number} is another change than the one looked at: look at it again")
-            row = {"run_id": found.run_id, "proposal_id": number, "digest": digest, "kind": str(kind)}
+            row = {"run_id": found["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
             row |= {"reason": words, "person": storable_text(person), "created_at": now()}
-            row["seal"] = seal_of(row, shown_of(found._asdict()))
+            row["seal"] = seal_of(row, shown_of(dict(found)))
             return new_id(connection.execute(insert(DECISION).values(row)))
 
         try:

@@ -30,8 +30,8 @@ STEP = "step"
 """A step that the episode has, and that is opened."""
 FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT, STEP)
 HELP = (
-    f'Words that must all hold, such as entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
-    f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus turns a word around, commas separate "
+    f'Only episodes that match all of these terms: entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
+    f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus negates a term, commas separate "
     "alternatives."
 )
 _VALUE = r'"[^"]*"|[^\s",]+'
@@ -101,7 +101,7 @@ def _word(found: re.Match[str]) -> Word:
 def _check_numbers(word: str, field: str, values: Collection[str]) -> None:
     for value in values:
         if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value):
-            raise UsageError(f"{_shown(word)}: {value!r} is no number; write, for instance, {field}>20.")
+            raise UsageError(f"{_shown(word)}: {value!r} is not a number; write, for instance, {field}>20.")
 
 
 def _check_known(word: str, values: Collection[str], known: Collection[str]) -> None:

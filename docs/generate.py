@@ -46,7 +46,7 @@ TASKS_FILE = """\
 # `tasks.yaml`
 
 {note}
-This file describes bugs of your own, in YAML or JSON. The guide [Bugs of your own](../guide/own-bugs.md) shows how to
+This file describes your own bugs, in YAML or JSON. The guide [Your own bugs](../guide/own-bugs.md) shows how to
 write and prove one. A field that is not in these tables is an error, which names the line. A task with an error is left
 out, and the others are played.
 

@@ -133,7 +133,11 @@ class Referee:
         """Take one step. Raises SandboxError, ReplayDiffers."""
         self._malformed = 0
         before = self.steps[-1]
-        observation, _, _, _, _ = self._env.step(decision.action)
+        # What is recorded is what is done, or it could not be done again.
+        action = decision.action
+        action = Action(self._as_stored(action.tool), self._as_stored(action.arguments))
+        decision = replace(decision, action=action)
+        observation, _, _, _, _ = self._env.step(action)
         same = before.action == decision.action and before.observation.text == observation.text
         self._repeats = self._repeats + 1 if same else 0
         self._take(decision, observation)

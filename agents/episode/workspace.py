@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
+from stackrank.env.actions import Observation
 from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.listdir import marked
@@ -45,3 +47,11 @@ def failing_file(task: Task, first: State) -> str:
     content = task.files.get(min(files, default=""), b"")
     code = decode(content).strip()
     return f"{min(files)}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
+
+
+def with_workspace(task: Task, first: Observation) -> Observation:
+    """The first observation with both below it, for whoever has no prompt of their own to put them into."""
+    files = "\n".join(("Files of the workspace:", *listing(task)))
+    whole = failing_file(task, first.state)
+    parts = [first.text, files, f"The whole of {whole}" if whole else ""]
+    return replace(first, text="\n\n".join(part for part in parts if part))

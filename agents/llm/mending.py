@@ -48,6 +48,10 @@ def mended(call: Call, tools: Sequence[Described]) -> tuple[Action, str]:
             )
         arguments = {name: value for name, value in arguments.items() if name in known}
         notes.append(f"no {', '.join(more)[:SHOWN]}, which {tool.name} does not take")
+    for name, value in arguments.items():
+        if _is_text(known.get(name)) and value and isinstance(value, list) and all(isinstance(e, str) for e in value):
+            arguments = {**arguments, name: "\n".join(value)}
+            notes.append(f"{name} as lines")
     return Action(tool.name, arguments), f"[Your call was taken with {' and '.join(notes)}.]" if notes else ""
 
 
@@ -78,6 +82,10 @@ def _value(text: str) -> Any:
     except ValueError:
         return text
     return value if value is None or isinstance(value, int | float) else text
+
+
+def _is_text(described: Any) -> bool:
+    return isinstance(described, dict) and described.get("type") == "string"
 
 
 def _tool(name: str, tools: Sequence[Described]) -> Described:

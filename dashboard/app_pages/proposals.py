@@ -130,8 +130,8 @@ keys({"a": "pr_approve", "r": "pr_reject", "c": "pr_comment", "n": "pr_next"})
 about = f"{shown['repository']} at {shown['base'][:12]}, by {shown['entrant']}, change {shown['digest'][:16]}"
 st.caption(show.escaped(about))
 if shown["covered_by"]:
-    st.info(f"Proposal {shown['covered_by']}, which is approved, mends all that this one is for.")
-show.link(EPISODE_PAGE, "How it came to that, step by step", id=shown["episode_id"])
+    st.info(f"Proposal {shown['covered_by']}, which is approved, fixes everything that this one fixes.")
+show.link(EPISODE_PAGE, "The episode, step by step", id=shown["episode_id"])
 details(shown)
 
 st.subheader("Queue")

@@ -64,7 +64,7 @@ class Calls:
     """Shows what calls of a function got, gave back and changed."""
 
     name = "calls"
-    version = "1"
+    version = "2"
     runs_program = True
     description = (
         "Run a test and show the calls of a function: arguments, result or exception, and what the call changed in "

@@ -61,7 +61,7 @@ class Snapshot:
     """Shows a failure and what led to it."""
 
     name = "snapshot"
-    version = "1"
+    version = "2"
     runs_program = True
     description = (
         "Run a test into its first failing assertion or exception and show all frames with their local variables; or "

@@ -71,7 +71,7 @@ class Terminal:
     """Types into the terminal and shows what came of it."""
 
     name = "terminal"
-    version = "3"
+    version = "4"
     description = (
         "Type into a terminal that stays open: bash in the workspace, which keeps its directory, variables and running "
         "programs. Programs that ask questions or read standard input can be answered, and debuggers of any language "
@@ -154,7 +154,7 @@ def _text(step: Step, typed: list[str], timeout_s: float, task: Task, most: int)
 def _standing(step: Step, timeout_s: float, task: Task) -> str:
     """What the terminal does now, where the text does not show it."""
     program = step.last["program"]
-    waits = f"[{program} waits for input]" if program else ""
+    waits = f"[{program} waits for input]" if program and step.last["event"] == "input" else ""
     if step.event == "time":
         who = program or "the shell"
         return f"[{who} was still running after {timeout_s:g} s and goes on: wait again, press ctrl-c, or restart]"
@@ -163,7 +163,9 @@ def _standing(step: Step, timeout_s: float, task: Task) -> str:
     if step.event == "idle":
         return "\n".join(filter(None, ("[the pattern has not come, and nothing runs that could print it]", waits)))
     if step.event == "flood":
-        return "[the pattern was not in the first megabyte of the output, which goes on]"
+        rests = step.last["event"] in ("input", "prompt")
+        goes_on = "" if rests else ", which goes on"
+        return "\n".join(filter(None, (f"[the pattern was not in the first megabyte of the output{goes_on}]", waits)))
     if step.event == "hard":
         return "[looking for this pattern takes too long: write a simpler one]"
     if step.last["event"] == "input":

@@ -84,7 +84,7 @@ class Trace:
     """Logs values each time a place is reached."""
 
     name = "trace"
-    version = "1"
+    version = "2"
     runs_program = True
     description = (
         "Run a test and log values each time a place in the program is reached, without pausing. A line is logged "

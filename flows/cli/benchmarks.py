@@ -91,7 +91,7 @@ def tasks(
     for note in found.notes if isinstance(found, TaskByTask) else ():
         tell(f"note: {note}")
     if any(row["measured"] is None for row in rows):
-        tell("How hard a task is is measured when it is validated: stackrank validate; docs/guide/difficulty.md")
+        tell("`stackrank validate` measures how difficult a task is: see docs/guide/difficulty.md")
 
 
 def _difficulty(measured: dict[str, Any]) -> dict[str, Any]:
@@ -112,23 +112,23 @@ def validate(
     environments: Environments = None,
     night: Night = "",
     tasks: Annotated[str, typer.Option(help="Only these tasks, separated by commas.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many tasks, evenly from all.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often in a row each task has to prove itself.")] = 5,
-    workers: Annotated[int | None, typer.Option(min=1, help="Tasks at the same time.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most tasks, taken evenly from the list.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How many times in a row each task is checked.")] = 5,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of concurrent tasks.")] = None,
     sandbox: Sandbox = None,
-    again: Annotated[bool, typer.Option("--again", help="Try tasks again that were tried before.")] = False,
-    record: Annotated[bool, typer.Option("--record", help="Write the tests that have to pass into the tasks.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also check tasks that were checked before.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Write into the tasks which tests have to pass.")] = False,
     attack: Annotated[
-        bool, typer.Option("--attack", help="Seek wrong changes that pass, instead: are the tests strong enough?")
+        bool, typer.Option("--attack", help="Instead, look for wrong changes that pass, to find weak tests.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Chooses which changes --attack tries.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed that selects the changes that --attack tries.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Prove that every task fails as given and passes with its fix.
 
-    With --attack: mistakes in the fix, parts of it, special cases and the like are tried against each task's tests. One
-    that passes and is seen to behave otherwise than the fix, on inputs like those of the tests, is a wrong change; its
-    task is marked with it. What passes and shows no difference is counted as undecided.
+    With --attack: try mistakes in the fix, parts of it, special cases and the like against each task's tests. A change
+    that passes is wrong if it behaves differently from the fix on inputs similar to those of the tests; its task is
+    then marked as weak. A change that passes and shows no difference counts as undecided.
     """
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
@@ -216,38 +216,37 @@ def _attack(
             tell(wrong.diff)
     tried, undecided = (found.document()[name] for name in ("candidates", "undecided"))
     tell(f"{found.weak} of {found.audited} tasks of {benchmark} let a wrong change through.")
-    tell(f"{tried} changes were tried; {undecided} pass and show no difference from the fix.")
+    tell(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")
 
 
 @app.command()
 def inject(
     path: Annotated[Path, typer.Argument(help="Folder of a Python project with tests.")],
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many bugs.")] = 50,
-    seed: Annotated[int, typer.Option(help="Seed that chooses among the possible bugs.")] = 0,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of bugs.")] = 50,
+    seed: Annotated[int, typer.Option(help="Seed that selects from the possible bugs.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder to write. Default: PROJECT-bugs.")] = None,
-    test: Annotated[str | None, typer.Option(help="Its test command. Default: python -m pytest -q.")] = None,
+    test: Annotated[str | None, typer.Option(help="The project's test command. Default: python -m pytest -q.")] = None,
     requirements: Annotated[
         list[str] | None,
-        typer.Option("--require", "--requirements", help="What pip has to install; several with commas."),
+        typer.Option("--require", "--requirements", help="Requirements that pip installs, separated by commas."),
     ] = None,
     setup: Annotated[
         list[str] | None,
-        typer.Option(help="Command that sets it up, such as pip install -e . ; several times for several."),
+        typer.Option(help="Command that installs the project, such as pip install -e . Repeat for several."),
     ] = None,
     python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds a task's tests may take.")] = 60,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for a task's tests, in seconds.")] = 60,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Only bugs whose fault is far from the failure, as is measured.")
+        bool, typer.Option("--deep", help="Only bugs whose fault is measurably far from the failure.")
     ] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Bugs tried at the same time.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of bugs tried concurrently.")] = None,
     sandbox: Sandbox = None,
     as_json: Json = False,
 ) -> None:
-    """Make a benchmark of bugs planted in a project, each one noticed by its tests.
+    """Create a benchmark by planting bugs in a project; its tests detect each of them.
 
-    With --deep: mistakes with state, copies, keys, order and the like, of which those are kept whose fault the
-    traceback of the failing test neither shows nor names the file of, and that the tests rank below the first 20
-    lines.
+    With --deep: plant mistakes with state, copies, keys, order and the like. Keep only faults that the traceback of the
+    failing test neither leads to nor names the file of, and that the tests rank below the first 20 lines.
     """
     import os
     import re
@@ -293,28 +292,28 @@ def inject(
         document = {"tasks": found, "file": str(file), "source": str(made.folder / SOURCE), "wanted": count}
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
-    fewer = f" ({count} were wanted, but the tests notice no more of those that could be made)" if found < count else ""
+    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if found < count else ""
     tell(f"{file}: {found} bugs{fewer}")
     tell(", ".join(f"{number} {each}" for each, number in (*kinds.most_common(), *difficulties.most_common())))
     for why, number in rejected.most_common():
         tell(f"rejected: {number}: {why}")
-    tell(f"Prove them: stackrank validate repo --path {made.folder}")
+    tell(f"Validate them: stackrank validate repo --path {made.folder}")
 
 
 @app.command("export-tasks")
 def export_tasks(
     benchmark: BenchmarkName,
-    out: Annotated[Path, typer.Option(help="Folder to write: a new one.")],
-    format: Annotated[str, typer.Option(help="harbor: a task directory of Harbor for each.")] = "harbor",
+    out: Annotated[Path, typer.Option(help="A new folder for the tasks.")],
+    format: Annotated[str, typer.Option(help="harbor: one Harbor task directory per task.")] = "harbor",
     path: DataPath = None,
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
     tasks: Annotated[str, typer.Option(help="Only these tasks, separated by commas.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many tasks, evenly from all.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most tasks, taken evenly from the list.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Write the tasks of a benchmark for harnesses of others; --benchmark harbor --path OUT plays them here again."""
+    """Write the tasks of a benchmark for other harnesses. To play them here, use --benchmark harbor --path OUT."""
     from stackrank.env.benchmarks.base import BenchmarkError, Source
     from stackrank.env.benchmarks.harbor_write import write_tasks
     from stackrank.env.benchmarks.registry import load_benchmark, select
@@ -337,29 +336,31 @@ def export_tasks(
 @app.command("init-task")
 def init_task(
     repo: Annotated[str, typer.Argument(help="A git repository: a path or a URL.")],
-    commit: Annotated[str, typer.Argument(help="The commit that fixed the bug, with a test.")],
-    out: Annotated[Path, typer.Option(help="Folder that gets tasks.yaml and the patches; one that is there grows.")],
-    test: Annotated[str, typer.Option(help="The test command. Default: pytest on the files that changed.")] = "",
+    commit: Annotated[str, typer.Argument(help="The commit that fixed the bug and added a test.")],
+    out: Annotated[Path, typer.Option(help="Folder for tasks.yaml and the patches; an existing one is extended.")],
+    test: Annotated[str, typer.Option(help="The test command. Default: pytest on the changed test files.")] = "",
     setup: Annotated[
         list[str] | None,
         typer.Option(
-            help="Command that sets it up; several times for several. "
+            help="Command that installs the project. Repeat for several. "
             "Default: pip install -e . and what its tests need."
         ),
     ] = None,
     require: Annotated[
-        list[str] | None, typer.Option(help="What pip has to install; may be given several times.")
+        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
     ] = None,
     python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
     subdir: Annotated[str, typer.Option(help="The folder of the repository that is the workspace.")] = ".",
-    statement: Annotated[str, typer.Option(help="What is wrong, as agents are told.")] = "",
-    hidden_tests: Annotated[bool, typer.Option("--hidden-tests", help="Keep the tests for the verdict.")] = False,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds the tests may take.")] = 300,
-    id: Annotated[str, typer.Option(help="The task's name. Default: the repository's and the commit's.")] = "",
+    statement: Annotated[str, typer.Option(help="Description of the bug that agents get.")] = "",
+    hidden_tests: Annotated[
+        bool, typer.Option("--hidden-tests", help="Withhold the tests from agents, and use them for the verdict.")
+    ] = False,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for the tests, in seconds.")] = 300,
+    id: Annotated[str, typer.Option(help="Name of the task. Default: from the repository and the commit.")] = "",
     sandbox: Annotated[str | None, typer.Option(help="docker or bubblewrap.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a task of a commit that fixed a bug: finds the tests that it makes pass, and proves the task."""
+    """Create a task from a commit that fixed a bug: find the tests that it makes pass, and validate the task."""
     from stackrank.env.benchmarks.from_commit import TASKS, TaskOptions
     from stackrank.env.benchmarks.new_task import make_task
     from stackrank.env.sandbox.registry import chosen_backend

@@ -1,4 +1,4 @@
-"""Commands that put entrants beside each other: leaderboard, compare, failure-points. Each says what it is about."""
+"""Commands that compare entrants: leaderboard, compare, failure-points. Each of them states its scope."""
 
 from __future__ import annotations
 
@@ -26,25 +26,28 @@ if TYPE_CHECKING:
     from stackrank.db.rows import Abilities, Scoped
 
 app = typer.Typer()
-OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever became of it.")]
+OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
 OnlyBenchmark = Annotated[str | None, typer.Option("--benchmark", help="Only runs of this benchmark.")]
 Series = Annotated[
     str | None,
-    typer.Option("--series", "--name", help="Only runs of this leaderboard, schedule or name."),
+    typer.Option("--series", "--name", help="Only runs of the leaderboard, the schedule or the run name."),
 ]
 Conditions = Annotated[
-    str | None, typer.Option("--conditions", help="Only runs under the conditions whose digest begins so.")
+    str | None, typer.Option("--conditions", help="Only runs whose conditions have a digest with this beginning.")
 ]
 OnlyTags = Annotated[list[str] | None, typer.Option("--tag", help="Only runs with this tag.")]
 FinishedOnly = Annotated[
-    bool, typer.Option("--finished-only/--all", help="Leave out runs that go on, were cancelled or failed.")
+    bool,
+    typer.Option(
+        "--finished-only/--all", help="Whether to leave out runs that are in progress, were cancelled or failed."
+    ),
 ]
 
 ErrorsOption = Annotated[
-    ErrorsAre, typer.Option("--errors", help="Leave errors out of rates, or count them as failures.")
+    ErrorsAre, typer.Option("--errors", help="Whether rates leave out errors or count them as failures.")
 ]
 WithoutDisputed = Annotated[
-    bool, typer.Option("--without-disputed", help="Leave out tasks that people dispute: `stackrank label`.")
+    bool, typer.Option("--without-disputed", help="Leave out tasks that people dispute with `stackrank label`.")
 ]
 
 
@@ -58,13 +61,13 @@ def leaderboard(
     finished_only: FinishedOnly = True,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
     without_disputed: WithoutDisputed = False,
-    reliability: Annotated[bool, typer.Option("--reliability", help="pass@k and all-k instead of ranks.")] = False,
+    reliability: Annotated[bool, typer.Option("--reliability", help="Show pass@k and all-k instead of ranks.")] = False,
     abilities: Annotated[
-        bool, typer.Option("--abilities", help="Abilities, from a model that also gives each task a difficulty.")
+        bool, typer.Option("--abilities", help="Show abilities, from a model that also gives each task a difficulty.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Rank entrants, with 95% intervals, and say what the board is about."""
+    """Rank entrants, with 95% intervals."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
@@ -100,14 +103,14 @@ def leaderboard(
 
 @app.command()
 def nights(
-    fixed: Annotated[str, typer.Option(help="The benchmark whose tasks are known.")] = "deep",
+    fixed: Annotated[str, typer.Option(help="The benchmark to compare with, whose tasks are published.")] = "deep",
     series: Series = None,
     conditions: Conditions = None,
     tag: OnlyTags = None,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
     as_json: Json = False,
 ) -> None:
-    """One leaderboard of all nights of fresh, and the gap to tasks that may be known: new rate less fixed rate."""
+    """Rank entrants over all nights of fresh, and compare with published tasks. The gap is new minus fixed rate."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
@@ -215,10 +218,8 @@ def _with_interval(row: Mapping[str, Any], value: str, ends: str) -> str:
 
 @app.command()
 def compare(
-    one: Annotated[str, typer.Argument(help="An entrant, as the leaderboard names it.")],
-    other: Annotated[
-        str | None, typer.Argument(help="Another entrant; with --baseline the same one where none is named.")
-    ] = None,
+    one: Annotated[str, typer.Argument(help="An entrant, named as on the leaderboard.")],
+    other: Annotated[str | None, typer.Argument(help="Another entrant. Default with --baseline: the same one.")] = None,
     run: OnlyRun = None,
     benchmark: OnlyBenchmark = None,
     series: Series = None,
@@ -228,15 +229,17 @@ def compare(
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
     without_disputed: WithoutDisputed = False,
     max_drop: Annotated[
-        float | None, typer.Option(min=0, max=1, help="How much worse it may be: 0.03 is 3 points. Makes it a gate.")
+        float | None, typer.Option(min=0, max=1, help="Act as a gate: the largest allowed drop; 0.03 is 3 points.")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="ONE is taken from this run, for gates over time.")] = None,
-    report: Annotated[Path | None, typer.Option("--junit", help="Write the gate's answer as JUnit XML.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="With --max-drop: take ONE from this earlier run.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--junit", help="With --max-drop: write the answer as JUnit XML.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two entrants on the tasks both played.
+    """Compare two entrants on the tasks that both played.
 
-    With --max-drop it is a gate for OTHER, measured by ONE. Exit status 0: not worse; 1: worse; 3: not known yet.
+    With --max-drop: is OTHER worse than ONE? Exit status 0: not worse; 1: worse; 3: not known yet.
     """
     from stackrank.db import queries
     from stackrank.db.engine import connect
@@ -247,7 +250,9 @@ def compare(
         from stackrank.flows.runs.gate import STATUS, junit, markdown_line
 
         if other is None and baseline is None:
-            raise UsageError("what shall it be compared with? Name another entrant, or a run by --baseline.")
+            raise UsageError(
+                "there is nothing to compare with: name another entrant, or an earlier run with --baseline"
+            )
         judged = queries.gate(engine, one, other or one, max_drop, scope, baseline=baseline or "")
         about = queries.scope_of(
             engine, scope if judged["run"] is None else queries.Scope(run=judged["run"], errors=errors)
@@ -263,7 +268,7 @@ def compare(
                 say(f"warning: {judged['warning']}")
         raise typer.Exit(STATUS[GateOutcome(judged["outcome"])])
     if other is None or baseline is not None or report is not None:
-        raise UsageError("--baseline and --junit belong to --max-drop" if other else "name another entrant")
+        raise UsageError("--baseline and --junit need --max-drop" if other else "name the entrant to compare with")
     document = queries.compare(engine, one, other, scope)
     both = (document["first"]["entrant_id"], document["second"]["entrant_id"])
     about = queries.scope_of(engine, scope, entrants=both)
@@ -284,7 +289,7 @@ def compare(
 @app.command("tool-sets")
 def tool_sets(
     base: Annotated[
-        str, typer.Option(help="Tool set that the others are compared with. Default: the nearest without a debugger.")
+        str, typer.Option(help="Tool set to compare the others with. Default: the most similar one without a debugger.")
     ] = "",
     model: Annotated[list[str] | None, typer.Option(help="Only entrants with this model.")] = None,
     run: OnlyRun = None,
@@ -297,7 +302,7 @@ def tool_sets(
     without_disputed: WithoutDisputed = False,
     as_json: Json = False,
 ) -> None:
-    """Say what tools are worth: the tool sets of each agent and model, paired by task, with cost."""
+    """Show what tools are worth: compare the tool sets of each agent and model, paired by task, with costs."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
@@ -344,7 +349,7 @@ def failure_points(
     without_disputed: WithoutDisputed = False,
     as_json: Json = False,
 ) -> None:
-    """Count where the unresolved episodes of each entrant went wrong."""
+    """Count the failure points of each entrant's unresolved episodes."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 

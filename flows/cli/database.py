@@ -1,4 +1,4 @@
-"""`stackrank db`: what a team's database needs now and then."""
+"""`stackrank db`: maintenance of the database."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from stackrank.db.rows import RunListed
 
-app = typer.Typer(help="The database of results: its schema, its size, moving it.", no_args_is_help=True)
+app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
 
 
 @app.command()
 def info(as_json: Json = False) -> None:
-    """Say where the database is, which schema it has, and how much is in it."""
+    """Show where the database is, which schema it has, and how much it contains."""
     from stackrank.db.copy import counts, server_and_size
     from stackrank.db.engine import HEAD, connect, default_url, revision_of
 
@@ -37,7 +37,7 @@ def info(as_json: Json = False) -> None:
         return
     tell(f"{database} ({server}), {size / 1e6:.1f} MB, schema {schema or 'none'}")
     if schema != HEAD:
-        tell(f"This stackrank works with the schema {HEAD}: `stackrank db upgrade` makes it so.")
+        tell(f"This version of stackrank needs the schema {HEAD}: run `stackrank db upgrade`.")
     tables = [{"table": table, "rows": count} for table, count in rows.items()]
     print_table(tables, {"table": "table", "rows": "rows"}, "It has no tables of stackrank yet.")
 
@@ -61,11 +61,13 @@ def upgrade(as_json: Json = False) -> None:
 
 @app.command()
 def downgrade(
-    schema: Annotated[str, typer.Argument(help="The schema to go back to, such as 0011; `info` says the present one.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do it, and lose what is listed.")] = False,
+    schema: Annotated[
+        str, typer.Argument(help="The schema to go back to, such as 0011; `info` shows the current one.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do it, and lose the listed data.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take the schema back to that of an earlier stackrank, after listing what is lost by it."""
+    """Downgrade the schema for an earlier version of stackrank. Lists first which data will be lost."""
     from stackrank.db.downgrade import downgrade as take_back
     from stackrank.db.downgrade import lost
     from stackrank.db.engine import default_url
@@ -76,13 +78,13 @@ def downgrade(
     if as_json:
         print_json({"database": database, "schema": schema, "lost": gone, "done": yes})
         return
-    tell(f"What goes with the schemas after {schema}:" if not yes else "What went:")
+    tell(f"A downgrade to {schema} loses:" if not yes else "Lost:")
     for each in gone:
         tell(f"  {each}")
     if yes:
-        tell(f"{database} has the schema {schema}. Use the earlier stackrank now: this one would upgrade it again.")
+        tell(f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again.")
     else:
-        tell("Nothing was changed. Copy the database first, end whatever uses it, and call it again with --yes.")
+        tell("Nothing was changed. Back up the database, stop whatever uses it, and repeat the command with --yes.")
 
 
 @app.command()
@@ -105,8 +107,10 @@ def copy(
         tell(f"copied {sum(rows.values())} rows; use them with STACKRANK_DATABASE_URL={masked(target)}")
 
 
-Runs = Annotated[list[str] | None, typer.Argument(help="Runs: an id, a name, `latest`.", metavar="[RUN]...")]
-OlderThan = Annotated[float | None, typer.Option("--older-than", min=0, help="Only runs made so many days ago.")]
+Runs = Annotated[list[str] | None, typer.Argument(help="Runs by number or name, or `latest`.", metavar="[RUN]...")]
+OlderThan = Annotated[
+    float | None, typer.Option("--older-than", min=0, help="Only runs created at least this many days ago.")
+]
 Tag = Annotated[str, typer.Option(help="Only runs with this tag.")]
 
 
@@ -118,7 +122,7 @@ def archive(
     tag: Tag = "",
     as_json: Json = False,
 ) -> None:
-    """Write runs with everything they have into Parquet files, for pandas and R, or before they are pruned."""
+    """Write runs, completely, to Parquet files: for pandas and R, or before you prune them."""
     from stackrank.db.archive import archive as write_archive
     from stackrank.db.engine import connect
     from stackrank.db.errors import DatabaseError
@@ -126,7 +130,7 @@ def archive(
     engine = connect()
     runs = _chosen(engine, run, older_than, tag)
     if not runs:
-        raise DatabaseError("No run that is over is meant: `stackrank runs` lists them.")
+        raise DatabaseError("no finished run matches: `stackrank runs` lists the runs")
     written = write_archive(engine, [each["id"] for each in runs], to)
     if as_json:
         print_json({"folder": str(to), "runs": [each["id"] for each in runs], "rows": written})
@@ -139,10 +143,10 @@ def prune(
     run: Runs = None,
     older_than: OlderThan = None,
     tag: Tag = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete runs that are over, with their episodes, steps, verdicts and notes. Tasks and entrants stay."""
+    """Delete ended runs with their episodes, steps, verdicts and notes. Tasks and entrants stay."""
     from stackrank.db.engine import compact, connect
     from stackrank.db.prune import Pruning, counted
 

@@ -13,7 +13,7 @@ app = typer.Typer()
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Say what is ready on this machine, and what to do about what is not."""
+    """Check what works on this machine, and say how to fix what does not."""
     from stackrank.flows.services.doctor import examine
 
     checks, ready = examine()
@@ -28,7 +28,7 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command()
 def gc(as_json: Json = False) -> None:
-    """Remove what dead workers left."""
+    """Remove sandboxes that dead workers left behind."""
     from stackrank.env.sandbox.registry import reap
 
     removed = reap()

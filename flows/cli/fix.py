@@ -1,4 +1,4 @@
-"""Command that mends: fix, which proposes what a person decides about."""
+"""The command `fix`, which proposes changes for a person to decide about."""
 
 from __future__ import annotations
 
@@ -22,52 +22,53 @@ app = typer.Typer()
 def fix(
     context: typer.Context,
     repo: Annotated[
-        Path, typer.Argument(help="A git repository of a Python project with tests; never written to.")
+        Path, typer.Argument(help="Git repository of a Python project with tests. It is never changed.")
     ] = Path(),
     out: Annotated[Path, typer.Option(help="Folder for tasks, evidence and patches.")] = Path("proposals"),
     issues: Annotated[
-        Path | None, typer.Option(help="Issues too: a text, a folder of texts, or a forge's JSON export.")
+        Path | None,
+        typer.Option(help="Also fix issues: a text file, a folder of text files, or a forge's JSON export."),
     ] = None,
     issues_of: Annotated[
         str,
-        typer.Option(help="OWNER/NAME at the forge: its open issues too; STACKRANK_FORGE_TOKEN is sent where set."),
+        typer.Option(help="Also fix the open issues of OWNER/NAME at the forge. Sends STACKRANK_FORGE_TOKEN if set."),
     ] = "",
     label: Annotated[
-        list[str] | None, typer.Option(help="For --issues-of: only issues with this label; several: with all.")
+        list[str] | None, typer.Option(help="With --issues-of: only issues with this label. Repeat: with all of them.")
     ] = None,
     api: Api = API,
-    agent: Annotated[list[str] | None, typer.Option(help="Agent; may be given several times.")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Model; may be given several times.")] = None,
-    tools: Annotated[list[str] | None, typer.Option(help="Tool set, or tools with commas.")] = None,
-    attempts: Annotated[int, typer.Option(min=1, help="Candidates for each problem and entrant.")] = 1,
+    agent: Annotated[list[str] | None, typer.Option(help="Name of an agent. Repeat for several.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Name of a model. Repeat for several.")] = None,
+    tools: Annotated[list[str] | None, typer.Option(help="A tool set, or tools separated by commas.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Candidates per problem and entrant.")] = 1,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="At most this many problems; failing tests come before issues.")
+        int | None, typer.Option(min=1, help="Fix at most this many problems, failing tests before issues.")
     ] = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Only tests that do not fail at --base: those that this change broke.")
+        bool, typer.Option("--changed", help="Only tests that do not fail at --base, so that this change broke them.")
     ] = False,
-    base: Annotated[str, typer.Option(help="For --changed: the commit or branch to compare with.")] = "HEAD~1",
-    test: Annotated[str, typer.Option(help="Its test command. Default: python -m pytest -q.")] = "",
+    base: Annotated[str, typer.Option(help="With --changed: the commit or branch to compare with.")] = "HEAD~1",
+    test: Annotated[str, typer.Option(help="The project's test command. Default: python -m pytest -q.")] = "",
     setup: Annotated[
         list[str] | None,
         typer.Option(
-            help="Command that sets it up; several times for several. "
+            help="Command that installs the project. Repeat for several. "
             "Default: pip install -e . and what its tests need; '' for none."
         ),
     ] = None,
     require: Annotated[
-        list[str] | None, typer.Option(help="What pip has to install; several times for several.")
+        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
     ] = None,
     python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds its whole suite may take.")] = 300,
-    repeat: Annotated[int, typer.Option(min=2, help="How often the suite runs, to set flaky tests aside.")] = 3,
-    workers: Annotated[int | None, typer.Option(help="Episodes at the same time.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Actions an episode may take.")] = None,
-    budget: Annotated[float | None, typer.Option(help="Dollars the run may cost.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for the whole suite, in seconds.")] = 300,
+    repeat: Annotated[int, typer.Option(min=2, help="How often the suite runs to find flaky tests.")] = 3,
+    workers: Annotated[int | None, typer.Option(help="Number of concurrent episodes.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Most actions in one episode.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Budget in dollars.")] = None,
     sandbox: Sandbox = None,
     as_json: Json = False,
 ) -> None:
-    """Propose fixes for a repository's open problems: its failing tests, and issues. A person decides: `review`."""
+    """Propose fixes for a repository's failing tests and issues. You decide about them with `stackrank review`."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
@@ -94,14 +95,14 @@ def fix(
 
     if sandbox == "local":
         raise UsageError(
-            "fix runs in docker or bubblewrap sandboxes only: in local ones tests could write to your files"
+            "fix works only in docker or bubblewrap sandboxes: in a local one, tests could change your files"
         )
     chosen = None if setup is None else tuple(setup)
     project = open_project(repo, Wishes(test, chosen, tuple(require or ()), python, timeout, repeat))
     require_apart(project, out)
     require_usable(out, project.repository)
     if held := pointers(project):
-        say(f"{project.name}: tests that need {some(held)} fail: their content is in Git LFS, and in no commit")
+        say(f"{project.name}: tests that need {some(held)} fail, because these files are in Git LFS, not in the commit")
     reported = read_issues(issues) if issues else []
     if issues_of:
         reported += issues_from(list_issues(api, issues_of, label or ()), f"{issues_of} at {api}")
@@ -133,7 +134,7 @@ def fix(
 
     def finish(run_id: int, url: str) -> int:
         if url and played(run_id, url, debug):
-            say(f"run {run_id} was interrupted, and nothing of it is proposed yet: the same command goes on with it")
+            say(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
             raise typer.Exit(INTERRUPTED)
         return run_id
 
@@ -146,7 +147,7 @@ def fix(
                 with progress("changes") as show:
                     found = propose(store, project, backend, chosen, run_id, out, times=repeat, show=show)
             except KeyboardInterrupt:
-                say("interrupted, and nothing is proposed yet: the same command goes on with it")
+                say("interrupted before anything was proposed: repeat the command to continue")
                 raise typer.Exit(INTERRUPTED) from None
             started.proposed[run_id] = found
             started.keep(out)
@@ -160,15 +161,15 @@ def fix(
     since = resolve_commit(project.repository, base) if changed else ""
     key = asked(project, repeat, limit, since, reported, wanted, backend.name, engine.url)
     if before := take_up(out, key):
-        say(f"{project.name}: goes on with what this command had come to; without {out / STARTED} it would begin anew")
+        say(f"{project.name}: continuing the interrupted command; delete {out / STARTED} to start over")
         started = before
     else:
         say(f"{project.name}: running its tests {repeat} times")
         suite = run_suite(project, backend, times=repeat)
         if suite.unread:
             say(
-                f"{project.name}: nothing is known of the tests in {len(suite.unread)} files, which cannot be imported "
-                f"({some(suite.unread)}): give them what they need with --require or --setup"
+                f"{project.name}: the tests in files that cannot be imported did not run "
+                f"({some(suite.unread)}): install what they need with --require or --setup"
             )
         if changed:
             suite = broken_since(project, backend, suite, base, times=repeat)
@@ -220,7 +221,7 @@ def fix(
     ):
         if tests:
             tell(f"set aside, {why}: {', '.join(tests)}")
-    nothing = "Nothing is open: every test passes." if not problems and not without else "Nothing is proposed."
+    nothing = "There are no problems: every test passes." if not problems and not without else "There are no proposals."
     print_table(listed(found), {name: name for name in SHOWN[:-1]}, nothing)
     for name, reason in without.items():
         tell(f"no proposal: {name}: {reason}")

@@ -1,4 +1,4 @@
-"""Command with which a person says something of a task or an episode: label."""
+"""The command `label`, with which a person labels a task or an episode."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ app = typer.Typer()
 @app.command()
 def label(
     word: Annotated[str | None, typer.Argument(metavar="[LABEL]", help=f"{one_of(Label)}.")] = None,
-    task: Annotated[str, typer.Option(help="Name of a task; its benchmark goes with it.")] = "",
-    benchmark: Annotated[str, typer.Option(help="The task's benchmark: its newest version that was played.")] = "",
+    task: Annotated[str, typer.Option(help="Name of a task. Also name its --benchmark.")] = "",
+    benchmark: Annotated[
+        str, typer.Option(help="The task's benchmark; its newest version that was played is used.")
+    ] = "",
     episode: Annotated[int | None, typer.Option(help="An episode's number.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    take_back: Annotated[bool, typer.Option("--take-back", help="Take your own label back.")] = False,
+    take_back: Annotated[bool, typer.Option("--take-back", help="Withdraw your own label.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say something of a task or an episode; without LABEL, list what people say.
+    """Label a task or an episode. Without LABEL, list all labels.
 
-    A task that is disputed, flaky, unclear or has a bug is left out of boards with --without-disputed.
+    `--without-disputed` leaves tasks that are disputed, flaky, unclear or faulty out of leaderboards.
     """
     from stackrank.db import queries
     from stackrank.db.engine import connect
@@ -38,7 +40,7 @@ def label(
     if word is not None:
         check_terms("LABEL", [word], Label)
         if bool(task) == (episode is not None) or bool(task) != bool(benchmark):
-            raise UsageError("name what it is about: --benchmark BENCHMARK --task TASK, or --episode NUMBER")
+            raise UsageError("name what to label: --benchmark BENCHMARK --task TASK, or --episode NUMBER")
         task_id = None
         if task:
             version = queries.benchmark(engine, benchmark)["id"]
@@ -49,7 +51,8 @@ def label(
         Labels(engine).put(
             Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
         )
-        say(f"{person} {'no longer says' if take_back else 'says'} {word} of {task or f'episode {episode}'}")
+        done = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
+        say(f"{person} {done} {task or f'episode {episode}'}")
     found = queries.labels(engine)
     if as_json:
         print_json(found)

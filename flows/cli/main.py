@@ -29,7 +29,7 @@ from stackrank.wording import say
 
 app = typer.Typer(
     name="stackrank",
-    help="Run debugging agents against real bugs; see which model and which tools are better, and where each fails.",
+    help="Run debugging agents against real bugs; rank models and tool sets; see where each one fails.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -48,7 +48,7 @@ def options(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Prefect's log.")] = False,
 ) -> None:
-    """Options of every command."""
+    """Options of all commands."""
     global _debug
     _debug = debug
     context.obj = {"debug": debug}
@@ -67,7 +67,7 @@ def main() -> None:
         error = refusal(error) or error
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
-            text = f"{type(error).__name__}: {text} (a fault of ours: run again with --debug)"
+            text = f"{type(error).__name__}: {text} (a bug in stackrank: run again with --debug)"
         say(f"error: {text}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
 

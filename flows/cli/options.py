@@ -18,12 +18,14 @@ Run = Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")
 Episode = Annotated[str, typer.Argument(help="An episode's number.")]
 BenchmarkName = Annotated[str, typer.Argument(help="Name of a benchmark.")]
 DataPath = Annotated[Path | None, typer.Option("--path", help="Where the benchmark's data is.")]
-Fixes = Annotated[Path | None, typer.Option("--fixes", help="A folder of known fixes, TASK.patch.")]
-Repos = Annotated[Path | None, typer.Option("--repos", help="A folder of git repositories, bare or not.")]
+Fixes = Annotated[Path | None, typer.Option("--fixes", help="Folder of known fixes, named TASK.patch.")]
+Repos = Annotated[Path | None, typer.Option("--repos", help="Folder of git repositories, bare or not.")]
 Environments = Annotated[
-    Path | None, typer.Option("--environments", help="JSON: how environments are built where images cannot be pulled.")
+    Path | None, typer.Option("--environments", help="JSON file: how to build environments if images cannot be pulled.")
 ]
-Night = Annotated[str, typer.Option("--night", help="Of fresh: a date, a number or any text. Default: today.")]
+Night = Annotated[
+    str, typer.Option("--night", help="Seed of the benchmark fresh: a date, a number or a text. Default: today.")
+]
 Sandbox = Annotated[str | None, typer.Option("--sandbox", help="docker, bubblewrap or local.")]
 Api = Annotated[str, typer.Option("--api", help="Address of the forge's API.")]
 API = "https://api.github.com"

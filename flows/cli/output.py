@@ -49,7 +49,7 @@ def _cell(value: Any) -> str:
 
 
 def tell_scope(about: Scoped, shown: bool = True) -> None:
-    """Say what was printed is about, where anything was, and what is not in it."""
+    """Print the scope of what was printed, if there was anything, and what it leaves out."""
     from stackrank.db.queries import apart_sentence
 
     if shown:
@@ -93,6 +93,6 @@ LEADERBOARD_COLUMNS = {
     "wall_mean_s": "seconds",
     "tokens_in": "tokens in",
     "tokens_out": "out",
-    "cost_per_episode": "$ an episode",
-    "cost_usd": "$ in all",
+    "cost_per_episode": "$ per episode",
+    "cost_usd": "$ total",
 }

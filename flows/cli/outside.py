@@ -1,4 +1,4 @@
-"""The command by which agents of others play: `mcp`."""
+"""The command `mcp`, through which third-party agents play."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def mcp(
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
-    tools: Annotated[str, typer.Option(help="Tool set, or tools with commas.")] = "debug",
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "debug",
     sandbox: Sandbox = None,
-    steps: Annotated[int | None, typer.Option(help="Actions the episode may take.")] = None,
-    wall_s: Annotated[float | None, typer.Option(help="Seconds it may take, from the first call on.")] = None,
-    name: Annotated[str, typer.Option(help="Who plays. Default: what the client calls itself.")] = "",
-    leaderboard: Annotated[str | None, typer.Option(help="Leaderboard the run belongs to.")] = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not standard input and output.")] = False,
-    port: Annotated[int, port_option("Port for --http; 0: any that is free.")] = 8380,
+    steps: Annotated[int | None, typer.Option(help="Most actions in the episode.")] = None,
+    wall_s: Annotated[float | None, typer.Option(help="Time limit in seconds, from the first call on.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the agent. Default: the client's name for itself.")] = "",
+    leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    port: Annotated[int, port_option("Port for --http; 0 for any free port.")] = 8380,
     host: Annotated[str, typer.Option(help="Address for --http.")] = "127.0.0.1",
 ) -> None:
-    """Offer an episode's tools to any MCP client, such as Claude Code or Codex; recorded and scored like any other."""
+    """Let an MCP client such as Claude Code or Codex play an episode, which is recorded and scored like any other."""
     if not http and not sys.stdin.isatty():
         _detach()
     from stackrank.db.engine import connect

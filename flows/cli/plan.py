@@ -18,14 +18,14 @@ app = typer.Typer()
 def plan(
     spec: Annotated[Path, typer.Argument(help="A run specification in YAML.")],
     detect: Annotated[
-        float, typer.Option(min=0.1, max=99, help="The difference to see, in points of a percent.")
+        float, typer.Option(min=0.1, max=99, help="The difference to detect, in percentage points.")
     ] = 5.0,
-    attempts: Annotated[int | None, typer.Option(help="As if the specification said so.")] = None,
-    limit: Annotated[int | None, typer.Option(help="As if the specification said so.")] = None,
+    attempts: Annotated[int | None, typer.Option(help="Replaces `attempts` of the specification.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Replaces `limit` of the specification.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="As for `stackrank run`.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what a run can detect, and what it takes to see a difference: tasks x attempts x dollars x hours."""
+    """Show what difference a run can detect, and the tasks, attempts, dollars and hours to detect a given one."""
     from stackrank.db.engine import connect
     from stackrank.flows.runs.plan import plan as make_plan
     from stackrank.flows.runs.spec import read_spec

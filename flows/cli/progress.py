@@ -1,4 +1,4 @@
-"""How far something is, on standard error: a bar on a terminal, elsewhere a line now and then."""
+"""Progress on standard error: a bar on a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _lines(what: str) -> Iterator[Show]:
 
     def show(done: int, total: int, about: str = "") -> None:
         nonlocal said, before
-        before = max(done - 1, 0) if before is None else before  # what was done another time tells nothing of this one
+        before = max(done - 1, 0) if before is None else before  # earlier work says nothing about the present speed
         now = time.monotonic()
         if now - said < _LINE_EVERY_S:
             return

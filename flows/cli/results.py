@@ -17,7 +17,7 @@ from stackrank.wording import errors, moment, one_of, say, seal, suspicious_line
 app = typer.Typer()
 MOST_LINES = 40
 """Lines of one argument of an action that are printed."""
-NOTHING_YET = "There is no run yet: `stackrank run --benchmark bugs --agent repair` makes one."
+NOTHING_YET = "There is no run yet: create one with `stackrank run --benchmark bugs --agent repair`."
 
 
 @app.command()
@@ -25,10 +25,8 @@ def runs(
     owner: Annotated[str | None, typer.Option(help="Only runs of this owner.")] = None,
     project: Annotated[str | None, typer.Option(help="Only runs of this project.")] = None,
     leaderboard: Annotated[str | None, typer.Option(help="Only runs of this leaderboard.")] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(help="Only runs with this tag. Given several times, a run needs all of them.")
-    ] = None,
-    limit: Annotated[int, typer.Option(help="List at most this many.")] = 50,
+    tag: Annotated[list[str] | None, typer.Option(help="Only runs with this tag. Repeat: with all of them.")] = None,
+    limit: Annotated[int, typer.Option(help="Most rows to list.")] = 50,
     as_json: Json = False,
 ) -> None:
     """List runs, newest first."""
@@ -58,7 +56,7 @@ def runs(
 
 @app.command()
 def why(run: Run = "latest", as_json: Json = False) -> None:
-    """Say why a run is slow, who fails in it, and what to do."""
+    """Explain why a run is slow, which entrants fail in it, and what you can do."""
     from stackrank.db.engine import connect
     from stackrank.flows.runs.why import why as explained
 
@@ -73,13 +71,15 @@ def why(run: Run = "latest", as_json: Json = False) -> None:
 def episodes(
     run: Run = "latest",
     verdict: Verdicts = None,
-    entrant: Annotated[list[str] | None, typer.Option(help="Name of an entrant.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Name of a task.")] = None,
-    failure_point: Annotated[list[str] | None, typer.Option(help=f"{one_of(FailurePoint)}.")] = None,
+    entrant: Annotated[list[str] | None, typer.Option(help="Only episodes of this entrant.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only episodes of this task.")] = None,
+    failure_point: Annotated[
+        list[str] | None, typer.Option(help=f"Only episodes with this failure point: {one_of(FailurePoint)}.")
+    ] = None,
     tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
     query: Annotated[str, typer.Option(help=HELP)] = "",
-    limit: Annotated[int, typer.Option(help="List at most this many.")] = 1000,
-    after: Annotated[int | None, typer.Option(help="Only episodes with a higher number: the next page.")] = None,
+    limit: Annotated[int, typer.Option(help="Most rows to list.")] = 1000,
+    after: Annotated[int | None, typer.Option(help="Only episodes with a higher number, to get the next page.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the episodes of a run."""
@@ -114,7 +114,7 @@ def episodes(
 def trace(
     episode: Episode,
     first: Annotated[int, typer.Option(help="First step to show.")] = 0,
-    limit: Annotated[int | None, typer.Option(help="Show at most this many steps.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most steps to show.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show an episode step by step."""
@@ -143,7 +143,7 @@ def trace(
         tell(f"\nsuspicious: {line}", end="")
     tell()
     if row["diff"]:
-        tell(f"\n--- the work\n{row['diff']}")
+        tell(f"\n--- the agent's changes\n{row['diff']}")
 
 
 def _print_step(step: Mapping[str, Any]) -> None:
@@ -173,27 +173,29 @@ def export(
     format: Annotated[
         str,
         typer.Option(
-            help="jsonl (all steps), chat (conversations), requests (as they were sent), steps (with rewards), pairs "
-            "(of preference), seeker (briefs with outcomes), atif (trajectories), csv (episodes), swebench "
+            help="jsonl (all steps), chat (conversations), requests (as sent), steps (with rewards), pairs "
+            "(preferences), seeker (briefs with outcomes), atif (trajectories), csv (episodes), swebench "
             "(predictions)."
         ),
     ] = "jsonl",
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write, for atif a folder; a name ending with .parquet: Parquet. Default: standard output."
+            help="File to write (for atif: folder). With the suffix .parquet: as Parquet. Default: standard output."
         ),
     ] = None,
     verdict: Verdicts = None,
-    entrant: Annotated[list[str] | None, typer.Option(help="Only this entrant's episodes.")] = None,
+    entrant: Annotated[list[str] | None, typer.Option(help="Only episodes of this entrant.")] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only episodes of this task.")] = None,
-    failure_point: Annotated[list[str] | None, typer.Option(help=f"{one_of(FailurePoint)}.")] = None,
+    failure_point: Annotated[
+        list[str] | None, typer.Option(help=f"Only episodes with this failure point: {one_of(FailurePoint)}.")
+    ] = None,
     tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
     split: Annotated[
-        list[str] | None, typer.Option(help="Only tasks of this split: train, validation or test, by their digests.")
+        list[str] | None, typer.Option(help="Only tasks of this split: train, validation or test.")
     ] = None,
 ) -> None:
-    """Write the episodes of a run to a file, for other programs."""
+    """Export the episodes of a run to a file."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.flows.runs.export import export as write
@@ -214,7 +216,7 @@ def report(
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     as_json: Json = False,
 ) -> None:
-    """Write a run's report as one HTML file that opens without a server."""
+    """Write the report of a run as one HTML file that opens without a server."""
     from stackrank.db.engine import connect
     from stackrank.flows.runs.html_report import render
 

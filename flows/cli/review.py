@@ -1,4 +1,4 @@
-"""Command with which a person reads what `fix` proposed, and decides."""
+"""The command `review`, with which a person reads the proposals of `fix` and decides about them."""
 
 from __future__ import annotations
 
@@ -20,43 +20,47 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 SHOWN = ("id", "status", "surety", "problem", "title", "entrant", "repository")
-_NOTHING = "Nothing is proposed: `stackrank fix REPO` does."
+_NOTHING = "There are no proposals: create some with `stackrank fix REPO`."
 
 
 @app.command()
 def review(
     number: Annotated[int | None, typer.Argument(help="A proposal's number.")] = None,
     listing: Annotated[
-        bool, typer.Option("--list", help="All proposals, open ones first, the surest of them first.")
+        bool, typer.Option("--list", help="List all proposals: open ones first, the most reliable at the top.")
     ] = False,
     stats: Annotated[
-        bool, typer.Option("--stats", help="What people made of each entrant's proposals, how quickly, and why.")
+        bool,
+        typer.Option(
+            "--stats", help="Show how many of each entrant's proposals people approved, how quickly, and why not."
+        ),
     ] = False,
-    approve: Annotated[bool, typer.Option("--approve", help="Approve it, and write its patch.")] = False,
-    reject: Annotated[bool, typer.Option("--reject", help="Reject it; say why with --reason.")] = False,
-    comment: Annotated[
-        bool, typer.Option("--comment", help="Say something with --reason, and decide nothing.")
-    ] = False,
+    approve: Annotated[bool, typer.Option("--approve", help="Approve the proposal and write its patch.")] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Reject the proposal; say why with --reason.")] = False,
+    comment: Annotated[bool, typer.Option("--comment", help="Comment with --reason, without deciding.")] = False,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
     digest: Annotated[
-        str, typer.Option(help="Of the change that you looked at; refused where it is another by now.")
+        str,
+        typer.Option(help="Digest of the change that you reviewed. If it has changed since, the decision is refused."),
     ] = "",
-    out: Annotated[Path | None, typer.Option(help="Folder for patches and branch. Default: that of `fix`.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for patches and the branch. Default: the folder of `fix`.")
+    ] = None,
     repo: Annotated[
-        Path | None, typer.Option(help="Where the repository is by now. Default: where `fix` found it.")
+        Path | None, typer.Option(help="Where the repository is now. Default: where `fix` found it.")
     ] = None,
     push: Annotated[
-        str, typer.Option(help="Git remote, a URL or a path, that gets the branch with what is approved.")
+        str, typer.Option(help="Push the branch of approved changes to this git remote, URL or path.")
     ] = "",
     pull_request: Annotated[
         str,
-        typer.Option(help="OWNER/NAME at the forge: a draft pull request of the branch; needs STACKRANK_FORGE_TOKEN."),
+        typer.Option(help="Open a draft pull request in OWNER/NAME at the forge; needs STACKRANK_FORGE_TOKEN."),
     ] = "",
-    onto: Annotated[str, typer.Option(help="The branch that the pull request is for.")] = "main",
+    onto: Annotated[str, typer.Option(help="The base branch of the pull request.")] = "main",
     api: Api = API,
     as_json: Json = False,
 ) -> None:
-    """Read proposals, decide about them, and write the approved ones as patches for `git am` and as a branch."""
+    """Read proposals and decide about them. Approved ones become patches for `git am`, and a branch."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.proposals import Proposals
@@ -83,14 +87,14 @@ def review(
             print_table(listed(rows), {name: name for name in SHOWN}, _NOTHING)
         return
     if len(chosen) > 1:
-        raise UsageError("--approve, --reject and --comment exclude each other: give one")
+        raise UsageError("--approve, --reject and --comment cannot be combined: give only one")
     if pull_request:
         require_token(push, pull_request)
     proposal = queries.proposal(engine, number)
     folder = out or Path(proposal["folder"])
     is_here = out is not None or folder.is_dir()
     if not is_here and (push or chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
-        raise UsageError(f"{folder}, where `fix` put its files, is not on this machine: name a folder with --out")
+        raise UsageError(f"{folder}, where `fix` wrote its files, is not on this machine: name a folder with --out")
     if is_here and chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED]):
         # Nothing is decided where it could not be carried out.
         require_usable(folder, proposal["repository"])
@@ -122,7 +126,7 @@ def review(
         if sent:
             tell(f"pull request: {sent}")
     for each, why in (done.conflicts if done else {}).items():
-        say(f"proposal {each} is approved and not in the branch: {why}")
+        say(f"proposal {each} is approved, but not in the branch: {why}")
 
 
 def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
@@ -160,9 +164,9 @@ def _tell(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
     tell(f"Proposal {proposal['id']} ({proposal['status']}): {proposal['title']}")
     tell(f"{proposal['repository']} at {proposal['base'][:12]}, change {proposal['digest'][:16]}\n")
     if proposal["covered_by"]:
-        tell(f"Proposal {proposal['covered_by']}, which is approved, mends all that this one is for.\n")
+        tell(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.\n")
     if proposal["test_diff"]:
-        tell(f"The test that was written for it, which fails without the change:\n{proposal['test_diff']}")
+        tell(f"The test written for this issue, which fails without the change:\n{proposal['test_diff']}")
     tell(proposal["diff"])
     for line in evidence:
         tell(line)

@@ -1,4 +1,4 @@
-"""Commands that play: run, resume, cancel, play, replay; and `spec`, which describes what a run can be."""
+"""Commands that play: run, resume, cancel, play, replay; and `spec`, which describes the run specification."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PERIOD_S = 0.5
 @app.command()
 def run(
     context: typer.Context,
-    spec: Annotated[Path | None, typer.Argument(help="A run specification in YAML; flags override it.")] = None,
+    spec: Annotated[Path | None, typer.Argument(help="A run specification in YAML. Flags override its fields.")] = None,
     benchmark: Annotated[str | None, typer.Option(help="Name of a benchmark.")] = None,
     path: DataPath = None,
     fixes: Fixes = None,
@@ -45,41 +45,41 @@ def run(
     night: Annotated[str | None, typer.Option(help="Seed of the benchmark fresh. Default: today's date.")] = None,
     tasks: Annotated[str | None, typer.Option(help="Task names, separated by commas.")] = None,
     limit: Annotated[int | None, typer.Option(help="Play at most this many tasks, taken evenly from the list.")] = None,
-    agent: Annotated[list[str] | None, typer.Option(help="Agent; may be given several times.")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Model; may be given several times.")] = None,
+    agent: Annotated[list[str] | None, typer.Option(help="Name of an agent. Repeat for several.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Name of a model. Repeat for several.")] = None,
     tools: Annotated[
-        list[str] | None, typer.Option(help="Tool set, or tools with commas; several times for several.")
+        list[str] | None, typer.Option(help="A tool set, or tools separated by commas. Repeat for several.")
     ] = None,
-    attempts: Annotated[int | None, typer.Option(help="Episodes for each task and entrant.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Episodes at the same time.")] = None,
+    attempts: Annotated[int | None, typer.Option(help="Episodes per task and entrant.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of concurrent episodes.")] = None,
     sandbox: Sandbox = None,
-    steps: Annotated[int | None, typer.Option(help="Actions an episode may take.")] = None,
-    pool: Annotated[str | None, typer.Option(help="Split the run over the workers of this work pool.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Most actions in one episode.")] = None,
+    pool: Annotated[str | None, typer.Option(help="Split the run over the workers of this Prefect work pool.")] = None,
     budget_usd: Annotated[
-        float | None, typer.Option("--budget", help="Dollars the run may cost; no episode starts afterwards.")
+        float | None, typer.Option("--budget", help="Budget in dollars; once it is spent, no episode starts.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
-    leaderboard: Annotated[str | None, typer.Option(help="Leaderboard the run belongs to.")] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", help="Tag; may be given several times.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for agents that choose.")] = None,
+    leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag. Repeat for several.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for agents that make random choices.")] = None,
     ends_when_solved: Annotated[
         bool | None,
         typer.Option(
             "--ends-when-solved/--goes-on-when-solved",
-            help="Whether the first `eval` at which the visible tests pass ends an episode, as it usually does.",
+            help="Whether the first `eval` at which the visible tests pass ends an episode. Default: it does.",
         ),
     ] = None,
     shows_failing_test: Annotated[
         bool | None,
         typer.Option(
             "--failing-test/--statement-alone",
-            help="Whether agents are shown the failing tests, as they usually are, or have the statement alone.",
+            help="Whether agents see the failing tests, or only the statement. Default: they see the tests.",
         ),
     ] = None,
-    owner: Annotated[str | None, typer.Option(help="Whose run it is. Default: STACKRANK_OWNER, else you.")] = None,
-    project: Annotated[str | None, typer.Option(help="Project it belongs to. Default: STACKRANK_PROJECT.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Owner of the run. Default: STACKRANK_OWNER, else you.")] = None,
+    project: Annotated[str | None, typer.Option(help="Project of the run. Default: STACKRANK_PROJECT.")] = None,
     include_invalid: Annotated[
-        bool | None, typer.Option("--include-invalid", help="Play tasks that were found invalid too.")
+        bool | None, typer.Option("--include-invalid", help="Also play tasks that validation found invalid.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -98,15 +98,15 @@ def run(
 def resume(
     context: typer.Context,
     run: Run = "latest",
-    errors: Annotated[
-        bool, typer.Option(help="Also play episodes again that ended in an infrastructure error.")
-    ] = True,
-    workers: Annotated[int | None, typer.Option(help="Episodes at the same time, from now on.")] = None,
-    budget: Annotated[float | None, typer.Option(help="Dollars the run may cost in all.")] = None,
-    no_stop: Annotated[bool, typer.Option("--no-stop", help="Also play what `stop` made needless.")] = False,
+    errors: Annotated[bool, typer.Option(help="Also replay episodes that ended in an infrastructure error.")] = True,
+    workers: Annotated[int | None, typer.Option(help="Number of concurrent episodes from now on.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Total budget of the run in dollars.")] = None,
+    no_stop: Annotated[
+        bool, typer.Option("--no-stop", help="Also play the episodes that early stopping (`stop`) skipped.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run that was cut off, cancelled or stopped. Finished episodes are not played again."""
+    """Continue a run that was interrupted, cancelled or stopped. Finished episodes are not played again."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
@@ -120,15 +120,15 @@ def resume(
     # What somebody's program did is repeated from the record, and then gets its verdict.
     if played_by_hand(spec) not in ("", "outside"):
         again = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
-        raise SpecError(f"run {run_id} was played by a person, and nobody else goes on with it: `{again}` begins anew")
+        raise SpecError(f"run {run_id} was played by a person and cannot be resumed: start over with `{again}`")
     if no_stop and spec.stop is not None:
         Store(engine).change_spec(run_id, {"stop": None})
         Store(engine).unskip(run_id)
         row = queries.run(engine, run)
     left = row["pending"] + row["running"] + (row["errors"] if errors else 0)
     if not left:
-        known = ", or is not needed: --no-stop plays it all the same" if row["not_played"] else ""
-        say(f"nothing is left of run {run_id}: every episode has its verdict{known}")
+        known = ", or was skipped by early stopping: --no-stop plays the rest" if row["not_played"] else ""
+        say(f"run {run_id} has nothing left to play: every episode has its verdict{known}")
         if row["status"] != RunStatus.FINISHED:
             # Its process was killed between the last episode and the end of the run.
             store = Store(engine)
@@ -143,7 +143,7 @@ def resume(
 
 @app.command()
 def cancel(run: Run = "latest", as_json: Json = False) -> None:
-    """Cancel a run, on whatever machine it is played. Its episodes end within seconds; it can be resumed."""
+    """Cancel a run, on whichever machine it runs. Its episodes end within seconds; you can resume it."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
@@ -158,10 +158,10 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
     else:
         ended = f"{counts['done']} of {row['episodes_total']} episodes ended"
         tell(f"Run {row['id']} ({row['name']}) is cancelled: {ended}.")
-        tell(f"`stackrank resume {row['id']}` goes on with it.")
+        tell(f"`stackrank resume {row['id']}` continues it.")
     if left:
         workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in left}))
-        say(f"{len(left)} episodes have not ended yet, because their worker does not answer: {workers}")
+        say(f"{len(left)} episodes have not ended yet, because their workers do not answer: {workers}")
         raise typer.Exit(1)
 
 
@@ -173,10 +173,10 @@ def play(
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
-    tools: Annotated[str, typer.Option(help="Tool set, or tools with commas.")] = "full",
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "full",
     sandbox: Sandbox = None,
 ) -> None:
-    """Debug a task yourself, recorded like any agent."""
+    """Debug a task yourself. Your episode is recorded like an agent's."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
@@ -204,12 +204,10 @@ def play(
 @app.command()
 def replay(
     episode: Episode,
-    sandbox: Annotated[
-        str | None, typer.Option(help="docker, bubblewrap or local. Default: the one it was played in.")
-    ] = None,
+    sandbox: Annotated[str | None, typer.Option(help="docker, bubblewrap or local. Default: as it was played.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Repeat an episode's actions in a fresh sandbox, and say where it differs. Exit status 1: it does."""
+    """Repeat an episode's actions in a fresh sandbox, and show the first difference. Exit status 1: there is one."""
     from dataclasses import asdict
 
     from stackrank.db import queries
@@ -244,11 +242,13 @@ def replay(
 @app.command()
 def rescore(
     run: Run = "latest",
-    workers: Annotated[int | None, typer.Option(min=1, help="Episodes at the same time. Default: the run's.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of concurrent episodes. Default: the run's.")
+    ] = None,
     sandbox: Annotated[str | None, typer.Option(help="docker, bubblewrap or local. Default: the run's.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Score the stored changes of a run again, with today's scorer and tests. Boards keep the verdicts of record."""
+    """Score a run's stored changes again, with the current scorer and tests. Leaderboards keep the old verdicts."""
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
     from stackrank.flows.runs.rescore import rescore as score_again
@@ -267,9 +267,9 @@ def rescore(
         tell(f"Scored again: {again}.")
         print_table(document["changed"], {**columns, "why": "why"}, "Every verdict is the same.")
         if found.impossible:
-            tell("\nNot enough is stored to score these again:")
+            tell("\nThe records of these episodes are not enough to score them again:")
             print_table(document["impossible"], {**columns, "why": "why"}, "")
-        tell("\nBoards count the verdicts that the episodes were played with.")
+        tell("\nLeaderboards still count the original verdicts.")
     for row in found.failed:
         say(f"episode {row.episode} could not be scored: {row.why}")
     raise typer.Exit(1 if found.failed else 0)
@@ -277,7 +277,7 @@ def rescore(
 
 @app.command()
 def spec(as_json: Json = False) -> None:
-    """Print the fields of a run specification; with --json its JSON schema."""
+    """Print the fields of a run specification or, with --json, its JSON schema."""
     from stackrank.flows.runs.spec import RunSpec
     from stackrank.flows.runs.spec_help import describe
 
@@ -288,8 +288,10 @@ def spec(as_json: Json = False) -> None:
 
 
 def taken_up(engine: Engine, run_id: int, path: Path) -> str | None:
-    """Make a run over the tasks in `path` that a command had begun ready to go on. Returns the address of the Prefect
-    server that plays what is left; empty: nothing is. None where it does not go on, which is said.
+    """Prepare an interrupted run of a command over the tasks in `path` to continue.
+
+    Returns the address of the Prefect server that plays the rest, empty if nothing is left. Returns None if the run
+    cannot continue; the reason is printed.
     """
     from stackrank.db import queries
 
@@ -302,12 +304,12 @@ def taken_up(engine: Engine, run_id: int, path: Path) -> str | None:
             return ""
         return _reopened(engine, row, left)
     except UsageError as error:
-        say(f"run {run_id} does not go on, and another takes its place: {error}")
+        say(f"run {run_id} cannot be continued, so a new one replaces it: {error}")
         return None
 
 
 def _reopened(engine: Engine, run: RunRow, left: int) -> str:
-    """Let a run go on, of which so many episodes are left. Returns the address of the Prefect server that plays it."""
+    """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
     from stackrank.db.store import Store
     from stackrank.flows.runs.session import session_of
     from stackrank.flows.services.prefect_server import ensure_server
@@ -320,13 +322,15 @@ def _reopened(engine: Engine, run: RunRow, left: int) -> str:
 
 
 def _reopen(store: Store, run: RunRow) -> None:
-    """Let a cancelled run go on. Raises SpecError where it was cancelled again since it was read."""
+    """Reopen a cancelled run. Raises SpecError if it was changed since it was read."""
     from stackrank.db import queries
     from stackrank.flows.runs.spec import SpecError
 
     if run["status"] == RunStatus.CANCELLED and not store.reopen_run(run):
         status = queries.run(store.engine, run["id"])["status"]
-        raise SpecError(f"run {run['id']} was changed meanwhile and is {status}: `stackrank resume {run['id']}` again")
+        raise SpecError(
+            f"run {run['id']} has changed in the meantime and is {status}: run `stackrank resume {run['id']}` again"
+        )
 
 
 def _debug(context: typer.Context) -> bool:
@@ -349,7 +353,7 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
         say(f"left out: {name}: {reason}")
     if invalid := list(checked.invalid):
         some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
-        say(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them all the same")
+        say(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
     url = ensure_server(say=say)
     run_id = save_run(Store(engine), checked)
     open_session(run_id, checked)
@@ -362,7 +366,7 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
 
 
 def _evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool = True) -> int:
-    """Play what is left of a run through Prefect, and print its result. Returns the exit status."""
+    """Play the rest of a run through Prefect and print its result. Returns the exit status."""
     from stackrank.db.engine import connect
     from stackrank.db.patience import with_patience
     from stackrank.flows.runs.session import PATIENCE_S
@@ -373,7 +377,7 @@ def _evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool
 
 
 def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
-    """Play what is left of a run through Prefect. Returns whether it was interrupted."""
+    """Play the rest of a run through Prefect. Returns whether it was interrupted."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
     from stackrank.db.patience import with_patience
@@ -398,7 +402,7 @@ def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
 
 
 def _print_result(engine: Engine, run_id: int, as_json: bool) -> int:
-    """Print how a run went. Returns the exit status that it means."""
+    """Print the result of a run. Returns the exit status."""
     from stackrank.db import queries
     from stackrank.flows.runs.check import idle_entrants
     from stackrank.flows.runs.spec import make_spec
@@ -412,12 +416,12 @@ def _print_result(engine: Engine, run_id: int, as_json: bool) -> int:
     else:
         _print_tables(engine, run_id)
     if row["status"] != RunStatus.FINISHED:
-        say(f"`stackrank resume {run_id}` goes on with it")
+        say(f"`stackrank resume {run_id}` continues it")
     return 0 if row["status"] == RunStatus.FINISHED and not row["errors"] else 1
 
 
 def _print_tables(engine: Engine, run_id: int) -> None:
-    """The run's leaderboard and failure points, and where to look next."""
+    """Print the run's leaderboard and failure points, and where to look next."""
     from stackrank.db import queries
     from stackrank.db.engine import default_url
 
@@ -432,7 +436,7 @@ def _print_tables(engine: Engine, run_id: int) -> None:
         tell(remark)
     tell_scope(board["scope"])
     if stop := queries.stopping(engine, run_id):
-        tell(f"\nStopped when decided: {stop['sentence']}")
+        tell(f"\nStopped early: {stop['sentence']}")
         for pair in stop["pairs"]:
             tell(f"  {pair['sentence']}")
     tell("\nFailure points")
@@ -444,7 +448,7 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
     print_table(points, columns, "No episode is unresolved.")
     if row["errors"]:
-        tell(f"\n{row['errors']} episodes ended in an error of the infrastructure and are not counted; for instance:")
+        tell(f"\n{row['errors']} episodes ended in an infrastructure error and do not count, for instance:")
         for each in queries.episodes(engine, run_id, verdict="error", limit=3):
             tell(f"  episode {each['id']}: {each['error']}")
     tell(f"\nDatabase:  {masked(default_url())}")

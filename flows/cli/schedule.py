@@ -32,7 +32,7 @@ class _AddByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_AddByDefault,
-    help="Play a run on a schedule: `schedule SPEC.yaml --cron ...` makes one, the commands manage it.",
+    help="Play a run on a schedule. `schedule SPEC.yaml --cron ...` creates one; the commands below manage it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -52,16 +52,18 @@ def _schedules() -> ModuleType:
 @app.command()
 def add(
     spec: Annotated[Path, typer.Argument(help="A run specification in YAML.")],
-    cron: Annotated[str | None, typer.Option(help='When, for instance "0 3 * * *".')] = None,
+    cron: Annotated[str | None, typer.Option(help='Cron expression, for instance "0 3 * * *".')] = None,
     every: Annotated[float | None, typer.Option(min=1, help="Seconds between runs, instead of --cron.")] = None,
     timezone: Annotated[str, typer.Option(help="Time zone of the cron expression.")] = "UTC",
     name: Annotated[str, typer.Option(help="Name of the schedule, and of its leaderboard.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="Tag; may be given several times.")] = None,
-    on_overlap: Annotated[str, typer.Option(help="While a run goes on, skip or queue the next.")] = "skip",
-    pool: Annotated[str, typer.Option(help="Work pool whose workers play it.")] = POOL,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag. Repeat for several.")] = None,
+    on_overlap: Annotated[
+        str, typer.Option(help="What to do with the next run while one is in progress: skip or queue.")
+    ] = "skip",
+    pool: Annotated[str, typer.Option(help="Prefect work pool whose workers play it.")] = POOL,
     as_json: Json = False,
 ) -> None:
-    """Make a schedule; without --cron and --every it waits for `trigger`."""
+    """Create a schedule. Without --cron or --every, it runs only when you `trigger` it."""
     from stackrank.flows.runs.check import check
     from stackrank.flows.runs.spec import SpecError, read_spec
 
@@ -70,7 +72,7 @@ def add(
     if not _NAME.fullmatch(chosen):
         raise SpecError(f"{chosen!r} cannot be the name of a schedule: use letters, digits and - _ . with --name")
     if on_overlap not in ("skip", "queue"):
-        raise SpecError(f"--on-overlap {on_overlap} means nothing: use skip or queue")
+        raise SpecError(f"--on-overlap {on_overlap} is not possible: use skip or queue")
     # Mistakes are found now, and not at night when the run starts. A worker on another machine checks again.
     check(wanted)
     schedules = _schedules()
@@ -91,13 +93,13 @@ def list_all(as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
     else:
-        empty = 'There is no schedule yet: `stackrank schedule SPEC.yaml --cron "0 3 * * *"` makes one.'
+        empty = 'There is no schedule yet: create one with `stackrank schedule SPEC.yaml --cron "0 3 * * *"`.'
         print_table([_cells(row) for row in rows], _COLUMNS, empty)
 
 
 @app.command()
 def show(name: Name, as_json: Json = False) -> None:
-    """Show a schedule, and a Prefect automation that acts when its leaderboard gets worse."""
+    """Show a schedule, and a Prefect automation that reacts when its leaderboard gets worse."""
     import yaml
 
     schedules = _schedules()
@@ -115,25 +117,27 @@ def show(name: Name, as_json: Json = False) -> None:
 
 @app.command()
 def pause(name: Name) -> None:
-    """Make no more runs until `resume`."""
+    """Pause a schedule: it starts no runs until you `resume` it."""
     _schedules().set_paused(name, True)
     tell(f"schedule {name}: paused")
 
 
 @app.command()
 def resume(name: Name) -> None:
-    """Go on with a schedule that was paused."""
+    """Resume a paused schedule."""
     _schedules().set_paused(name, False)
-    tell(f"schedule {name}: goes on")
+    tell(f"schedule {name}: resumed")
 
 
 @app.command()
 def trigger(
     name: Name,
-    key: Annotated[str | None, typer.Option(help="The same key starts one run, however often it is called.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Idempotency key: repeated calls with the same key start only one run.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Start a run now."""
+    """Start a run of a schedule now."""
     made = _schedules().trigger(name, key)
     if as_json:
         print_json(made)
@@ -144,10 +148,10 @@ def trigger(
 @app.command()
 def unblock(
     name: Name,
-    force: Annotated[bool, typer.Option("--force", help="Also what still gives signs of life.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also close flow runs that still send heartbeats.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Let a schedule start its next run although a dead worker holds its place. Its run can be resumed."""
+    """Release the slot of a schedule that a dead worker still holds. The dead worker's run can be resumed."""
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
 
@@ -157,13 +161,13 @@ def unblock(
         return
     tell(f"schedule {name}: {len(done['closed'])} flow runs of dead workers were closed")
     if done["alive"]:
-        say(f"{', '.join(done['alive'])} goes on and keeps the place: wait, or use --force")
+        say(f"{', '.join(done['alive'])} still runs and keeps the slot: wait, or use --force")
         raise typer.Exit(1)
 
 
 @app.command()
 def remove(name: Name) -> None:
-    """Remove a schedule; its runs stay."""
+    """Remove a schedule. Its runs stay."""
     _schedules().remove(name)
     tell(f"schedule {name}: removed; its runs stay")
 

@@ -55,7 +55,7 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
 
 @app.command()
 def down(as_json: Json = False) -> None:
-    """End what runs in the background."""
+    """Stop everything that runs in the background."""
     from stackrank.flows.services.local import DASHBOARD, WORKER
     from stackrank.flows.services.prefect_server import stop_server
 
@@ -64,21 +64,21 @@ def down(as_json: Json = False) -> None:
     if as_json:
         print_json({"ended": ended})
     else:
-        tell(f"ended: {', '.join(ended)}" if ended else "nothing was running")
+        tell(f"stopped: {', '.join(ended)}" if ended else "nothing was running")
 
 
 @app.command()
 def worker(
-    pool: Annotated[str, typer.Option(help="Work pool to take runs from. It is made if it does not exist.")] = POOL,
+    pool: Annotated[str, typer.Option(help="Prefect work pool that it serves; created if missing.")] = POOL,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs and shards at the same time. Default: by the processors."),
+        typer.Option(min=1, help="Concurrent runs and shards. Default: from the number of processors."),
     ] = None,
     port: Annotated[int | None, port_option("Answer /health on this port.")] = None,
     metrics_port: Annotated[int | None, port_option("Serve Prometheus metrics on this port.")] = None,
     host: Annotated[str, typer.Option(help="Address of these ports.")] = "127.0.0.1",
 ) -> None:
-    """Play scheduled runs, and what was left of others, until interrupted."""
+    """Play scheduled runs, and continue abandoned ones, until interrupted."""
     from stackrank.db.engine import connect, default_url
     from stackrank.flows.engine.worker import serve_pool
     from stackrank.flows.services.metrics import serve
@@ -102,7 +102,7 @@ def metrics(port: Annotated[int, port_option("Port to listen on.")] = 9464, host
     from stackrank.flows.services.metrics import serve
 
     server = serve(connect(), port, host)
-    say(f"metrics of {masked(default_url())} at http://{host}:{server.server_port}/metrics (Ctrl-C ends it)")
+    say(f"metrics of {masked(default_url())} at http://{host}:{server.server_port}/metrics (Ctrl-C stops it)")
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -112,10 +112,12 @@ def metrics(port: Annotated[int, port_option("Port to listen on.")] = 9464, host
 
 @app.command()
 def engine_proxy(
-    listen: Annotated[Path, typer.Argument(help="The socket to listen on, for DOCKER_HOST=unix://... of a worker.")],
+    listen: Annotated[
+        Path, typer.Argument(help="The socket to listen on; set it as DOCKER_HOST=unix://... of a worker.")
+    ],
     engine: Annotated[Path, typer.Option(help="The socket of the Docker engine.")] = Path("/var/run/docker.sock"),
 ) -> None:
-    """Let a worker make sandboxes on a Docker engine, and nothing else, until interrupted."""
+    """Serve a Docker engine to a worker, for sandboxes only, until interrupted."""
     import asyncio
 
     from stackrank.env.sandbox.docker_policy import Allowed
@@ -126,7 +128,7 @@ def engine_proxy(
     pulls = tuple(each.strip() for each in ours.engine_pulls.split(",") if each.strip())
     folders = tuple(each for each in ours.engine_folders.split(":") if each)
     proxy = EngineProxy(engine, Allowed(ours.sandbox_runtime, pulls, folders), say)
-    ready = f"the engine at {engine}, for sandboxes only, at {listen} (Ctrl-C ends it)"
+    ready = f"the engine at {engine}, for sandboxes only, at {listen} (Ctrl-C stops it)"
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(proxy.serve(listen, lambda: say(ready)))
 
@@ -134,12 +136,12 @@ def engine_proxy(
 @app.command()
 def demo_endpoint(
     script: Annotated[
-        Path | None, typer.Argument(help="What to answer, in YAML; a few steps where it is absent.")
+        Path | None, typer.Argument(help="The answers, as YAML. Default: a built-in script of a few steps.")
     ] = None,
-    port: Annotated[int, port_option("Port to listen on; 0: any that is free.")] = 8399,
+    port: Annotated[int, port_option("Port to listen on; 0 for any free port.")] = 8399,
     fail: Annotated[float, typer.Option(min=0, max=1, help="Share of requests that get 429 or 500.")] = 0.0,
 ) -> None:
-    """Serve a scripted model on this machine, for trying things out without a key, until interrupted."""
+    """Serve a scripted model on this machine until interrupted, to try stackrank without a key."""
     import threading
 
     from stackrank.agents.llm.scripted.script import Player, read_script
@@ -156,7 +158,7 @@ def demo_endpoint(
         refuses_null=answers.refuses_null,
     )
     with server:
-        say(f"answering from {script or 'a built-in script'} at {server.url} (Ctrl-C ends it); in another terminal:")
+        say(f"answering from {script or 'a built-in script'} at {server.url} (Ctrl-C stops it); in another terminal:")
         say(f"  export OPENAI_BASE_URL={server.url}")
         say(f"  stackrank run --agent llm --model {answers.models[0]} --limit 1")
         try:

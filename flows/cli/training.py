@@ -1,4 +1,4 @@
-"""Commands for programs that learn."""
+"""Commands for training programs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,22 @@ app = typer.Typer()
 def serve_env(
     served: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BENCHMARK|TASK]...", help="What is served: `bugs`, `bugs/vat-table`."),
+        typer.Argument(metavar="[BENCHMARK|TASK]...", help="What to serve, for instance `bugs` or `bugs/vat-table`."),
     ] = None,
-    tools: Annotated[str, typer.Option(help="A tool set, or tools with commas.")] = "debug",
-    reward: Annotated[
-        list[str] | None, typer.Option(help="A term of the reward, or TERM=WEIGHT; may be given several times.")
-    ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Actions an episode may take.")] = 50,
-    sessions: Annotated[int, typer.Option(min=1, help="Clients at the same time.")] = 64,
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "debug",
+    reward: Annotated[list[str] | None, typer.Option(help="A reward term, or TERM=WEIGHT. Repeat for several.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Most actions in one episode.")] = 50,
+    sessions: Annotated[int, typer.Option(min=1, help="Most concurrent clients.")] = 64,
     sandbox: Sandbox = None,
     path: DataPath = None,
     repos: Repos = None,
     environments: Environments = None,
-    port: Annotated[int, port_option("Port to listen on; 0: any that is free.")] = 8765,
+    port: Annotated[int, port_option("Port to listen on; 0 for any free port.")] = 8765,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; whoever reaches it can use this machine.")
+        str, typer.Option(help="Address to listen on. Anyone who reaches it can use this machine.")
     ] = "127.0.0.1",
 ) -> None:
-    """Serve episodes to trainers by OpenEnv's protocol, over WebSocket, until interrupted."""
+    """Serve episodes to trainers over OpenEnv's WebSocket protocol, until interrupted."""
     from stackrank.flows.training.make import EnvMaker, every_task
     from stackrank.flows.training.serve import Sessions, serve
     from stackrank.listening import listen, shown
@@ -53,7 +51,7 @@ def serve_env(
     said = f"{len(names)} tasks" if len(names) > 1 else names[0]
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]
-    say(f"serving {said} at ws://{shown(address)}:{port}/ws (Ctrl-C ends it)")
+    say(f"serving {said} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
     serve(Sessions(maker, names, sessions), listening, {host, address})
 
 
@@ -66,5 +64,5 @@ def _weights(given: list[str]) -> dict[str, float]:
         try:
             found[term] = float(weight or 1)
         except ValueError:
-            raise TrainingError(f"--reward {each}: {weight!r} is no number; write {term}=0.5") from None
+            raise TrainingError(f"--reward {each}: {weight!r} is not a number; write {term}=0.5") from None
     return found

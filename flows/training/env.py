@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from stackrank.agents.episode.protocol import Decision, Malformed
 from stackrank.agents.episode.referee import Budget, Outcome, Referee
+from stackrank.agents.episode.workspace import with_workspace
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.pool import Pool
@@ -84,7 +85,8 @@ class TrainingEnv:
         return f"{self.task.benchmark.partition('/')[0]}/{self.task.id}"
 
     def reset(self, task: str | None = None) -> tuple[Observation, Info]:
-        """Begin an episode, on another task where one is named: the instructions with the failing tests, and the info.
+        """Begin an episode, on another task where one is named: the instructions with the failing tests and the list of
+        files, and the info.
 
         An episode that goes on is left without a verdict. Raises TrainingError, BenchmarkError, SandboxError.
         """
@@ -98,7 +100,8 @@ class TrainingEnv:
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
-        return observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
+        told = with_workspace(self.task, observation)
+        return told, self._info(dict.fromkeys(map(str, self._weights), 0.0))
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:
         """Carry out one action, such as `step("view", path="cart.py")`.

@@ -229,6 +229,10 @@ def difficulty(measured: Mapping[str, Any]) -> str:
     return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{apart}"
 
 
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
 def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     """The evidence, a line each."""
     found = proposal["evidence"]
@@ -238,13 +242,16 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         f"Suite: {before['passed']} passed and {before['failed']} failed before, {after['passed']} and "
         f"{after['failed']} after; {len(found['regressions'])} regressions"
     )
+    # Suites of earlier versions do not count them.
+    if unread := after.get("unread"):
+        lines.append(f"Not run: the tests in {_files(unread)}, which cannot be imported")
     lines += [f"Regression: {test}" for test in found["regressions"]]
     if more := [test for test in found["mended"] if test not in found["target"]]:
         lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")
     # Proposals of earlier versions have no list of problems.
     if len(covers := found.get("covers", [])) > 1:
         lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
-    lines.append(f"Size: {size['files']} files, +{size['added']} -{size['removed']}")
+    lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")
     if found["lines"]:
         lines.append(f"Changed statements that a test runs: {found['lines']['run']} of {found['lines']['changed']}")
     elif found["unmeasured"]:

@@ -36,6 +36,7 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
         ("eval", "null", Action("eval", {}), ""),
         ("eval", "", Action("eval", {}), ""),
         ("eval", '""', Action("eval", {}), "decoded twice"),
+        ("pdb", '{"command": ["b cart.py:3", "c"]}', Action("pdb", {"command": "b cart.py:3\nc"}), "command as lines"),
         ("functions.view:0", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("default_api.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("view<|channel|>commentary", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),

@@ -22,12 +22,14 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.engine import connect
+from stackrank.db.proposals import Proposals
 from stackrank.db.store import Store
 from tests.bench.big_database import fill
 from tests.dashboard.browsing import ARGUMENTS, opens_for_certain, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
 from tests.dashboard.traces import add_many
+from tests.support.fixing import SECOND_FIX, proposal_row
 
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
 FEW = (SIZES[0], SIZES[3])
@@ -41,7 +43,11 @@ _SHEET = 0.4
 
 
 def _demo(engine: Engine) -> None:
-    seed(engine, tasks=20, attempts=2)
+    made = seed(engine, tasks=20, attempts=2)
+    ids = made.runs[0], next(iter(made.entrants.values())), made.episodes[0]
+    second = {"problem": "tests.test_cart.test_largest", "title": "tests/test_cart.py::test_largest fails"}
+    more = {"diff": SECOND_FIX, "tests": ["tests/test_cart.py::test_largest"], "surety": 0.6}
+    Proposals(engine).propose([proposal_row(*ids), proposal_row(*ids, **second, **more)])
 
 
 def _large(engine: Engine) -> None:

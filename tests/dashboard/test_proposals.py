@@ -93,7 +93,7 @@ def test_one_decision_is_enough_for_several_changes_that_mend_the_same(visit: An
     (two,) = Proposals(filled.store.engine).propose([proposal_row(*ids, problem="q", diff=OTHER_FIX, tests=["p"])])
     visit(filled.url, "proposals", pr_id=str(one)).button(key="pr_approve").click().run()
     app = visit(filled.url, "proposals", pr_id=str(two))
-    assert f"Proposal {one}, which is approved, mends all" in app.info[0].value
+    assert f"Proposal {one}, which is approved, fixes everything" in app.info[0].value
     assert app.button(key="pr_approve").disabled and not app.button(key="pr_reject").disabled
     assert any(each.value.startswith("0 wait for a decision") for each in app.caption)
 
@@ -150,5 +150,5 @@ def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNames
     wait_for(lambda: queries.proposal(engine, first)["status"] == "approved", "the last decision")
     sync_api.expect(page.get_by_role("heading", name="What people accept")).to_be_visible()
     sync_api.expect(page.get_by_role("heading", name="Why changes were rejected")).to_be_visible()
-    page.get_by_role("link", name="How it came to that").click()
+    page.get_by_role("link", name="The episode, step by step").click()
     heading(page, "Step")

@@ -143,6 +143,31 @@ def test_calls_tell_arguments_results_and_what_changed(play: Play) -> None:
     assert "There is no call 7." in step("calls", function="numbers", n=7, test="test_numbers").text
 
 
+def test_functions_of_one_name_are_told_apart(play: Play) -> None:
+    code = """
+        class Door:
+            opened = [
+                lambda: 1,
+                lambda: 2,
+            ]
+
+            def close(self): ...
+
+        def key(function):
+            return function.__qualname__
+        """
+    test = """
+        from door import Door, key
+
+        def test_keys():
+            assert len({key(each) for each in (*Door.opened, Door().close, Door.close)}) == 4
+        """
+    step = play(make_task({"door.py": code, "tests/test_door.py": test}))
+    told = step("calls", function="key").text
+    assert "the same" not in told and "Door.<lambda> at door.py:" in told
+    assert "(function=<method Door.close>)" in told and "(function=<function Door.close>)" in told
+
+
 def test_only_what_changed_is_told_as_changed(play: Play) -> None:
     """Not what hangs together with it: nodes of a tree name their parents."""
     tree = """

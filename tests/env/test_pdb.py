@@ -324,6 +324,16 @@ def test_what_is_shown_is_short_and_the_same_for_every_model(play: Play) -> None
     assert step.pdb("q").state["kind"] == "debugger"
 
 
+def test_a_file_may_be_named_by_the_end_of_its_path(play: Play) -> None:
+    code = "def price(n):\n    n += 1\n    return n\n"
+    test = "from shop import cart\n\n\ndef test(): assert cart.price(1) == 3\n"
+    files = {"shop/__init__.py": "", "shop/cart.py": code, "shop/a/x.py": "y = 1\n", "shop/b/x.py": "y = 1\n"}
+    step = play(make_task({**files, "tests/test_a.py": test}))
+    assert place(step.pdb("b cart.py:3\nc")) == ("shop/cart.py", 3, "price")
+    assert place(step.pdb("cl\nb cart.py:price\nrestart\nc")) == ("shop/cart.py", 2, "price")
+    assert "did you mean shop/a/x.py or shop/b/x.py" in step.pdb("b x.py:1").text
+
+
 def test_a_breakpoint_that_cannot_be_set_says_what_may_be_meant(play: Play) -> None:
     code = "class Cart:\n    def total(self):\n        return 1\n\n\ndef other():\n    return 2\n"
     step = play(make_task({"cart.py": code, "tests/test_a.py": "import cart\ndef test(): assert cart.other() > 2\n"}))

@@ -73,6 +73,13 @@ def test_huge_line_and_many_lines(say: Say) -> None:
     assert say("clear; echo well").text.endswith("well\n$")
 
 
+def test_a_flood_that_has_ended_does_not_go_on(say: Say) -> None:
+    ended = say("python -c \"print('a' * (1 << 21)); print('needle')\"", pattern="^needle", timeout_s=50)
+    assert ended.text.endswith("needle\n$\n[the pattern was not in the first megabyte of the output]")
+    asks = say("python -c \"print('a' * (1 << 21)); input('needle')\"", pattern="^needle", timeout_s=50)
+    assert asks.text.endswith("[the pattern was not in the first megabyte of the output]\n[python waits for input]")
+
+
 def test_fork_bomb_in_the_terminal(say: Say, sandbox: Sandbox) -> None:
     assert is_short(say("bomb() { bomb | bomb & }; bomb", timeout_s=2))
     # Another tool gets its process.

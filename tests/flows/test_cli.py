@@ -126,7 +126,7 @@ def test_a_fault_of_ours_says_so(stackrank: CommandLine, monkeypatch: pytest.Mon
     monkeypatch.setattr("stackrank.db.queries.runs", broken)
     result = stackrank("runs")
     assert result.status == 1
-    assert "fault of ours" in result.sentence()
+    assert "bug in stackrank" in result.sentence()
 
 
 def test_empty_lists_say_what_to_run(stackrank: CommandLine) -> None:

@@ -162,5 +162,5 @@ def test_a_cancel_while_a_resume_starts_wins(stackrank: CommandLine, monkeypatch
     monkeypatch.setattr("stackrank.flows.runs.session.session_of", prepared)
     monkeypatch.setattr("stackrank.flows.services.prefect_server.ensure_server", lambda say: "")
     resumed = stackrank("resume", str(run))
-    assert resumed.status == 2 and f"run {run} was changed meanwhile and is cancelled" in resumed.err
+    assert resumed.status == 2 and f"run {run} has changed in the meantime and is cancelled" in resumed.err
     assert queries.run(store.engine, run)["status"] == "cancelled"

@@ -104,7 +104,7 @@ def test_an_output_inside_of_the_repository(stackrank: CommandLine, tmp_path: Pa
         result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
         assert result.status == 2 and "is not written to" in result.sentence()
     local = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "o"), "--sandbox", "local")
-    assert local.status == 2 and "tests could write to your files" in local.sentence()
+    assert local.status == 2 and "tests could change your files" in local.sentence()
     assert git(shop, "status", "--porcelain") == ""
 
 
@@ -134,8 +134,9 @@ def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
     found = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
     (unread,) = found.json()["set_aside"]["unread"]
+    assert found.json()["suite"]["unread"] == 1
     assert "tests/test_frozen.py" in unread and "freezing" in unread
-    assert "nothing is known of the tests in 1 files" in found.err and "--require" in found.err
+    assert "the tests in files that cannot be imported did not run" in found.err and "--require" in found.err
 
 
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
@@ -387,7 +388,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     shop, out = repository(tmp_path / "shop"), tmp_path / "proposals"
     before = tree(shop)
     document = played("fix", str(shop), "--agent", "repair", "--out", str(out), "--repeat", "2", *BOX, "--json").json()
-    assert document["suite"] == {"passed": 2, "failed": 3, "flaky": 0} and not document["without"]
+    assert document["suite"] == {"passed": 2, "failed": 3, "flaky": 0, "unread": 0} and not document["without"]
     total, largest = sorted(document["proposals"], key=lambda row: -len(row["tests"]))
     assert total["tests"] == ["tests/test_cart.py::test_discount", "tests/test_cart.py::test_total"]
     assert total["evidence"]["agreement"] == {"same": 1, "played": 1} and total["evidence"]["regressions"] == []
@@ -406,7 +407,12 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
         fixed = run_suite(open_project(clean, Wishes()), usable("bubblewrap"), times=2)
         assert set(row["tests"]) <= fixed.passing and len(fixed.failing) == 3 - len(row["tests"])
     project = open_project(out / "clone", Wishes())  # the branch, with both
-    assert run_suite(project, usable("bubblewrap"), times=2).counts == {"passed": 5, "failed": 0, "flaky": 0}
+    assert run_suite(project, usable("bubblewrap"), times=2).counts == {
+        "passed": 5,
+        "failed": 0,
+        "flaky": 0,
+        "unread": 0,
+    }
     assert tree(shop) == before and "Proposal 1" in (out / "comment.md").read_text()
     solved = played("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True] * len(document["problems"])
@@ -414,7 +420,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     assert late.status == 2 and "has been decided" in late.sentence()
     whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
     nothing = played("fix", str(whole), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX)
-    assert nothing.status == 0 and "Nothing is open" in nothing.out
+    assert nothing.status == 0 and "There are no problems" in nothing.out
 
 
 def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
@@ -449,10 +455,10 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     monkeypatch.setattr(runs_module, "played", interrupted)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
-    assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed yet" in stopped.err
+    assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
     assert tree(shop) == before and not (out / "comment.md").exists()
     stopped = stackrank(*flags)
-    assert stopped.status == 130 and "goes on with what this command had come to" in stopped.err
+    assert stopped.status == 130 and "continuing the interrupted command" in stopped.err
     again = stackrank(*flags)
     assert again.status == 0 and "total: nobody mends it" in again.out
     assert calls == ["suite", "play", *["7 tasks.yaml", "play"] * 2] and found == [([problem], 7)] * 2
@@ -502,7 +508,7 @@ def test_ctrl_c_and_the_same_command_again(
         command = [sys.executable, "-m", "stackrank.flows.cli.main", *flags]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
         _, err = process.communicate(timeout=600)
-        assert process.returncode == 130 and "the same command goes on with it" in err
+        assert process.returncode == 130 and "repeat the command to continue" in err
         first = next(iter(asked))
         assert asked[first] == 2
         document = played(*flags).json()

@@ -24,6 +24,12 @@ LOOK = [
     call("rewrite", path="new.py", new_code="import time, tempfile\nprint(time.sleep, tempfile.mkstemp())\n"),
     call("bash", command="python new.py; bash -c 'time python -m pytest'; env; whoami; pwd"),
     call("rewrite", path="../out.py", new_code="x"),
+    # What cannot be stored as it is.
+    call("view", path="a\0b\ud800c"),
+    call(
+        "bash",
+        command="printf '\\000\\377\\355\\240\\200\\033[31m' | tee odd; echo '\0\x1b[2J\ud800' >> odd; od -c odd",
+    ),
     call("eval"),
     call("submit"),
 ]
@@ -43,8 +49,8 @@ def test_a_model_looks_at_everything_that_could_vary(
     played_by_a_model(monkeypatch, sandbox=sandbox)
     result = stackrank("replay", "1", "--json")
     assert result.status == 0, result.json()["difference"]["diff"]
-    assert result.json() == {"episode": 1, "steps": 11, "replayed": "same", "difference": None, "told_otherwise": []}
-    assert "same: all 11 steps" in stackrank("replay", "1").out
+    assert result.json() == {"episode": 1, "steps": 13, "replayed": "same", "difference": None, "told_otherwise": []}
+    assert "same: all 13 steps" in stackrank("replay", "1").out
     row = stackrank("trace", "1", "--json").json()
     assert row["replayed"] == "same" and row["replayed_at"]
 
@@ -115,7 +121,7 @@ def test_as_an_agent_in_a_run(stackrank: CommandLine, monkeypatch: pytest.Monkey
             [step[name] for name in ("tool", "arguments", "observation")] for step in queries.steps(engine, episode)
         ]
 
-    assert (len(content(1)), len(content(2))) == (12, 2)  # the script was over in the second attempt
+    assert (len(content(1)), len(content(2))) == (14, 2)  # the script was over in the second attempt
     repeated = [content(row["id"]) for row in queries.episodes(engine, second)]
     assert repeated == [content(1), content(2), content(1)]
 

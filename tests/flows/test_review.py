@@ -304,7 +304,7 @@ def test_who_decides_about_one_of_several_changes_decides_about_all(desk: Desk, 
     assert [rows[each]["status"] for each in (first, same, part, more)] == ["approved", "covered", "covered", "open"]
     assert next(iter(rows)) == more and rows[same]["covered_by"] == first
     assert "Covers 2 problems: a, b" in stackrank("review", str(first)).out
-    assert f"Proposal {first}, which is approved, mends all" in stackrank("review", str(same)).out
+    assert f"Proposal {first}, which is approved, fixes everything" in stackrank("review", str(same)).out
     desk.decide(same, "rejected", "Another way.")  # for what is learnt from it
     assert queries.proposal(desk.engine, same)["status"] == "rejected"
 
@@ -398,13 +398,13 @@ def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
     for arguments, words in (
         (("--approve",), "name the proposal"),
         (("1", "--approve"), "There is no proposal 1"),
-        (("1", "--approve", "--reject"), "exclude each other"),
+        (("1", "--approve", "--reject"), "cannot be combined"),
         (("1", "--pull-request", "o/n"), "--push"),
     ):
         result = stackrank("review", *arguments)
         assert result.status == 2 and words in result.sentence()
     assert stackrank("review", "--list", "--json").json() == {"proposals": [], "acceptance": []}
-    assert "Nothing is proposed" in stackrank("review", "--stats").out
+    assert "There are no proposals" in stackrank("review", "--stats").out
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_rewards_on_the_command_line() -> None:
     from stackrank.flows.cli.training import _weights
 
     assert _weights(["verdict", "tests=0.5"]) == {"verdict": 1.0, "tests": 0.5}
-    with pytest.raises(TrainingError, match="is no number; write"):
+    with pytest.raises(TrainingError, match="is not a number; write"):
         _weights(["tests=much"])
 
 

@@ -223,7 +223,7 @@ def test_who_wants_everything_gets_it(
     monkeypatch.setattr(prefect_server, "ensure_server", lambda **_: "")
     stackrank = CommandLine(capsys, monkeypatch)
     needless = stackrank("resume", str(session.run_id))
-    assert "--no-stop" in needless.err and "Stopped when decided: 1 of 1" in needless.out and not played
+    assert "--no-stop" in needless.err and "Stopped early: 1 of 1" in needless.out and not played
     skipped = counts(session)["not_played"]
     assert stackrank("resume", str(session.run_id), "--no-stop").status == 0
     assert played == [session.run_id] and counts(session)["pending"] == skipped

@@ -181,7 +181,8 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
     outcome, played = play_real(CART, Scripted(actions))
     with training_env(pool) as env:
         first, info = env.reset()
-        assert first.text == played[0].observation.text and info["step"] == 0
+        assert first.text.startswith(played[0].observation.text + "\n\nFiles of the workspace:\ncart.py\n")
+        assert "\n\nThe whole of test" in first.text and info["step"] == 0
         done = [env.step(action) for action in actions]
         with pytest.raises(TrainingError, match="the episode is over \\(solved\\): call reset"):
             env.step("eval")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bdb
+import contextlib
 import os
 import pdb
 import types
@@ -98,10 +99,18 @@ class Breakpoints(pdb.Pdb):
         return problem
 
     def lookupmodule(self, filename: str) -> Optional[str]:
-        """A file as the agent names it: relative to the workspace first, then as pdb looks."""
+        """A file as the agent names it: relative to the workspace first, then the end of one path there, then as pdb
+        looks."""
         inside = os.path.join(self._root, filename)
         if os.path.isfile(inside):
             return self.canonic(inside)
+        if filename.endswith(".py"):
+            # What few sessions need.
+            from .files import Refused
+            from .places import find_file
+
+            with contextlib.suppress(Refused):
+                return self.canonic(find_file(self._root, filename))
         return super().lookupmodule(filename)
 
     def do_break(self, arg: str, temporary: Any = False) -> Any:

@@ -53,11 +53,11 @@ def _find(root: str, name: str) -> List[Place]:
     file, colon, rest = name.rpartition(":")
     first, dash, last = rest.partition("-")
     if colon and first.isdigit() and (last.isdigit() if dash else not last):
-        return _lines(root, name, _file(root, file), int(first), int(last or first))
+        return _lines(root, name, find_file(root, file), int(first), int(last or first))
     if name.isdigit():
         raise Refused("%r names no file: write it as in cart.py:%s" % (name, name))
     known: List[Tuple[str, str, int]] = []
-    for path in [_file(root, file)] if colon else _python_files(root):
+    for path in [find_file(root, file)] if colon else _python_files(root):
         known += [(path, qualified, first) for qualified, first in _functions_of(path)]
     dotted = rest.replace(".<locals>", "")
     found = [row for row in known if row[1] == dotted] or [row for row in known if row[1].endswith("." + dotted)]
@@ -87,7 +87,8 @@ def _unknown(root: str, name: str, dotted: str, known: List[Tuple[str, str, int]
     return "no function of the workspace is called %s: %s" % (name, hint)
 
 
-def _file(root: str, name: str) -> str:
+def find_file(root: str, name: str) -> str:
+    """The file of that name, or the only one whose path ends so. Raises Refused."""
     inside = os.path.normpath(os.path.join(root, name))
     if os.path.isfile(inside):
         return inside

@@ -20,14 +20,16 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST]]:
 
 
 def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]:
-    """(relative path, line of the first statement) of every function called `name` or `Class.name` below `root`."""
+    """(relative path, line of the first statement) of every function called `name` or `Class.name` below `root`, in
+    files whose path ends with `file`."""
     found: List[Tuple[str, int]] = []
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if not each.startswith(".") and each != "__pycache__")
         for each in sorted(names):
             path = os.path.join(folder, each)
             relative = os.path.relpath(path, root)
-            if not each.endswith(".py") or (file and relative != os.path.normpath(file)):
+            ends = not file or (os.sep + relative).endswith(os.sep + os.path.normpath(file))
+            if not each.endswith(".py") or not ends:
                 continue
             try:
                 with open(path, "rb") as handle:

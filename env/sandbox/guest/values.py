@@ -8,6 +8,7 @@ import decimal
 import enum
 import fractions
 import itertools
+import os
 import re
 import reprlib
 import types
@@ -53,12 +54,14 @@ class _Safe(reprlib.Repr):
             return self._members(x, level)
         if kind in _PLAIN:
             return super().repr1(x, level)
-        if isinstance(x, (types.FunctionType, types.ModuleType, type)):
-            return (
-                "<%s %s>" % (kind.__name__, types.ModuleType.__getattribute__(x, "__name__"))
-                if isinstance(x, types.ModuleType)
-                else "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
-            )
+        if isinstance(x, types.ModuleType):
+            return "<%s %s>" % (kind.__name__, types.ModuleType.__getattribute__(x, "__name__"))
+        if kind is types.MethodType and type(x.__func__) is types.FunctionType:
+            return "<method %s>" % _named(x.__func__)
+        if isinstance(x, types.FunctionType):
+            return "<function %s>" % _named(x)
+        if isinstance(x, type):
+            return "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
         if kind in _SAID_BY_REPR:
             return self.repr_instance(x, level)
         name = type.__getattribute__(kind, "__qualname__")
@@ -121,6 +124,14 @@ class _Safe(reprlib.Repr):
         kind: Any = next(each for each in _CONTAINERS if isinstance(x, each))
         plain = list if kind is collections.deque else kind
         return self.repr1(plain(kind.__iter__(x)), level)
+
+
+def _named(function: types.FunctionType) -> str:
+    """A function's name; where others may have the same, with its place."""
+    name, code = function.__qualname__, function.__code__
+    if "<" not in name:
+        return name
+    return "%s at %s:%d" % (name, os.path.basename(code.co_filename), code.co_firstlineno)
 
 
 def attributes(x: Any) -> Iterator[Tuple[str, Any]]:

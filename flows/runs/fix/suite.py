@@ -38,8 +38,9 @@ class Suite:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many tests passed, failed, and were set aside."""
-        return {"passed": len(self.passing), "failed": len(self.failing), "flaky": len(self.flaky)}
+        """How many tests passed, failed, and were set aside, and how many files of tests cannot be imported."""
+        counts = {"passed": len(self.passing), "failed": len(self.failing), "flaky": len(self.flaky)}
+        return counts | {"unread": len(self.unread)}
 
 
 def run_suite(
