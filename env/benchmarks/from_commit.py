@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stackrank.diffs import HEADER, own_name, read_diff
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -140,16 +142,18 @@ def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     return [command]
 
 
-def _grouped(groups: dict[str, list[str | dict[str, str]]], name: str, seen: set[str]) -> list[str]:
-    """The requirements of a dependency group and of those that it includes."""
-    if name in seen:
+def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
+    """The requirements of a dependency group and of those that it includes; what has another form is left out."""
+    if name in seen or not isinstance(entries := groups.get(name), list):
         return []
     seen.add(name)
-    return [
-        requirement
-        for entry in groups.get(name, [])
-        for requirement in ([entry] if isinstance(entry, str) else _grouped(groups, entry["include-group"], seen))
-    ]
+    found: list[str] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            found.append(entry)
+        elif isinstance(entry, dict):
+            found += _grouped(groups, str(entry.get("include-group", "")), seen)
+    return found
 
 
 def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:

@@ -308,6 +308,9 @@ _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
             },
             '. attrs>=20; python_version > "3" six',
         ),
+        # What pip would refuse, and what may come some day, is for the author to mend.
+        ({"pyproject.toml": _BUILT + "[dependency-groups]\ntest = ['attrs', {later = 1}, 7]\n"}, ". attrs"),
+        ({"pyproject.toml": _BUILT + "[dependency-groups]\ntest = 'attrs'\n"}, "."),
     ],
 )
 def test_what_tests_need_is_installed(tmp_path: Path, files: dict[str, str], needs: str) -> None:

@@ -225,8 +225,8 @@ def test_a_branch_is_pushed_and_a_draft_opened(
     ("push", "words"),
     [
         ("-x", "is no remote"),
-        ("nowhere", "is no remote of"),
-        *((name, "itself, which is not written to") for name in ("itself", "shop", "shop/.git")),
+        *((name, "is neither a remote of") for name in ("nowhere", "empty", "shop/tests")),
+        *((name, "itself, which is not written to") for name in ("itself", "shop", "shop/.git", "worktree")),
     ],
 )
 def test_what_cannot_be_pushed_is_refused_before_anything_is_decided(
@@ -235,6 +235,8 @@ def test_what_cannot_be_pushed_is_refused_before_anything_is_decided(
     number = desk.propose(FIX)
     desk.out.mkdir()
     git(desk.shop, "remote", "add", "itself", f"file://{desk.shop}")
+    git(desk.shop, "worktree", "add", "-q", "--detach", str(desk.shop.parent / "worktree"))
+    (desk.shop.parent / "empty").mkdir()
     monkeypatch.chdir(desk.shop.parent)
     refused = stackrank("review", str(number), "--approve", f"--push={push}")
     assert refused.status == 2 and words in refused.sentence()

@@ -2,8 +2,7 @@
 
 Six processes of tests share two processors with engines, browsers and servers. A failure that one of some 3,000 tests
 has by chance there is a fault of the test, which the last lines name so that it is mended; a failure that comes twice,
-or more than a few of them, end the suite as failed. A line at the end counts the tests
-of all sessions.
+or more than a few of them, end the suite as failed. A line at the end counts the tests of all sessions.
 """
 
 from __future__ import annotations
@@ -70,13 +69,11 @@ def sessions(options: list[str], *again: str) -> int:
     chance = status == pytest.ExitCode.TESTS_FAILED and 0 < len(tests) <= MOST
     if chance:
         print(f"\n{len(tests)} failed. Once more, each alone:", flush=True)
-        counts["failed"] = 0
-        statuses = []
+        counts["failed"], status = 0, pytest.ExitCode.OK
         for test in tests:
-            statuses.append(run(*again, test))
+            status = run(*again, test) or status
             counts += counted()
-        status = next(filter(None, statuses), 0)
-    if chance and status == 0:
+    if chance and status == pytest.ExitCode.OK:
         print("\nThese failed beside others and passed alone. They depend on chance or load, and have to be mended:")
         print("\n".join(f"  {test}" for test in tests), flush=True)
     print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", flush=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from stackrank.env.benchmarks.git import git
+from stackrank.env.benchmarks.git import git, is_repository
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.runs.fix.publish import BRANCH
 from stackrank.settings import settings
@@ -49,14 +49,19 @@ def destination(repository: Path, remote: str) -> str:
     place = below / Path(found.removeprefix("file://")).expanduser()
     if "://" in found.removeprefix("file://") or (re.match(r"[^/]+:", found) and not place.exists()):
         return found
-    if not place.is_dir():
+    if not is_repository(place):
         raise UsageError(
-            f"--push {remote!r} is no remote of {repository} ({', '.join(names) or 'it has none'}), no address and no "
-            "folder"
+            f"--push {remote!r} is neither a remote of {repository} ({', '.join(names) or 'it has none'}), nor an "
+            "address or a folder of a repository"
         )
-    if place.resolve() in {repository.resolve(), (repository / ".git").resolve()}:
+    if _storage(place) == _storage(repository):
         raise UsageError(f"--push {remote!r} is {repository} itself, which is not written to: name another remote")
     return str(place.resolve())
+
+
+def _storage(repository: Path) -> Path:
+    """Where git keeps commits and branches: one place for a repository and all of its worktrees."""
+    return (repository / git(repository, "rev-parse", "--git-common-dir").decode().strip()).resolve()
 
 
 def push_branch(clone: Path, address: str) -> None:
