@@ -10,7 +10,7 @@ from stackrank.env.benchmarks.from_commit import TASKS, Draft, TaskOptions, draf
 from stackrank.env.benchmarks.repo import load_task
 from stackrank.env.benchmarks.repo_schema import TaskEntry, read_tasks
 from stackrank.env.patches import apply_patch
-from stackrank.env.sandbox.base import Backend, Say, spec_for
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
@@ -35,6 +35,15 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     return save(made, out, given, fixed)
 
 
+def prepare(backend: Backend, spec: SandboxSpec, say: Say) -> None:
+    """Build a project's environment, unless it is there. Raises BenchmarkError where that fails: the way to install a
+    project is worked out, and its author knows better."""
+    try:
+        backend.prepare(spec, say)
+    except BuildError as error:
+        raise BenchmarkError(f"{error}: say with --setup how the project is installed") from None
+
+
 def _load(folder: Path, made: Draft) -> Task:
     content, _ = read_tasks(folder / TASKS)
     return load_task(content.tasks[0], content, folder / TASKS)
@@ -45,7 +54,7 @@ def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, T
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
         save(made, Path(name))
         task = _load(Path(name), made)
-    backend.prepare(spec_for(task), say)
+    prepare(backend, spec_for(task), say)
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
     with Pool(backend, size=0) as pool:

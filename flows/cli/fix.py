@@ -73,6 +73,7 @@ def fix(
     from stackrank.db.engine import connect
     from stackrank.db.store import Store
     from stackrank.env.benchmarks.git import resolve_commit
+    from stackrank.env.benchmarks.new_task import prepare
     from stackrank.env.sandbox.registry import chosen_backend
     from stackrank.flows.cli.runs import INTERRUPTED, begin, played, taken_up
     from stackrank.flows.runs.fix.comment import write_comment
@@ -157,7 +158,7 @@ def fix(
 
     read_spec(None, {**wanted, "path": str(out)})  # what is wrong with it is said before a suite runs
     if project.spec.environment is not None:
-        backend.prepare(project.spec, say)
+        prepare(backend, project.spec, say)
     since = resolve_commit(project.repository, base) if changed else ""
     key = asked(project, repeat, limit, since, reported, wanted, backend.name, engine.url)
     if before := take_up(out, key):

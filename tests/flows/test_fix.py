@@ -129,6 +129,16 @@ def test_a_version_that_git_knows(tmp_path: Path, files: dict[str, str], tag: st
 
 
 @pytest.mark.slow
+def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) -> None:
+    built = '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "shop"\nversion = "1"\n'
+    files = {**SHOP, "pyproject.toml": built, "requirements/tests.txt": "stackrank-has-no-such-package==1\n"}
+    shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
+    refused = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+    assert refused.status == 2 and not out.exists()
+    assert "stackrank-has-no-such-package" in refused.err and "say with --setup how" in refused.err
+
+
+@pytest.mark.slow
 def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine, tmp_path: Path) -> None:
     frozen = "from freezing import freeze\n\n\ndef test_now():\n    assert freeze()\n"
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
