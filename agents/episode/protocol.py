@@ -210,7 +210,7 @@ class Agent(ABC):
         An agent that has settings overrides this; without it there are none.
         """
         if config:
-            raise SetupError(f"this agent has nothing to configure: leave out {', '.join(map(repr, config))}")
+            raise SetupError(f"this agent has no settings: leave out {', '.join(map(repr, config))}")
         return Setup()
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:

@@ -64,7 +64,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
         raise SpecError(str(error)) from None
     entrants = len(competing)
     if entrants < 2:
-        raise SpecError("a plan is about comparing: the specification needs two entrants that are no reference")
+        raise SpecError("a plan compares entrants: the specification needs two that are not reference entrants")
     against = spec.stop.against if spec.stop else ""
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs

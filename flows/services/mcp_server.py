@@ -73,7 +73,7 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
     if ipaddress.ip_address(address).is_unspecified:
         listening.close()
         raise UsageError(
-            f"--host {host} stands for every address of this machine, and requests have to name the one they go to: "
+            f"--host {host} stands for all addresses of this machine, but requests must name the one that they use: "
             "give the name or the address that the client uses"
         )
     names = {shown(host), shown(address), *(["localhost"] if ipaddress.ip_address(address).is_loopback else ())}

@@ -100,7 +100,7 @@ def test_a_file_without_instances(tmp_path: Path, content: str) -> None:
 def test_hub_that_cannot_be_reached_and_data_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(swebench_instances, "HUB", "http://127.0.0.1:1")
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
-    with pytest.raises(BenchmarkError, match=r"acme/Set cannot be had from the hub .* give a file"):
+    with pytest.raises(BenchmarkError, match=r"acme/Set cannot be downloaded from the hub .* name a file"):
         load_benchmark("swebench", Source(Path("acme/Set"))).tasks()
     with pytest.raises(BenchmarkError, match="does not exist"):
         load_benchmark("swebench", Source(tmp_path / "none.jsonl")).tasks()

@@ -345,12 +345,12 @@ def test_issues_of_texts_and_of_an_export(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("a.json", "[", "is not JSON"),
-        ("a.json", '[{"title": 3}]', "is no list of issues"),
-        ("a.json", '{"message": "API rate limit exceeded"}', "is no list of issues"),
+        ("a.json", '[{"title": 3}]', "is not a list of issues"),
+        ("a.json", '{"message": "API rate limit exceeded"}', "is not a list of issues"),
         ("a.json", '[{"number": 1, "title": "Whole"}]\n[{"number": 2, "ti', "is cut off"),
-        ("a.json", "[]", "holds no open issue"),
+        ("a.json", "[]", "has no open issue"),
         ("a.md", " \n", "is empty"),
-        ("a.pdf", "x", "holds no open issue"),
+        ("a.pdf", "x", "has no open issue"),
     ],
 )
 def test_issues_of_no_use(tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -417,7 +417,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     solved = played("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True] * len(document["problems"])
     late = played("review", "1", "--reject", "--reason", "No.")
-    assert late.status == 2 and "has been decided" in late.sentence()
+    assert late.status == 2 and "has already been decided" in late.sentence()
     whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
     nothing = played("fix", str(whole), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX)
     assert nothing.status == 0 and "There are no problems" in nothing.out
@@ -455,7 +455,7 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     monkeypatch.setattr(runs_module, "played", interrupted)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
-    assert stopped.status == 130 and "run 7 was interrupted, and nothing of it is proposed yet" in stopped.err
+    assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
     assert tree(shop) == before and not (out / "comment.md").exists()
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "continuing the interrupted command" in stopped.err

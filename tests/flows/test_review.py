@@ -221,9 +221,9 @@ def test_a_branch_is_pushed_and_a_draft_opened(
 @pytest.mark.parametrize(
     ("push", "words"),
     [
-        ("-x", "is no remote"),
-        ("nowhere", "is no remote of"),
-        *((name, "itself, which is not written to") for name in ("itself", "shop", "shop/.git")),
+        ("-x", "is not a remote"),
+        ("nowhere", "is not a remote of"),
+        *((name, "itself, which stackrank never changes") for name in ("itself", "shop", "shop/.git")),
     ],
 )
 def test_what_cannot_be_pushed_is_refused_before_anything_is_decided(
@@ -318,7 +318,7 @@ def test_the_open_issues_of_a_forge(forge: Forge, monkeypatch: pytest.MonkeyPatc
     forge.issues = []
     assert list_issues(forge.api + "/", "o/n") == [] and forge.heard[-1][1] == "Bearer secret-token"
     forge.issues = {"message": "a proxy"}
-    with pytest.raises(ForgeError, match="no list of issues"):
+    with pytest.raises(ForgeError, match="with a list of issues"):
         list_issues(forge.api, "o/n")
     with pytest.raises(UsageError, match="OWNER/NAME"):
         list_issues(forge.api, "../n/x")
