@@ -130,7 +130,7 @@ def abilities() -> None:
     figure = charts.ranking(model["entrants"])
     charts.draw(figure, key="lb_abilities", alt="Rate that each entrant would have on all tasks, with its interval")
     st.caption(
-        f"{model['note']} The rate is what the model predicts for all tasks, whichever of them an entrant played. Infit "
+        f"{model['note']} The rate is predicted for all tasks, whichever of them an entrant played. Infit "
         "and outfit are near 1 if the model fits."
     )
     show.table_and_csv(model["entrants"], name="abilities", alt="Ability of each entrant", key="lb_abilities_table")

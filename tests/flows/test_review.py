@@ -260,7 +260,7 @@ def test_a_commit_that_is_gone_holds_up_no_other(desk: Desk, stackrank: CommandL
     gone, other = desk.propose(FIX, base="0" * 40), desk.propose(SECOND_FIX)
     desk.out.mkdir()
     refused = stackrank("review", str(gone), "--approve")
-    assert refused.status == 2 and "has no commit 000000000000 any more" in refused.sentence()
+    assert refused.status == 2 and "no longer has the commit 000000000000" in refused.sentence()
     assert queries.proposal(desk.engine, gone)["status"] == "open"
     desk.decide(gone, "approved")
     assert stackrank("review", str(other), "--approve").status == 0
@@ -393,7 +393,7 @@ def test_reviews_that_cannot_be(stackrank: CommandLine) -> None:
     for arguments, words in (
         (("--approve",), "name the proposal"),
         (("1", "--approve"), "There is no proposal 1"),
-        (("1", "--approve", "--reject"), "exclude each other"),
+        (("1", "--approve", "--reject"), "cannot be combined"),
         (("1", "--pull-request", "o/n"), "--push"),
     ):
         result = stackrank("review", *arguments)
@@ -415,7 +415,7 @@ def test_what_is_somebody_s_own_in_the_folder_stays(desk: Desk, stackrank: Comma
         ("fix", str(desk.shop), "--agent", "repair", "--out", str(desk.out), "--sandbox", "bubblewrap"),
     ):
         refused = stackrank(*arguments)
-        assert refused.status == 2 and f"holds {taken.partition('/')[0]}, which neither" in refused.sentence()
+        assert refused.status == 2 and f"contains {taken.partition('/')[0]}, which `fix`" in refused.sentence()
         assert tree(desk.out) == before
     assert queries.proposal(desk.engine, int(number))["status"] == "open"
     (desk.out / taken).rename(desk.out / "elsewhere")  # what is called otherwise is in nobody's way

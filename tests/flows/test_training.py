@@ -95,7 +95,7 @@ def test_importing_brings_in_nothing_that_is_slow() -> None:
         ({"task": "bugs/0000"}, "there is no task 0000: `stackrank tasks` lists"),
         ({"task": "bugs/vat-tabel"}, "there is no task vat-tabel (near it: vat-table, "),
         ({"task": "bugs"}, "'bugs' names no task: write bugs/TASK, as in 'bugs/access-groups'"),
-        ({"task": 3}, "3 is no task: give its name"),
+        ({"task": 3}, "3 is not a task: give its name"),
         ({"tools": "hammer"}, "there is no tool set or tool 'hammer': choose"),
         ({"tools": None}, "tools is None: name a tool set"),
         ({"tools": "debug+server"}, "leave out what follows the"),
@@ -136,7 +136,7 @@ def test_vectors_by_name() -> None:
     ):
         with stackrank.make_vec(tasks, count, sandbox="local") as envs:
             assert [env.name for env in envs] == expected and len(envs) == len(expected)
-    with pytest.raises(TrainingError, match="closed: make others"):
+    with pytest.raises(TrainingError, match="closed: create new ones"):
         envs.reset()
 
 
