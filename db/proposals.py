@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -80,19 +81,21 @@ class Proposals(Transactions):
 
         def work(connection: Connection) -> int:
             # Whoever replaces it meanwhile waits until this is over, or this for that.
-            query = select(_P.run_id, _P.digest, _P.replaced_by).where(_P.id == number).with_for_update()
-            found = connection.execute(query).one_or_none()
+            columns = (_P.run_id, _P.digest, _P.replaced_by, _P.title, _P.tests, _P.evidence)
+            query = select(*columns).where(_P.id == number).with_for_update()
+            found = connection.execute(query).mappings().one_or_none()
             if found is None:
                 raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
-            if found.replaced_by is not None and kind is not DecisionKind.COMMENT:
+            if found["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
                 raise DecisionRefused(
-                    f"proposal {number} was replaced by proposal {found.replaced_by}: review that one"
+                    f"proposal {number} was replaced by proposal {found['replaced_by']}: review that one"
                 )
-            if found.digest != digest:
+            if found["digest"] != digest:
                 raise DecisionRefused(f"proposal {number} has changed since you reviewed it: review it again")
-            row = {"run_id": found.run_id, "proposal_id": number, "digest": digest, "kind": str(kind)}
+            row = {"run_id": found["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
             row |= {"reason": words, "person": storable_text(person), "created_at": now()}
-            return new_id(connection.execute(insert(DECISION).values({**row, "seal": seal_of(row)})))
+            row["seal"] = seal_of(row, shown_of(found))
+            return new_id(connection.execute(insert(DECISION).values(row)))
 
         try:
             return self._write(work)
@@ -104,21 +107,31 @@ class Proposals(Transactions):
             raise
 
 
-def seal_of(decision: Mapping[str, Any]) -> str:
-    """The seal of a decision: whoever writes into the database without the key cannot make one."""
-    parts = [str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")]
+def shown_of(proposal: Mapping[str, Any]) -> str:
+    """The digest of what a person is shown beside the change."""
+    shown = [proposal[name] for name in ("title", "tests", "evidence")]
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+
+
+def seal_of(decision: Mapping[str, Any], *shown: str) -> str:
+    """The seal of a decision: whoever writes into the database without the key cannot make one.
+
+    `shown`: what `shown_of` gives; decisions of earlier versions are sealed without it.
+    """
+    parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), *shown]
     return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()
 
 
 def require_genuine(proposal: Mapping[str, Any]) -> None:
     """Raises DecisionRefused where the decision about a proposal, as `queries.proposal` has it, does not hold: written
-    by other means than stackrank's, or about another change than the one that is stored now.
+    by other means than stackrank's, or about another change or other evidence than what is stored now.
     """
-    decision = proposal["decision"]
-    if not hmac.compare_digest(str(decision["seal"]), seal_of({**decision, "proposal_id": proposal["id"]})):
+    decision = {**proposal["decision"], "proposal_id": proposal["id"]}
+    seals = (seal_of(decision, shown_of(proposal)), seal_of(decision))
+    if not any(hmac.compare_digest(str(decision["seal"]), each) for each in seals):
         raise DecisionRefused(
             f"the decision about proposal {proposal['id']} does not have the seal of this key: it was written by "
-            "other means, or with another STACKRANK_DECISION_KEY"
+            "other means or with another STACKRANK_DECISION_KEY, or the evidence has been altered since"
         )
     actual = digest_of(proposal["base"], proposal["diff"], proposal["test_diff"])
     if not actual == proposal["digest"] == decision["digest"]:

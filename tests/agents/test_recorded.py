@@ -122,7 +122,12 @@ def test_token_ids_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [
         {"delta": {"role": "assistant"}, "token_ids": [1], "logprobs": {"content": [{"token": "a", "logprob": -1.0}]}},
         {"delta": {"tool_calls": [call]}, "token_ids": [2, 3], "logprobs": None},
-        {"delta": {}, "token_ids": [4], "logprobs": {"content": [{"token": "b", "logprob": -2.0}]}},
+        {
+            "delta": {},
+            "finish_reason": "tool_calls",
+            "token_ids": [4],
+            "logprobs": {"content": [{"token": "b", "logprob": -2.0}]},
+        },
     ]
     lines = [{"prompt_token_ids": [9, 9], "choices": []}, *({"choices": [each]} for each in pieces)]
     events = "".join(f"data: {json.dumps(each)}\n\n" for each in lines) + "data: [DONE]\n\n"

@@ -12,12 +12,12 @@ from sqlalchemy import Engine, update
 
 from stackrank.db import queries
 from stackrank.db.errors import NotFound
-from stackrank.db.proposals import DecisionRefused, Proposals, digest_of, require_genuine
+from stackrank.db.proposals import DecisionRefused, Proposals, digest_of, require_genuine, seal_of
 from stackrank.db.prune import Pruning
 from stackrank.db.transactions import DECISION, PROPOSAL
 from stackrank.errors import UsageError
 from stackrank.terms import DecisionKind
-from tests.support.fixing import OTHER_FIX, SECOND_FIX, proposal_row
+from tests.support.fixing import OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
 APPROVED, REJECTED, COMMENT = DecisionKind.APPROVED, DecisionKind.REJECTED, DecisionKind.COMMENT
 
@@ -134,6 +134,13 @@ def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeyp
         with pytest.raises(DecisionRefused, match="does not have the seal"):
             require_genuine(queries.proposal(engine, number))
         change(engine, update(DECISION).values({name: genuine[name] for name in forged}))
+    shown = queries.proposal(engine, number)
+    for other in ({"evidence": evidence(regressions=["t"])}, {"tests": ["t"]}, {"title": "t"}):
+        change(engine, update(PROPOSAL).values(other))
+        with pytest.raises(DecisionRefused, match="the evidence has been altered since"):
+            require_genuine(queries.proposal(engine, number))
+        change(engine, update(PROPOSAL).values({name: shown[name] for name in other}))
+    require_genuine(queries.proposal(engine, number))
     change(engine, update(PROPOSAL).values(diff=OTHER_FIX))
     with pytest.raises(DecisionRefused, match="has changed since it was decided"):
         require_genuine(queries.proposal(engine, number))
@@ -141,6 +148,14 @@ def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeyp
     monkeypatch.setenv("STACKRANK_DECISION_KEY", "of another machine")
     with pytest.raises(DecisionRefused, match="STACKRANK_DECISION_KEY"):
         require_genuine(queries.proposal(engine, number))
+
+
+def test_a_decision_of_an_earlier_version_holds(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    (number,) = proposals.propose([row(matrix)])
+    decide(proposals, number, REJECTED)
+    decision = {**queries.proposal(proposals.engine, number)["decision"], "proposal_id": number}
+    change(proposals.engine, update(DECISION).values(seal=seal_of(decision)))
+    require_genuine(queries.proposal(proposals.engine, number))
 
 
 def test_decisions_that_say_nothing_or_are_about_nothing(proposals: Proposals, matrix: SimpleNamespace) -> None:

@@ -75,7 +75,7 @@ def test_cancelled_within_seconds_and_resumable(
     slow._script = Script()
     if how == "command":
         assert stackrank("resume", "slow", "--json").status == 0
-        assert "nothing is left" in stackrank("resume", "slow", "--json").err
+        assert "nothing left to play" in stackrank("resume", "slow", "--json").err
     else:
         assert drive(run["id"]) == ""
     run = queries.run(connect(), "slow")

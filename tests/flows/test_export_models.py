@@ -30,7 +30,7 @@ from stackrank.flows.runs.trajectories import to_row
 from tests.agents.conftest import CART, Scripted, play_real
 from tests.agents.test_verbatim import APIS, serve
 from tests.support.episodes import start
-from tests.support.openai_server import Entry, OpenAIServer, call, calls, says
+from tests.support.openai_server import Entry, OpenAIServer, ScriptedReply, call, calls, says
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -210,6 +210,20 @@ def test_briefs_with_what_came_of_them(monkeypatch: pytest.MonkeyPatch, syntax: 
 def _as_text(reply: Any) -> Entry:
     ((name, arguments),) = reply.calls
     return says(f"```action\n{json.dumps({'tool': name, 'arguments': json.loads(arguments)})}\n```")
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.usefixtures("database")
+def test_what_no_file_can_hold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, api: str) -> None:
+    """Half of a surrogate pair, a NUL, no number: as escapes in arguments they are sound text until they are read."""
+    arguments = '{"path": "a\\ud800\\u0000\\u001b[2Jb", "start": NaN}'
+    odd = ScriptedReply(calls=(("view", arguments),), reasoning="\0\ud800é" * 9)
+    with serve(monkeypatch, [odd, FIX, call("submit")]):
+        source, _ = kept(LlmAgent(model="m", config={"api": api, **PRICE}))
+    for name, chosen in FORMATS.items():
+        for record in chosen.records(source):
+            json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+        write_parquet(tmp_path / name, chosen.records(source), chosen.optional)
 
 
 @pytest.mark.usefixtures("database")

@@ -388,7 +388,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     shop, out = repository(tmp_path / "shop"), tmp_path / "proposals"
     before = tree(shop)
     document = played("fix", str(shop), "--agent", "repair", "--out", str(out), "--repeat", "2", *BOX, "--json").json()
-    assert document["suite"] == {"passed": 2, "failed": 3, "flaky": 0} and not document["without"]
+    assert document["suite"] == {"passed": 2, "failed": 3, "flaky": 0, "unread": 0} and not document["without"]
     total, largest = sorted(document["proposals"], key=lambda row: -len(row["tests"]))
     assert total["tests"] == ["tests/test_cart.py::test_discount", "tests/test_cart.py::test_total"]
     assert total["evidence"]["agreement"] == {"same": 1, "played": 1} and total["evidence"]["regressions"] == []

@@ -121,7 +121,7 @@ def test_as_an_agent_in_a_run(stackrank: CommandLine, monkeypatch: pytest.Monkey
             [step[name] for name in ("tool", "arguments", "observation")] for step in queries.steps(engine, episode)
         ]
 
-    assert (len(content(1)), len(content(2))) == (12, 2)  # the script was over in the second attempt
+    assert (len(content(1)), len(content(2))) == (14, 2)  # the script was over in the second attempt
     repeated = [content(row["id"]) for row in queries.episodes(engine, second)]
     assert repeated == [content(1), content(2), content(1)]
 

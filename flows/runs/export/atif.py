@@ -11,6 +11,7 @@ from stackrank.agents.llm.recorded import MAIN, token_ids
 from stackrank.flows.runs.export.source import Row, Source
 from stackrank.flows.runs.export.turns import Turn, conversations
 from stackrank.flows.runs.spec import SpecError
+from stackrank.storable import storable_json
 from stackrank.terms import Verdict
 
 VERSION = "ATIF-v1.8"
@@ -137,7 +138,8 @@ def _text(content: Any) -> str:
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     function = call["function"]
     try:
-        arguments = json.loads(function["arguments"])
+        # An escape may stand for what no file can hold.
+        arguments = storable_json(json.loads(function["arguments"]))
     except ValueError:
         arguments = None
     sound = isinstance(arguments, dict)
