@@ -85,7 +85,7 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
     app = server.streamable_http_app(transport_security=guard, session_idle_timeout=None)
     guarded = _Guarded(app, game, token or new, players)
     config = uvicorn.Config(guarded, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
-    say(f"serving MCP at http://{shown(address)}:{port}/mcp (Ctrl-C ends it); every request needs the header")
+    say(f"serving MCP at http://{shown(address)}:{port}/mcp (Ctrl-C stops it); every request needs the header")
     say(f"  Authorization: Bearer {new or '$STACKRANK_MCP_TOKEN'}")
     _until_left(game, partial(uvicorn.Server(config).run, sockets=[listening]))
 
