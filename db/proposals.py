@@ -94,7 +94,7 @@ class Proposals(Transactions):
                 raise DecisionRefused(f"proposal {number} has changed since you reviewed it: review it again")
             row = {"run_id": found["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
             row |= {"reason": words, "person": storable_text(person), "created_at": now()}
-            row["seal"] = seal_of(row, shown_of(found))
+            row["seal"] = seal_of(row, shown_of(dict(found)))
             return new_id(connection.execute(insert(DECISION).values(row)))
 
         try:

@@ -20,8 +20,12 @@ Take = tuple[Action, str]
 
 MOST_FILES = 10
 """Files of the program that are read."""
+MOST_FOLDERS = 4
+"""Folders that are listed after a listing that left them out."""
 PAGES = 3
 """Pages of a file that are read, unless it is the likeliest of the program."""
+
+_CUT = re.compile(r"^\.\.\. and \d+ more", re.MULTILINE)
 
 
 class Workspace:
@@ -68,15 +72,7 @@ class Workspace:
 
     def read(self) -> Generator[Take, Observation, None]:
         """The files that matter: tests that fail, then the program from what they mention outwards."""
-        paths: list[str] = []
-        if self.has("listdir"):
-            listing = yield from self.do("listdir", "What is there?", path=".", depth=6, limit=MOST)
-            for line in listing.text.splitlines():
-                path = line.strip().removesuffix("  (read-only)").strip()
-                if path.endswith(".py"):
-                    paths.append(path)
-                    if line.endswith("(read-only)"):
-                        self.readonly.add(path)
+        paths = (yield from self._listed()) if self.has("listdir") else []
         seen = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
         tests = list(dict.fromkeys(test.partition("::")[0] for test in self.failing))
         tests += [path for path in seen if _is_test(path) and path not in tests]
@@ -97,6 +93,25 @@ class Workspace:
             text = yield from self.view(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
             if text is not None and text.strip():
                 self.files[path] = text
+
+    def _listed(self) -> Generator[Take, Observation, list[str]]:
+        """The Python files. A listing of many files ends before folders of the program: then these are listed too."""
+        found: dict[str, bool] = {}
+        folders = ["."]
+        for _ in range(1 + MOST_FOLDERS):
+            if not folders:
+                break
+            path = folders.pop(0)
+            listing = yield from self.do("listdir", "What is there?", path=path, depth=6, limit=MOST)
+            shown = [line.strip() for line in listing.text.splitlines()]
+            found |= {line.removesuffix("(read-only)").strip(): line.endswith("(read-only)") for line in shown}
+            if path == "." and _CUT.search(listing.text):
+                folders = [each for each in shown if each.endswith("/") and not _is_test(each)]
+                folders = [each for each in folders if not any(name.startswith(each) for name in {*found} - {each})]
+                least = min((each.count("/") for each in folders), default=0)
+                folders = [each for each in folders if each.count("/") == least]
+        self.readonly |= {path for path, kept in found.items() if kept and path.endswith(".py")}
+        return [path for path in found if path.endswith(".py")]
 
     def _by_relevance(self, program: Sequence[str], seen: Sequence[str]) -> list[str]:
         text = "\n".join(self.tests.values())

@@ -246,6 +246,16 @@ def test_a_doctest_stands_in_what_is_to_be_mended(tools: str, beside: bool) -> N
     assert edited == {"limits.py"}
 
 
+def test_a_program_beside_many_files() -> None:
+    """A listing of 500 entries ends before the program, which comes after its data and its tests."""
+    data = {f"data/{n}/{m}.txt": "x" for n in range(20) for m in range(30)}
+    program = {name.replace("bank/", "vault/"): text.replace("bank.", "vault.") for name, text in BANK.items()}
+    outcome, steps = play_real(make_task({**data, **program}), Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
+    asked = [step.action.arguments["path"] for step in steps if step.action and step.action.tool == "listdir"]
+    assert asked == [".", "vault/"]
+
+
 def test_a_program_of_one_long_file() -> None:
     """Of other long files, and of tests, only the first page is read."""
     filler = "".join(f"\n\ndef filler{n}(x):\n    return x + {n}\n" for n in range(500))

@@ -21,6 +21,7 @@ from sqlalchemy import update
 
 from stackrank.db import queries
 from stackrank.db.engine import connect
+from stackrank.db.models import Step
 from stackrank.db.proposals import DecisionRefused, Proposals, digest_of
 from stackrank.db.store import Store
 from stackrank.db.transactions import DECISION, PROPOSAL
@@ -28,6 +29,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.errors import UsageError
 from stackrank.flows.runs.fix.comment import write_comment
+from stackrank.flows.runs.fix.evidence import debugger_stops
 from stackrank.flows.runs.fix.folder import MARKER, claim
 from stackrank.flows.runs.fix.forge import (
     ForgeError,
@@ -62,13 +64,14 @@ class Desk:
         self.out = folder / "out"
         self.engine = connect(url)
         self.proposals = Proposals(self.engine)
-        store = Store(self.engine)
+        self.store = store = Store(self.engine)
         tasks = [{"name": "t", "digest": "t"}]
         benchmark = store.save_benchmark(name="b", digest="b", license="", source="", tasks=tasks)
         entrant = store.save_entrant(digest="e", name="one", agent="repair", model="", tools="debug")
         run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
         cell = (benchmark.task_ids["t"], entrant, 1)
-        self._ids = run, entrant, store.create_episodes(run, [cell])[cell]
+        self.episode = store.create_episodes(run, [cell])[cell]
+        self._ids = run, entrant, self.episode
 
     def propose(self, diff: str, **more: Any) -> int:
         about = {"repository": str(self.shop), "base": git(self.shop, "rev-parse", "HEAD"), "folder": str(self.out)}
@@ -353,14 +356,16 @@ def test_a_comment_is_as_long_as_a_forge_takes_it_and_not_there_without_news(des
     assert not write_comment("shop", [], {}, tmp_path).exists()  # the old one goes
 
 
-def test_where_the_repository_is_by_now(desk: Desk, tmp_path: Path) -> None:
+def test_where_the_repository_is_by_now(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     number = desk.propose(FIX)
     desk.decide(number, "approved")
     moved = desk.shop.rename(tmp_path / "moved")
     with pytest.raises(BenchmarkError, match="name a clone that has it with --repo"):
         desk.publish()
-    done = publish(queries.proposals(desk.engine), desk.out, moved)
-    assert list(done.patches) == [number] and not done.conflicts
+    monkeypatch.chdir(moved)
+    for place, out in ((moved, desk.out), (Path(), Path("../fixes"))):
+        done = publish(queries.proposals(desk.engine), out, place)
+        assert list(done.patches) == [number] and not done.conflicts and list(out.glob("*.patch"))
 
 
 def test_solved_problems_are_tasks_with_a_known_fix(desk: Desk) -> None:
@@ -438,6 +443,24 @@ def test_a_folder_is_for_one_repository(desk: Desk, stackrank: CommandLine, tmp_
     assert tree(desk.out) == before and queries.proposal(desk.engine, int(second))["status"] == "open"
     done = stackrank("review", second, "--approve", "--out", str(tmp_path / "more"), "--json").json()
     assert list(done["patches"]) == [second] and tree(desk.out) == before
+
+
+def test_what_a_debugger_showed_is_for_a_person(desk: Desk) -> None:
+    said = "(Pdb) c\n> /workspace/shop/cart.py(3)total()\n-> result += prices[index]"
+    shown = [
+        ("c", f"[started: the tests that failed last, t.py::a[1] and 23 more]\n{said}", "shop/cart.py"),
+        ("!exec('x' * 9)\np 1", "(Pdb) !exec('x' * 9)", "shop/cart.py"),
+        ("p index", "(Pdb) p index\n1", "shop/cart.py"),
+        ("p x", "(Pdb) p x\n2", "shop/other.py"),
+    ]
+    for index, (command, observation, file) in enumerate(shown):
+        state: Any = {"kind": "debugger", "file": file, "line": 3}
+        about: dict[str, Any] = {"tool": "pdb", "arguments": {"command": command}, "state": state}
+        desk.store.add_step(Step(episode_id=desk.episode, index=index, observation=observation, **about))
+    assert debugger_stops(desk.engine, desk.episode, {"shop/cart.py"}) == [
+        {"step": 0, "place": "shop/cart.py:3", "shown": said},
+        {"step": 2, "place": "shop/cart.py:3", "shown": "(Pdb) p index\n1"},
+    ]
 
 
 def test_decisions_on_another_machine(desk: Desk, stackrank: CommandLine, tmp_path: Path) -> None:

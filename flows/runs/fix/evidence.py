@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from doctest import DocTestParser
@@ -24,6 +25,10 @@ from stackrank.terms import DEBUGGERS
 
 Row = dict[str, Any]
 _MOST_STOPS = 5
+_SHOWN_CHARS = 600
+_RUNS = re.compile(r'\{"command": "\s*!')
+_BEGUN = re.compile(r"\A\[started.*\n")
+"""Says which tests the debugger runs: the evidence has them."""
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _LARGE = 40
 """Changed lines from which on size adds no doubt."""
@@ -70,7 +75,7 @@ def gather(
         "lines": executed,
         "unmeasured": why,
         "suspicious": [dict(each) for each in find_suspicious(given, work)] + altered_doctests(given, work),
-        "debugger": _stops(engine, episodes[0]["id"], touched_files(diff)),
+        "debugger": debugger_stops(engine, episodes[0]["id"], touched_files(diff)),
         "agreement": {"same": len(episodes), "played": played},
         "episodes": [each["id"] for each in episodes],
         "sealed": max(each["sealed"] for each in episodes),
@@ -185,13 +190,20 @@ def _length(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno
 
 
-def _stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row]:
-    """Where a debugger stood in the files of the change, the latest ones, and what it showed there."""
+def debugger_stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row]:
+    """Where a debugger stood in the files of the change, the latest ones, and what it showed there.
+
+    A statement that was run there tells a person nothing: an agent without a model has whole programs of them.
+    """
     outline = queries.step_outline(engine, episode_id, limit=None)
-    stops = [row for row in outline if row["tool"] in DEBUGGERS and row["file"] in files and row["line"]]
+    stops = [
+        row
+        for row in outline
+        if row["tool"] in DEBUGGERS and row["file"] in files and row["line"] and not _RUNS.match(row["arguments"])
+    ]
     found = []
     for row in stops[-_MOST_STOPS:]:
-        step = queries.step(engine, episode_id, row["index"], chars=600)
-        shown = str(step["observation"]) if step else ""
-        found.append({"step": row["index"], "place": f"{row['file']}:{row['line']}", "shown": shown[:600]})
+        step = queries.step(engine, episode_id, row["index"], chars=3 * _SHOWN_CHARS)
+        shown = _BEGUN.sub("", str(step["observation"]) if step else "")
+        found.append({"step": row["index"], "place": f"{row['file']}:{row['line']}", "shown": shown[:_SHOWN_CHARS]})
     return found

@@ -61,6 +61,8 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     for each in approved:
         require_genuine(each)
     done = Published()
+    # git runs in folders of its own, where a relative path would mean another place.
+    out, repository = out.absolute(), repository and repository.absolute()
     for name in sorted({each["repository"] for each in proposals}):
         claim(out, name)
     name = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
