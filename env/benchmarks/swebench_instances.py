@@ -84,7 +84,7 @@ def read_instances(source: Path) -> Rows:
                 continue
             instance = Instance.model_validate(given)
         except (ValueError, KeyError, TypeError) as error:
-            problems[name] = f"{place}: {_sentence(error, layout.name)}: get the data anew, or mend it"
+            problems[name] = f"{place}: {_sentence(error, layout.name)}: get the data again, or correct it"
             continue
         if instance.instance_id in instances:
             problems[f"{name} ({place})"] = f"{place}: the instance {name} is there twice"

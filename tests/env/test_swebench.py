@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_row_is_a_sentence_and_the_others_go_on(tmp_path: P
         "2": "line 2: base_commit is missing", "3": "no commit 000000000000", "4": "no clone of acme/other",
         "5": "patch: the patch does not apply", "6": "test_patch: the patch does not apply", "7": "FAIL_TO_PASS",
         "8": "patch: the patch leads out of the workspace", "1 (line 11)": "there twice",
-        "70": "FAIL_TO_PASS: Value error, it has to be a list", "71": "PASS_TO_PASS: Value error, it has to be a list",
+        "70": "FAIL_TO_PASS: Value error, it must be a list", "71": "PASS_TO_PASS: Value error, it must be a list",
         "line 12": "no JSON", "line 13": "cut off",
     }  # fmt: skip
     assert excluded.keys() == expected.keys()
