@@ -1,1 +1,1 @@
-"""Agents: the players, one file or folder each, and `episode`, the referee that plays one episode with them."""
+"""Agents, one file or folder each, and `episode`, the referee that runs one episode with an agent."""

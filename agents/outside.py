@@ -110,7 +110,9 @@ class Outside(Agent):
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
         """The settings are who plays: `name`, and `client`, what the program says it is."""
         if unknown := sorted(set(config) - {"name", "client"}):
-            raise SetupError(f"the agent outside knows no setting {', '.join(unknown)}: there are `name` and `client`")
+            raise SetupError(
+                f"the agent outside has no setting {', '.join(unknown)}: its settings are `name` and `client`"
+            )
         return Setup(identity=config)
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:

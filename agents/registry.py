@@ -39,7 +39,7 @@ def find_agent(name: str) -> type[Agent]:
         raise SetupError(f"there is no agent {name!r}: choose one of {', '.join(agent_names())}")
     if not (isinstance(found, type) and issubclass(found, Agent)):
         raise SetupError(
-            f"the agent {name} is no class that inherits from stackrank.agents.episode.protocol.Agent: "
+            f"the agent {name} is not a subclass of stackrank.agents.episode.protocol.Agent: "
             f"change {found.__module__} accordingly"
         )
     return found

@@ -33,7 +33,7 @@ class Replay(Agent):
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Look the trajectory up. Raises SetupError: there is none."""
         if briefing.find_recording is None:
-            raise SetupError("the agent replay needs a database that holds what it repeats: let it play in a run")
+            raise SetupError("the agent replay needs a database with the episodes that it repeats: use it in a run")
         self._steps = iter(briefing.find_recording(self._recording)[1:])
 
     def act(self, observation: Observation) -> Decision:

@@ -1,1 +1,1 @@
-"""The dashboard: Streamlit pages over the database. Imports `db` and nothing else of the project."""
+"""The dashboard: Streamlit pages over the database. Imports only `db` and the ground floor."""

@@ -20,6 +20,6 @@ try:
 except UsageError as error:
     say(f"error: {error}")
     sys.exit(2)
-shown = f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C ends it)"
+shown = f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C stops it)"
 say(shown)
 os.execve(argv[0], argv, environment)

@@ -21,8 +21,8 @@ def tell_of_other_versions(scope: Scope) -> None:
     if runs:
         which = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
         st.caption(
-            f"The milestones and failure points of run {which} were worked out by another version of stackrank. Do not "
-            "compare them with newer ones: earlier versions did not see work done in a shell, and counted the first "
+            f"The milestones and failure points of run {which} were computed by another version of stackrank. Do not "
+            "compare them with newer ones: earlier versions ignored work done in a shell, and counted the first "
             "observation as a reproduction."
         )
 
@@ -65,9 +65,9 @@ def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
             label = f"{show.escaped(row['task'])}, attempt {row['attempt']}, {row['steps']} steps"
             show.link(EPISODE_PAGE, label, id=row["id"], step=row["failure_step"])
         if not rows:
-            st.caption("There is none.")
+            st.caption("There are no such episodes.")
         query = {"ep_verdict": "unresolved" if point else "resolved", "ep_failure": point, "ep_entrant": entrant}
-        label = "All of them" if scope.run else "All of them, of every run"
+        label = "All of these episodes" if scope.run else "All such episodes, from all runs"
         show.link(EPISODES_PAGE, label, "list_alt", **query, ep_run=scope.run)
 
 

@@ -94,10 +94,10 @@ def saved_views(page: str, prefix: str) -> None:
                 st.button("Remove", key=f"view_gone_{view['id']}", type="tertiary", on_click=_keep,
                           args=(page, view["name"], ""))  # fmt: skip
         if not filters:
-            st.caption("Set a filter or a query; then the view can be kept under a name.")
+            st.caption("Set a filter or a query; then you can save the view under a name.")
             return
         with st.form(f"view_{page}", border=False):
-            name = st.text_input("Keep these filters as", max_chars=MOST_NAME, key=f"view_{page}_name")
+            name = st.text_input("Save these filters as", max_chars=MOST_NAME, key=f"view_{page}_name")
             if st.form_submit_button("Save", icon=":material/bookmark_add:"):
                 _keep(page, name, urlencode(filters, doseq=True), again=True)
 

@@ -48,9 +48,9 @@ def require() -> None:
     verified = st.user.get("email_verified")
     if not allowed(email, verified, settings().allowed_users):
         with st.container(border=True, horizontal_alignment="center"):
-            st.title("Not on the list", width="content")
+            st.title("No access", width="content")
             who = escaped(email or "an account without an address")
-            why = f"You are signed in as {who}, whom `STACKRANK_ALLOWED_USERS` of this dashboard does not name."
+            why = f"You are signed in as {who}. `STACKRANK_ALLOWED_USERS` does not include this account."
             if verified not in (True, "true"):
                 why = f"You are signed in as {who}, and the provider does not say that this address is verified."
             st.markdown(why)

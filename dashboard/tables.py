@@ -68,32 +68,39 @@ _BOARD_COLUMNS = {
     "Rank": _Column.TextColumn(
         pinned=True,
         width="small",
-        help="Entrants whose paired difference may be chance share ranks. Empty: see below the table.",
+        help="Entrants share ranks if their paired difference may be chance. Empty: see the note below the table.",
     ),
     "Entrant": _Column.TextColumn(pinned=True),
     "Rate": _Column.ProgressColumn(
-        format="%.1f%%", min_value=0, max_value=100, help="Resolved of resolved and unresolved. Errors are beside it."
+        format="%.1f%%",
+        min_value=0,
+        max_value=100,
+        help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
-    "95% interval": _Column.TextColumn(help="Wilson's; with several attempts robust to tasks being alike."),
-    "Sealed": _Column.TextColumn(help="Of the resolved episodes, those whose verdict only luck could have forged."),
-    "Every attempt": _Column.NumberColumn(format="%.1f%%", help="Tasks of which every attempt was resolved."),
+    "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
+    "Sealed": _Column.TextColumn(help="Resolved episodes whose verdict could only have been forged by luck."),
+    "Every attempt": _Column.NumberColumn(format="%.1f%%", help="Share of tasks on which every attempt was resolved."),
     "Last runs": _Column.LineChartColumn(
-        y_min=0, y_max=1, help="The rate in each of the last 10 runs, without runs of few tasks."
+        y_min=0, y_max=1, help="The rate in each of the last 10 runs, leaving out runs with few tasks."
     ),
-    "Tasks": _Column.TextColumn(help="Tasks with a counted episode, of all that are in question."),
-    "Episodes": _Column.NumberColumn(format="localized", help="Resolved and unresolved ones."),
+    "Tasks": _Column.TextColumn(help="Tasks with a counted episode, out of all tasks in scope."),
+    "Episodes": _Column.NumberColumn(format="localized", help="Resolved and unresolved episodes."),
     "Errors": _Column.NumberColumn(
-        format="localized", help="The infrastructure failed. In no rate, unless they count as failures."
+        format="localized", help="Infrastructure failures. Rates leave them out, unless they count as failures."
     ),
     "If errors counted": _Column.TextColumn(
-        help="The rate if every error were a failure, and if every one were a success. Empty: there is none."
+        help="The rate if all errors were failures, and if all were successes. Empty: there are no errors."
     ),
-    "Cost of an episode": _Column.NumberColumn(format="$%.4f", help="Mean of a counted one. Empty: price unknown."),
-    "Spent": _Column.NumberColumn(format="dollar", help="In all: errors and repeated tries are in it."),
-    "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
-    "95% of that cost": _Column.TextColumn(help="95%, by task (Fieller)."),
-    "Steps": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
-    "Seconds": _Column.NumberColumn(format="%.1f", help="Mean of an episode."),
+    "Cost of an episode": _Column.NumberColumn(
+        format="$%.4f", help="Mean over counted episodes. Empty: unknown price."
+    ),
+    "Spent": _Column.NumberColumn(format="dollar", help="Total cost, including errors and retries."),
+    "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: unknown price of the model."),
+    "95% of that cost": _Column.TextColumn(
+        help="95% interval of the cost per resolved episode, clustered by task (Fieller)."
+    ),
+    "Steps": _Column.NumberColumn(format="%.1f", help="Mean per episode."),
+    "Seconds": _Column.NumberColumn(format="%.1f", help="Mean per episode."),
 }
 
 
@@ -192,14 +199,12 @@ def episode_table(
     if not with_run:
         frame = frame.drop(columns="Run")
     columns = {
-        "Sealed": _Column.TextColumn(help="The chance that luck forged the verdict. Empty: it is not sealed."),
+        "Sealed": _Column.TextColumn(help="Probability that a forged verdict would pass by luck. Empty: not sealed."),
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
-        "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: the price of the model is unknown."),
+        "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: unknown price of the model."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
-        "Labels": _Column.ListColumn(help="What people say of it."),
-        "Found": _Column.TextColumn(
-            width="large", help="The first step with the text, or the step that was asked for."
-        ),
+        "Labels": _Column.ListColumn(help="Labels that people gave it."),
+        "Found": _Column.TextColumn(width="large", help="The first step with the text, or the requested step."),
         "Episode": _Column.LinkColumn(display_text=_EPISODE, help="Opens the trace in a new tab."),
     }
 
@@ -233,7 +238,9 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     )
     columns = {
         "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
-        "Cost": _Column.NumberColumn(format="dollar", help="So far, where prices are known; errors included."),
+        "Cost": _Column.NumberColumn(
+            format="dollar", help="Cost so far, as far as prices are known, including errors."
+        ),
         "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         "Tags": _Column.ListColumn(),
         "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),

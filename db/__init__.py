@@ -1,1 +1,1 @@
-"""The database: tables, migrations, what is written and what is asked. Imports nothing else of the project."""
+"""The database: tables, migrations, writes and queries. Imports only the ground floor of the project."""

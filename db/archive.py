@@ -47,7 +47,7 @@ def archive(engine: Engine, runs: Sequence[int], folder: Path) -> dict[str, int]
     counted. Raises DatabaseError, OSError.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DatabaseError(f"{folder} is there already and not empty: name a new folder.")
+        raise DatabaseError(f"{folder} already exists and is not empty: name a new folder.")
     part = folder.with_name(f"{folder.name}.part")
     part.mkdir(parents=True)  # a second one at work there is an error
     written: dict[str, int] = {}

@@ -20,7 +20,7 @@ def lost(target: str, url: str | None = None) -> list[str]:
     with connect(url, migrate=False, create=False).connect() as connection:
         revision = revision_of(connection)
     if revision is None:
-        raise DatabaseError(f"The database {shown} has no tables of ours: check its address.")
+        raise DatabaseError(f"The database {shown} has no tables of stackrank: check its address.")
     scripts = {script.revision: script for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()}
     if revision not in scripts:
         raise DatabaseError(f"The database {shown} has the newer schema {revision}: update stackrank first.")
@@ -28,7 +28,7 @@ def lost(target: str, url: str | None = None) -> list[str]:
     if target not in earlier:
         known = f"choose {one_of(earlier)}" if earlier else "there is no earlier one"
         raise DatabaseError(
-            f"The database {shown} has the schema {revision}, and {target!r} is no earlier one: {known}."
+            f"The database {shown} has the schema {revision}, and {target!r} is not an earlier one: {known}."
         )
     return [
         f"{number}: {(scripts[number].doc or '').splitlines()[0]}"

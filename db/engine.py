@@ -54,7 +54,7 @@ def connect(
     shown = masked(parsed.render_as_string())
     try:
         if not create and parsed.drivername == "sqlite" and not Path(str(parsed.database)).expanduser().exists():
-            raise DatabaseError(f"The database {shown} is not there: check the name of the file.")
+            raise DatabaseError(f"The database {shown} does not exist: check the file name.")
         engine = _sqlite(parsed, timeout_s) if parsed.drivername == "sqlite" else _postgres(parsed, timeout_s)
         with engine.connect() as connection:
             if parsed.drivername == "sqlite":
@@ -62,12 +62,12 @@ def connect(
             revision = revision_of(connection) if migrate else HEAD
         if revision != HEAD:
             if revision is None and not create:
-                raise DatabaseError(f"The database {shown} has no tables of ours: check its address.")
+                raise DatabaseError(f"The database {shown} has no tables of stackrank: check its address.")
             behind = revision is not None and revision < HEAD
             if behind and parsed.drivername != "sqlite" and not upgrade and not settings().auto_migrate:
                 raise DatabaseError(
-                    f"The database {shown} has the schema {revision} and this stackrank works with {HEAD}: "
-                    "end what uses it, then run `stackrank db upgrade`."
+                    f"The database {shown} has the schema {revision} but this version of stackrank needs {HEAD}: "
+                    "stop whatever uses it, then run `stackrank db upgrade`."
                 )
             _upgrade(engine, shown, revision)
     except (*FAILURES, OSError) as error:
@@ -90,7 +90,7 @@ def _parse(url: str) -> URL:
         ) from error
     if parsed.drivername in {"sqlite", "sqlite+pysqlite"}:
         if parsed.database in {None, "", ":memory:"} or "mode=memory" in str(parsed.database):
-            raise DatabaseError(f"{masked(url)} lives in one connection's memory: use sqlite:///FILE.")
+            raise DatabaseError(f"{masked(url)} exists only in the memory of one connection: use sqlite:///FILE.")
         return parsed.set(drivername="sqlite")
     if parsed.drivername in _POSTGRES:
         return parsed.set(drivername="postgresql+psycopg")

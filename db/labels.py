@@ -49,7 +49,7 @@ class Labels(Transactions):
                 raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")
             row = clean(row)
             if not given and not _stands(connection, row):
-                raise UsageError(f"{person} has not said {label} of it, so there is nothing to take back")
+                raise UsageError(f"{person} has not set the label {label}, so there is nothing to withdraw")
             return new_id(connection.execute(insert(LABEL).values({**row, "created_at": now()})))
 
         return self._write(work)

@@ -88,10 +88,10 @@ class Proposals(Transactions):
                 raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
             if found["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
                 raise DecisionRefused(
-                    f"proposal {number} was replaced by proposal {found['replaced_by']}: look at that one"
+                    f"proposal {number} was replaced by proposal {found['replaced_by']}: review that one"
                 )
             if found["digest"] != digest:
-                raise DecisionRefused(f"proposal {number} is another change than the one looked at: look at it again")
+                raise DecisionRefused(f"proposal {number} has changed since you reviewed it: review it again")
             row = {"run_id": found["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
             row |= {"reason": words, "person": storable_text(person), "created_at": now()}
             row["seal"] = seal_of(row, shown_of(dict(found)))
@@ -102,7 +102,7 @@ class Proposals(Transactions):
         except ValueError as error:
             if isinstance(error.__cause__, IntegrityError):
                 raise DecisionRefused(
-                    f"proposal {number} has been decided: `stackrank review {number}` says by whom"
+                    f"proposal {number} has already been decided: `stackrank review {number}` shows by whom"
                 ) from None
             raise
 
@@ -130,12 +130,12 @@ def require_genuine(proposal: Mapping[str, Any]) -> None:
     seals = (seal_of(decision, shown_of(proposal)), seal_of(decision))
     if not any(hmac.compare_digest(str(decision["seal"]), each) for each in seals):
         raise DecisionRefused(
-            f"the decision about proposal {proposal['id']} does not carry the seal of this key: it was written by "
-            "other means, or with another STACKRANK_DECISION_KEY, or the evidence was altered since"
+            f"the decision about proposal {proposal['id']} does not have the seal of this key: it was written by "
+            "other means or with another STACKRANK_DECISION_KEY, or the evidence has been altered since"
         )
     actual = digest_of(proposal["base"], proposal["diff"], proposal["test_diff"])
     if not actual == proposal["digest"] == decision["digest"]:
-        raise DecisionRefused(f"proposal {proposal['id']} is another change than the one that was decided about")
+        raise DecisionRefused(f"proposal {proposal['id']} has changed since it was decided")
 
 
 def _key() -> bytes:

@@ -30,7 +30,7 @@ def ended_runs(
     for run in found:
         if not RunStatus(run["status"]).ended:
             raise DatabaseError(
-                f"The run {run['id']} ({run['name']}) is {run['status']}: end it with `stackrank cancel {run['id']}`."
+                f"The run {run['id']} ({run['name']}) is {run['status']}: stop it with `stackrank cancel {run['id']}`."
             )
     if not refs:
         last = None

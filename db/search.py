@@ -61,9 +61,7 @@ def parse(query: str) -> list[Word]:
         end = next((place for place in range(at, len(query)) if query[place].isspace()), len(query))
         found = _WORD.match(query, at)
         if query[at:].count('"') % 2:
-            raise UsageError(
-                f"The quotation mark in {_shown(query[at:])} is not closed: end the text with another one."
-            )
+            raise UsageError(f"The quotation mark in {_shown(query[at:])} is not closed: add the closing one.")
         if not found or not found.end() > at or (found.end() < len(query) and not query[found.end()].isspace()):
             raise UsageError(
                 f"{_shown(query[at:end])} cannot be read: write FIELD:VALUE, with quotes around odd values."
@@ -81,7 +79,7 @@ def _word(found: re.Match[str]) -> Word:
             return Word(TEXT, values=values, negated=negated)
         if len(values) != 1 or values[0] not in MILESTONES:
             hint = f'text:"{values[0]}" searches for a text' if values and values[0] else f"say {one_of(MILESTONES)}"
-            raise UsageError(f"{_shown(found[0])} is no milestone ({', '.join(MILESTONES)}); {hint}.")
+            raise UsageError(f"{_shown(found[0])} is not a milestone ({', '.join(MILESTONES)}); {hint}.")
         return Word(values[0], negated=negated)
     if field not in FIELDS:
         raise UsageError(f"{_shown(found[0])}: there is no field {field!r}; choose {one_of(FIELDS)}.")

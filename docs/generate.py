@@ -28,18 +28,18 @@ TOOLS = """\
 # Tools and tool sets
 
 {note}
-An agent acts through tools: each step calls one of them. What a tool takes is checked before it runs, and a mistake
-becomes an observation that the agent can act on.
+Agents act through tools: each step calls one of them. Arguments are checked before the tool runs, and the observation
+tells the agent about mistakes, so that it can correct them.
 
 {tools}
 
-A tool set is a named list of tools. `--tools` and the field `tools` take the name of one, or a list such as
-`view,rewrite,eval`; `submit` is always there.
+A tool set is a named list of tools. `--tools` and the field `tools` accept the name of a tool set or a list such as
+`view,rewrite,eval`; `submit` is always included.
 
 {sets}
 
 `rewrite`, `debug` and `debug5` are the three agents of the [debug-gym report](https://arxiv.org/abs/2503.21557).
-[Add a tool](../guide/tools.md) describes how to write one.
+[Add a tool](../guide/tools.md) explains how to write a tool.
 """
 
 TASKS_FILE = """\
@@ -47,8 +47,8 @@ TASKS_FILE = """\
 
 {note}
 This file describes your own bugs, in YAML or JSON. The guide [Your own bugs](../guide/own-bugs.md) shows how to
-write and prove one. A field that is not in these tables is an error, which names the line. A task with an error is left
-out, and the others are played.
+write and prove one. Unknown fields are errors, with the number of the line. A task with an error is left out, and
+the others are played.
 
 {parts}"""
 
@@ -56,10 +56,10 @@ SETTINGS = """\
 # Settings
 
 {note}
-What holds for a machine, and not for one run, is set by variables of the environment. In the images, any of them can be
-a file: `STACKRANK_DATABASE_URL_FILE=/run/secrets/database_url`. The keys of models have variables of their own
-(`OPENAI_API_KEY` and the like), and so has Prefect (`PREFECT_API_URL`). The scripts in `deploy/` read a few more, and
-explain them at their head.
+Environment variables configure a machine, as opposed to one run. In the images, a variable can instead be read from a
+file: `STACKRANK_DATABASE_URL_FILE=/run/secrets/database_url`. The keys of models have separate variables
+(`OPENAI_API_KEY` and the like), as does Prefect (`PREFECT_API_URL`). The scripts in `deploy/` read a few more; comments
+at their beginning explain them.
 
 {table}"""
 

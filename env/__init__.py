@@ -1,1 +1,1 @@
-"""The debugging environment: a bug, a sandbox, tools, a verdict. Knows no model, no database and no Prefect."""
+"""The debugging environment: a bug, a sandbox, tools, a verdict. Independent of models, the database and Prefect."""

@@ -284,7 +284,7 @@ class DebugEnv:
 
     def _require_bench(self) -> Bench:
         if self._bench is None:
-            raise RuntimeError("no episode is going on: call reset")
+            raise RuntimeError("no episode is in progress: call reset")
         return self._bench
 
 

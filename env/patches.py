@@ -46,7 +46,7 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
         )
         if done.returncode:
             said = " ".join(done.stderr.decode(errors="replace").split())
-            raise PatchError(f"the patch does not apply ({said[:300]}): make it anew, against these files")
+            raise PatchError(f"the patch does not apply ({said[:300]}): create it again for these files")
         result = {path: content for path, content in files.items() if path not in touched}
         for path in touched:
             if (folder / path).is_file():
@@ -72,7 +72,7 @@ def reverse_patch(diff: str) -> str:
     out = []
     for file in _read(diff):
         if file.is_binary_file:
-            raise PatchError(f"the patch changes {file.path}, which is binary, so that it cannot be reversed")
+            raise PatchError(f"the patch changes {file.path}, which is binary, so it cannot be reversed")
         old, new = (side.partition("/")[2] for side in (file.source_file, file.target_file))
         # Of a file that comes or goes, the other side has the name.
         old, new = (new if file.is_added_file else old), (old if file.is_removed_file else new)
@@ -101,7 +101,7 @@ def _read(diff: str) -> PatchSet:
     try:
         return read_diff(diff)
     except Exception as error:  # unidiff raises its own and plain ones
-        raise PatchError(f"the patch cannot be read ({error}): it may be cut off, get it anew") from None
+        raise PatchError(f"the patch cannot be read ({error}): it may be truncated, get it again") from None
 
 
 def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:

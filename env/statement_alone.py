@@ -43,7 +43,7 @@ def statement_alone(task: Task) -> Shown:
     """What is shown of a task on its statement alone. Raises BenchmarkError where its failing tests cannot be told."""
     withheld = _withheld(task)
     if task.shows_bug and not withheld:
-        raise BenchmarkError(f"it names no test file that could be withheld ({task.test_command})")
+        raise BenchmarkError(f"its test command names no test file that could be withheld ({task.test_command})")
     files = _without(task.files, withheld)
     own = next(name for number in count() if (name := f"test_reproduction{number or ''}.py") not in files)
     command, runs = _command(task, files, withheld, own)

@@ -125,6 +125,6 @@ def test_the_tool_of_the_guide_works() -> None:
 def test_the_loop_of_the_guide_prints_what_the_guide_shows() -> None:
     (loop,) = blocks("guide/trajectories.md", "python")
     done = subprocess.run([sys.executable, "-c", loop], capture_output=True, text=True, check=False)
-    if "no sandbox can be made" in done.stderr:
+    if "no sandbox can be started" in done.stderr:
         missing(done.stderr.splitlines()[-1])
     assert done.stdout == blocks("guide/trajectories.md", "console")[-1], done.stderr

@@ -1,7 +1,7 @@
-"""`command`: a program of the entrant's own, which runs in the sandbox and asks its model through us.
+"""`command`: any program, which runs in the sandbox and reaches its model through stackrank.
 
-agent.py      one episode: start the program, answer what it asks, hand in when it ends
-minimal.py    the program where none is named; it runs inside the sandbox
+agent.py      one episode: start the program, answer its requests, submit when it ends
+minimal.py    the default program; it runs inside the sandbox
 """
 
 from stackrank.agents.command.agent import CommandAgent

@@ -70,8 +70,8 @@ class CommandSettings(Settings):
         if found := next((name for name, text in value.items() if may_be_secret(name, text)), ""):
             raise PydanticCustomError(
                 "secret",
-                "{name} looks like a secret, and settings are stored: leave it out, for the program's questions to its "
-                "model get the key outside of the sandbox",
+                "{name} looks like a secret, and settings are stored: leave it out, because the program's requests "
+                "to its model get the key outside the sandbox",
                 {"name": found},
             )
         return value
@@ -267,5 +267,5 @@ def _api(state: Mapping[str, Any]) -> str | None:
 def _settings(config: Mapping[str, Any]) -> CommandSettings:
     settings = read_settings(config, CommandSettings)
     if settings.files and not settings.command:
-        raise SetupError("the agent command has `files` and no `command` that would use them: name one")
+        raise SetupError("the agent command has `files`, but no `command` that uses them: set one")
     return settings

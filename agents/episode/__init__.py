@@ -1,1 +1,1 @@
-"""One episode: what an agent is, the loop that plays it, and what its trajectory says about it."""
+"""One episode: the agent protocol, the loop that plays the episode, and the analysis of its trajectory."""

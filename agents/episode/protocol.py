@@ -1,9 +1,8 @@
-"""What an agent is. Whoever writes one reads this page.
+"""The agent protocol. To write an agent, read this file.
 
-An agent is a class that inherits from `Agent`. The class answers what a run asks before it starts: what the agent
-needs, and whether it can play as configured. An object of the class plays one episode: it is told the task by `begin`,
-and then asked by `act` for one action after another. Other packages add theirs by the entry point group
-`stackrank.agents`.
+An agent is a class that inherits from `Agent`. Before a run starts, the class says what the agent needs and whether it
+can play as configured. An instance plays one episode: `begin` gives it the task, and each call of `act` asks for the
+next action. Other packages register agents under the entry point group `stackrank.agents`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from stackrank.terms import DEBUGGERS, StopReason
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an agent wants to do next, and what it cost to find out."""
+    """The agent's next action, and what the decision cost."""
 
     action: Action
     thought: str = ""
@@ -35,21 +34,21 @@ class Decision:
 
 
 class Recording(BaseModel):
-    """Which recorded trajectory is meant, of those for the task that is played."""
+    """Selects one of the recorded trajectories on the current task."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     episode: int | None = None
     """The id of the recorded episode."""
     run: int | None = None
-    """The run whose episode on the same task, with the same attempt, is meant."""
+    """The run that contains the episode, with the same task and the same attempt."""
     entrant: str = ""
-    """The entrant whose episode is meant, where several played the run."""
+    """The entrant of the episode, if the run has several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What an agent is told before its first action."""
+    """Everything that an agent learns before its first action."""
 
     task_id: str
     statement: str
@@ -57,21 +56,21 @@ class Briefing:
     tools: ToolSet
     max_steps: int
     seed: int = 0
-    """The run's seed; 0 where none was chosen."""
+    """The run's seed; 0 if none was set."""
     attempt_seed: int = 0
-    """What the agent's random choices start from. It differs between attempts, which would otherwise be repeats."""
+    """The seed for the agent's random choices. It differs between attempts, so that they do not repeat each other."""
     left_s: Callable[[], float] | None = None
-    """Seconds that the episode has left; None: no limit."""
+    """Returns the seconds that the episode has left; None: no limit."""
     find_recording: Callable[[Recording], Sequence[Step]] | None = None
-    """Looks a recorded trajectory up, the reset included. Raises SetupError: there is none, or several.
+    """Finds a recorded trajectory, including the reset. Raises SetupError if there is none, or several.
     None: this episode is played without a database."""
     files: tuple[str, ...] = ()
-    """The files of the workspace, as `listdir` shows them, those of the program first; folders of many are one line."""
+    """The files of the workspace, as `listdir` shows them, program files first; a large folder is one line."""
     failing_file: str = ""
-    """The path and the text of the file whose tests fail at the reset. Empty: it is long, or not one file."""
+    """Path and text of the test file that fails at the reset. Empty: it is long, or there are several."""
 
     ends_when_solved: bool = True
-    """Whether the first `eval` that shows every visible test passing ends the episode."""
+    """Whether the first `eval` that shows all visible tests passing ends the episode."""
 
     @property
     def model_seed(self) -> int:
@@ -80,7 +79,7 @@ class Briefing:
 
 
 class GaveUp(StackrankError):
-    """The agent does not go on; the message says why. What was edited so far gets its verdict."""
+    """The agent stops; the message says why. The verdict is about its edits so far."""
 
     def __init__(self, message: str = "", reason: StopReason = StopReason.AGENT_GAVE_UP) -> None:
         super().__init__(message)
@@ -88,12 +87,12 @@ class GaveUp(StackrankError):
 
 
 class Malformed(StackrankError):
-    """What the agent said is no action; the message is the correction it gets as its next observation."""
+    """The agent's output is not an action. The message is the correction, which becomes its next observation."""
 
     def __init__(
         self, message: str, *, said: str = "", usage: Usage | None = None, exchanges: tuple[Exchange, ...] = ()
     ) -> None:
-        """`said`: what the agent said, for the record."""
+        """`said`: the agent's output, for the record."""
         super().__init__(message)
         self.said = said
         self.usage = usage or Usage()
@@ -101,134 +100,134 @@ class Malformed(StackrankError):
 
 
 class OutOfTime(StackrankError):
-    """The episode's time was over before the agent had decided."""
+    """The episode's time ran out before the agent decided."""
 
 
 class EndpointError(InfrastructureError):
-    """The model's endpoint failed for good: infrastructure, never the entrant's failure."""
+    """The model's endpoint failed permanently. This is an infrastructure failure, never the entrant's."""
 
 
 class EndpointDown(EndpointError):
-    """The endpoint does not answer anybody, or says that it cannot at the moment: other questions fare no better."""
+    """The endpoint does not answer at all, or says that it is unavailable, so other requests would fail as well."""
 
     def __init__(self, message: str, endpoint: str = "") -> None:
-        """`endpoint`: its address as `Endpoint.shown_url` has it; empty where nobody knows which one it was."""
+        """`endpoint`: its address, as in `Endpoint.shown_url`; empty if unknown."""
         super().__init__(message)
         self.endpoint = endpoint
 
 
 class SetupError(UsageError):
-    """The agent cannot play at all as configured (no key, unknown model): one sentence with the remedy."""
+    """The agent cannot play as configured (no key, unknown model). The message is one sentence with the remedy."""
 
 
 class AccessError(SetupError):
-    """The model's endpoint refuses the key or does not know the model: no other episode can be played either."""
+    """The endpoint rejects the key or does not know the model, so no other episode can be played either."""
 
 
 class Endpoint(Protocol):
-    """A model's endpoint, as far as a run keeps its limits over all workers. None: no limit."""
+    """The limits of a model's endpoint, which a run enforces over all workers. None: no limit."""
 
     @property
     def shown_url(self) -> str:
-        """Its address without user name, password or key; one address has one set of limits."""
+        """Its address without user name, password or key. All users of an address share its limits."""
         ...
 
     @property
     def max_concurrency(self) -> int | None:
-        """Episodes that may use it at the same time."""
+        """Most episodes that may use it concurrently."""
         ...
 
     @property
     def requests_per_minute(self) -> float | None:
-        """Questions a minute."""
+        """Most requests per minute."""
         ...
 
     @property
     def tokens_per_minute(self) -> float | None:
-        """Tokens of questions and answers a minute."""
+        """Most tokens per minute, of requests and answers together."""
         ...
 
 
 def _nothing_to_check() -> None:
-    """There is nothing outside this process that could refuse the agent."""
+    """The default check: nothing outside this process could reject the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a run has to know about a configured agent before it makes one."""
+    """What a run needs to know about a configured agent before it creates one."""
 
     identity: Mapping[str, Any] = field(default_factory=dict)
-    """The settings that change what the agent does. They are part of the entrant's identity: entrants whose settings
-    differ in others only (a key's file, a rate limit) are the same entrant."""
+    """The settings that affect the agent's behaviour. They are part of the entrant's identity. Other settings (a key
+    file, a rate limit) do not make a different entrant."""
     endpoints: tuple[Endpoint, ...] = ()
-    """The models' endpoints that it will use."""
+    """The model endpoints that it will use."""
     unpriced: tuple[str, ...] = ()
-    """The models that it will use and whose price is unknown. A run with a limit in dollars refuses them."""
+    """The models that it will use and that have no known price. A run with a limit in dollars refuses them."""
     check: Callable[[], None] = _nothing_to_check
-    """Asks the endpoints whether they take the key and know the model; called once, before a run's first sandbox is
-    started. Raises SetupError, EndpointError."""
+    """Checks that the endpoints accept the key and know the model. Called once, before a run starts its first sandbox.
+    Raises SetupError, EndpointError."""
     installed: tuple[Environment, ...] = ()
-    """What is installed in its sandboxes, beside a task's own environment."""
+    """What is installed in its sandboxes in addition to the task's environment."""
 
 
 class Agent(ABC):
-    """Plays one episode. Each episode gets an object of its own, which is made when the episode begins."""
+    """Plays one episode. Each episode gets a new instance, created when the episode begins."""
 
     version: ClassVar[str]
-    """Changes when the agent's behaviour does; part of the entrant's identity."""
+    """Increase it when the agent's behaviour changes. It is part of the entrant's identity."""
     needs_model: ClassVar[bool] = False
-    """Whether an entrant has to name a model; otherwise it must not."""
+    """Whether its entrants must name a model; otherwise they must not."""
     knows_fix: ClassVar[bool] = False
-    """Whether the agent is given the task with its known fix. Only an agent that proves a benchmark is."""
+    """Whether the agent gets the task with its known fix. Only agents that validate a benchmark do."""
     reference: ClassVar[bool] = False
-    """Whether its entrants are shown beside the others and not ranked: they show what a board's numbers mean."""
+    """Whether its entrants are shown without a rank, as a reference for what a leaderboard's numbers mean."""
     interactive: ClassVar[bool] = False
-    """Whether somebody plays from outside: a person at this process's terminal, a program that is connected to it. Such
-    an agent does not play in ordinary runs."""
+    """Whether somebody outside decides: a person at this process's terminal, or a program connected to it. Such an
+    agent does not play in ordinary runs."""
 
     only_tools: ClassVar[str] = ""
-    """The tool set that all its entrants have. Empty: they choose."""
+    """The tool set of all its entrants. Empty: each entrant chooses one."""
     debuggers: ClassVar[frozenset[str]] = frozenset(DEBUGGERS) - {"investigate"}
-    """The debugging tools that it makes use of. An entrant whose tool set has none but others is not played: it would
-    show nothing of what they are worth. The questions of `investigate` need an agent that lets somebody answer them."""
+    """The debugging tools that it uses. Runs leave out entrants whose tool set has only other ones, because they would
+    say nothing about what those tools are worth. `investigate` needs an agent that lets somebody answer."""
 
     uses_servers: ClassVar[bool] = True
-    """Whether it calls the tools of MCP servers. Entrants of one that does not may name none."""
+    """Whether it calls the tools of MCP servers. Otherwise its entrants must not name any."""
 
     @classmethod
     def portable(cls, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The configuration with the content of files in the place of their names: others do not have the files.
+        """The configuration with file names replaced by the files' contents, for machines that do not have the files.
 
-        Raises SetupError: a file cannot be read.
+        Raises SetupError if a file cannot be read.
         """
         return dict(config)
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """Check a configuration without making an agent or asking anybody. Raises SetupError: it is wrong.
+        """Check a configuration, without creating an agent or contacting an endpoint. Raises SetupError if it is wrong.
 
-        An agent that has settings overrides this; without it there are none.
+        Agents with settings override this. By default there are no settings.
         """
         if config:
-            raise SetupError(f"this agent has nothing to configure: leave out {', '.join(map(repr, config))}")
+            raise SetupError(f"this agent has no settings: leave out {', '.join(map(repr, config))}")
         return Setup()
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
-        """Asks nobody anything yet. `task` is given only where `knows_fix`. Raises SetupError, as `configure` does."""
+        """Contacts no endpoint yet. `task` is passed only if `knows_fix`. Raises SetupError, as `configure` does."""
         self.configure(model=model, config=config or {})
 
-    def recall(self, past: Sequence[Step]) -> None:  # noqa: B027  an agent that computes needs nothing here
-        """Told before `begin` when an episode that was cut off is continued.
+    def recall(self, past: Sequence[Step]) -> None:  # noqa: B027  optional
+        """Called before `begin` when an interrupted episode continues, with its steps so far.
 
-        `act` is then asked for every past step again and has to decide as it did, without paying for it again: an
-        agent that asks models answers from the past's exchanges. One that computes comes to the same decisions anyway
-        and leaves this as it is.
+        `act` is then called again for every past step, and must return the same decision without paying for it again.
+        An agent that asks models takes their answers from the exchanges of the past steps. A deterministic agent
+        without a model comes to the same decisions anyway, and need not override this.
         """
 
     @abstractmethod
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Learn the task and the first observation: the instructions and the failing tests."""
+        """Receive the task and the first observation: the instructions and the failing tests."""
 
     @abstractmethod
     def act(self, observation: Observation) -> Decision:
-        """The next action, given the last observation. Raises GaveUp, Malformed, OutOfTime, EndpointError."""
+        """Decide on the next action, given the last observation. Raises GaveUp, Malformed, OutOfTime, EndpointError."""

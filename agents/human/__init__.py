@@ -1,7 +1,7 @@
 """`human`: a person at the keyboard.
 
-agent.py      one episode: show, ask, record what was meant
-commands.py   from a typed line to an action, and what could be typed next
+agent.py      one episode: show the observation, ask for a command, return the action
+commands.py   parse a typed line into an action, and complete it
 console.py    a terminal with history and completion, or plain lines
 """
 

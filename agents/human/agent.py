@@ -27,7 +27,7 @@ class Human(Agent):
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
         """The only setting is `player`, the name of whoever plays."""
         if unknown := sorted(set(config) - {"player"}):
-            raise SetupError(f"the agent human knows no setting {', '.join(unknown)}: there is only `player`")
+            raise SetupError(f"the agent human has no setting {', '.join(unknown)}: its only setting is `player`")
         return Setup(identity=config)
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:

@@ -30,7 +30,7 @@ def settings_of(model: str, settings: LlmSettings, config: Mapping[str, Any]) ->
     """
     of = settings.investigator
     if "prompts" in of.config:
-        raise SetupError("the investigator's prompts are the entrant's: give prompts.investigator, not its config")
+        raise SetupError("the investigator uses the entrant's prompts: set prompts.investigator instead of its config")
     both = {name: value for name, value in config.items() if name in Settings.model_fields and name != "prompts"}
     if of.model and of.model != model:
         both.pop("price", None)

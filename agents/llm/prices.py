@@ -56,7 +56,7 @@ def _table(path: Path) -> dict[str, Price]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SetupError(
-            f"the price table {path} cannot be read ({error}): mend it or unset STACKRANK_PRICES"
+            f"the price table {path} cannot be read ({error}): correct it or unset STACKRANK_PRICES"
         ) from None
     return {name: _price(row, f"the price of {name} in {path}") for name, row in raw.items()}
 
@@ -67,4 +67,4 @@ def _price(row: Any, what: str) -> Price:
         cached, written = (Decimal(str(row.get(name, full))) for name in ("cached_input", "cache_write"))
         return Price(full, cached, written, Decimal(str(row["output"])))
     except (KeyError, TypeError, ArithmeticError, AttributeError):
-        raise SetupError(f"{what} has to give `input` and `output` in USD per million tokens") from None
+        raise SetupError(f"{what} must give `input` and `output` in USD per million tokens") from None

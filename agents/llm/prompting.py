@@ -48,7 +48,7 @@ def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str
     for key, value in prompts.items():
         name = key.removesuffix("_file")
         if name in texts:
-            raise SetupError(f"{field}.{name} and {field}.{name}_file say the same: leave one out")
+            raise SetupError(f"{field}.{name} and {field}.{name}_file are alternatives: leave one out")
         try:
             texts[name] = value if name == key else Path(value).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

@@ -103,7 +103,7 @@ class Seeker(Agent):
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
         """Raises SetupError: no model, no key, a setting or a prompt that is wrong."""
         if not model:
-            raise SetupError("the agent seeker needs a model that rewrites: name one with --model")
+            raise SetupError("the agent seeker needs a code model: name one with --model")
         settings = read_settings(config, SeekerSettings)
         Prompts(_PROMPTS, settings.prompts)
         both = {**identity(config), "seeker": identity(config.get("seeker", {}))}

@@ -110,7 +110,7 @@ class Settings(BaseModel):
         if "@" in parts.netloc or any(may_be_secret(*each) for each in parse_qsl(parts.query)):
             raise PydanticCustomError(
                 "secret",
-                "it holds a password or a key, and settings are stored: put the key into the environment "
+                "it contains a password or a key, and settings are stored: put the key into an environment variable "
                 "(api_key_env), or the whole address into OPENAI_BASE_URL",
             )
         return value
@@ -182,7 +182,9 @@ class Settings(BaseModel):
         if self.is_azure:
             url = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
             if not url:
-                raise SetupError("Azure OpenAI has no common address: set AZURE_OPENAI_ENDPOINT to that of your own")
+                raise SetupError(
+                    "each Azure OpenAI resource has a different address: set AZURE_OPENAI_ENDPOINT to yours"
+                )
             return url
         return self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
 
@@ -237,9 +239,9 @@ class Settings(BaseModel):
             try:
                 key = Path(self._key_file).expanduser().read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:
-                raise SetupError(f"the key's file {self._key_file} cannot be read ({error})") from None
+                raise SetupError(f"the key file {self._key_file} cannot be read ({error})") from None
             if not key:
-                raise SetupError(f"the key's file {self._key_file} is empty")
+                raise SetupError(f"the key file {self._key_file} is empty")
         if key or self.is_azure:
             return key
         if self.is_openai or self.url.rstrip("/") == ANTHROPIC_URL:

@@ -1,13 +1,13 @@
-"""`repair`: an agent that needs no model. It localises, proposes small changes and tries them.
+"""`repair`: an agent without a model. It localises the fault, proposes small changes and tests them.
 
 Modules:
     agent.py        the agent
-    search.py       what is tried when, and what is kept
-    workspace.py    what is known of the program and its tests
+    search.py       the order in which candidates are tested, and which are kept
+    workspace.py    knowledge about the program and its tests
     localise.py     how suspicious each line is
-    symptoms.py     what the failures say about the kind of change
+    symptoms.py     which kinds of change the failures suggest
     proposals.py    the candidates in order
-    source.py       a file, places in it, changes to it
+    source.py       a source file, locations in it, changes to it
     expressions.py  changes to expressions
     statements.py   changes to statements
     names.py        changes of one name for another

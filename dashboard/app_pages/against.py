@@ -30,7 +30,7 @@ with st.container(border=True):
         st.warning(show.escaped(found["apart"]), icon=":material/warning:")
     if found["entrants"]:
         st.caption(
-            "Task by task over what both runs have a verdict on, each task with the same weight; p-values are "
+            "Paired by task, over the tasks that have a verdict in both runs, each with the same weight; p-values are "
             f"corrected (Holm) for {len(found['entrants'])} entrants."
         )
 if not found["entrants"]:
@@ -78,7 +78,7 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
         }
     )
     traces = st.column_config.LinkColumn(display_text="side by side", help="Opens both traces in a new tab.")
-    hint = "Tick a task to lay its two traces side by side, from where they part."
+    hint = "Tick a task to see its two traces side by side, from the step at which they diverge."
     pick(rows, frame, {"Traces": traces}, key=key, name=key, alt=heading, hint=hint, opened=opened)
 
 

@@ -62,7 +62,8 @@ if len(pairs) > 1:
         column_config={
             "Points": st.column_config.NumberColumn(format="%+.1f"),
             "Detectable": st.column_config.NumberColumn(
-                format="%.1f", help="The smallest true difference that this many tasks find with 80% power, in points."
+                format="%.1f",
+                help="The smallest true difference, in points, that this many tasks detect with 80% power.",
             ),
         },
         alt="Every pair of the chosen entrants",
@@ -81,7 +82,7 @@ with st.container(border=True):
     if found["tasks"]:
         test = "exact McNemar test" if found["test"] == "mcnemar" else "permutation test within tasks"
         st.caption(
-            f"Paired by task, each task with the same weight; {test}, and the interval that belongs to it. "
+            f"Paired by task, each task with the same weight; {test}, with the corresponding interval. "
             f"{found['holm_sentence']}"
         )
     if found["cluster_sentence"]:
@@ -101,7 +102,7 @@ for column, row, better in zip(
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
             st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
         counted = row["resolved"] + row["unresolved"]
-        how = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "in no rate"
+        how = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
         errors = f"{row['errors']} {'error' if row['errors'] == 1 else 'errors'}"
         st.caption(f"{counted} episodes with a verdict on {row['tasks']} tasks; {errors}, {how}")
 
@@ -174,7 +175,7 @@ def categories() -> None:
     points = {"Points": st.column_config.NumberColumn(format="%+.1f")}
     show.grid(lines, column_config=points, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
-    st.caption("A filled mark: the interval leaves 0 out. p (Holm) is corrected for the number of categories.")
+    st.caption("Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories.")
 
 
 def settings() -> None:

@@ -63,14 +63,14 @@ def drawn(found: Sequence[Row]) -> Sequence[Row]:
         return found
     some = (ticked or ids)[: charts.MOST_DRAWN]
     what = "those ticked above" if ticked else "the best, or those that you tick above"
-    st.caption(f"Drawn are {len(some)} of {len(ids)} entrants: {what}. The table has all.")
+    st.caption(f"The chart shows {len(some)} of {len(ids)} entrants: {what}. The table shows all of them.")
     return [row for row in found if row["entrant_id"] in some]
 
 
 def ranking() -> None:
     """Rates with their intervals."""
     charts.draw(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
-    st.caption("Ranks come from differences paired by task, corrected over the board, and not from these intervals.")
+    st.caption("Ranks come from differences paired by task, with Holm's correction, and not from these intervals.")
 
 
 def cost() -> None:
@@ -85,7 +85,7 @@ def cost() -> None:
     else:
         st.info("No entrant has a known cost above zero.", icon=":material/money_off:")
     if unknown:
-        st.caption(f"Without a known price, so not shown: {show.escaped(', '.join(unknown))}")
+        st.caption(f"Not shown, because the price is unknown: {show.escaped(', '.join(unknown))}")
 
 
 def budget() -> None:
@@ -113,11 +113,11 @@ def reliability() -> None:
     if max((row["k"] for row in found), default=0) > 1:
         charts.draw(charts.reliability(drawn(found)), key="lb_reliability", alt="pass@k and all-k over k")
     else:
-        st.info("Every task was attempted once. `attempts: 3` in a specification asks for more.")
+        st.info("Every task was attempted once. Set `attempts: 3` in a specification to get more.")
     show.table_and_csv(found, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
     st.caption(
-        "Unbiased estimates over the tasks with at least k attempts, as long as that is most tasks: at least one of k "
-        "resolves the task (pass@k), or every one of k does."
+        "Unbiased estimates over tasks with at least k attempts, for every k that most tasks have. At least one of k "
+        "attempts resolves the task (pass@k), or all of them do (all k)."
     )
 
 
@@ -125,13 +125,13 @@ def abilities() -> None:
     """Abilities and difficulties on one scale, and whether that scale fits."""
     model = ask(queries.abilities, scope)
     if not model["entrants"]:
-        st.info("No entrant that is ranked has a counted episode.", icon=":material/filter_alt_off:")
+        st.info("No ranked entrant has a counted episode.", icon=":material/filter_alt_off:")
         return
     figure = charts.ranking(model["entrants"])
     charts.draw(figure, key="lb_abilities", alt="Rate that each entrant would have on all tasks, with its interval")
     st.caption(
-        f"{model['note']} The rate is what the model expects on all tasks, whichever an entrant played. Infit and "
-        "outfit are near 1 where the model fits."
+        f"{model['note']} The rate is predicted for all tasks, whichever of them an entrant played. Infit "
+        "and outfit are near 1 if the model fits."
     )
     show.table_and_csv(model["entrants"], name="abilities", alt="Ability of each entrant", key="lb_abilities_table")
     st.markdown("**By measured difficulty**")
@@ -147,7 +147,7 @@ def nights() -> None:
     """All nights of `fresh` as one leaderboard, and the gap to tasks that may be known."""
     found = ask(queries.nights, replace(scope, run=None, benchmark=None, version=None, last=None))
     if not found["entrants"]:
-        st.info("No night of fresh was played to its end under these conditions.", icon=":material/bedtime:")
+        st.info("No night of fresh has a finished run under these conditions.", icon=":material/bedtime:")
         return
     figure = charts.ranking(found["entrants"])
     charts.draw(figure, key="lb_nights", alt="Equated rate of each entrant over all nights, with its interval")

@@ -64,7 +64,9 @@ def latest(run_id: int) -> None:
         st.metric("Episodes", f"{run['done']}/{run['episodes_total'] - run['not_played']}", border=True)
         show.resolved_metric(run)
         st.metric("Unresolved", run["unresolved"], border=True)
-        st.metric("Errors", f"{run['errors']} ({wording.percent(errors, 0)})", border=True, help="In no rate.")
+        st.metric(
+            "Errors", f"{run['errors']} ({wording.percent(errors, 0)})", border=True, help="Rates leave them out."
+        )
         st.metric("Cost", wording.usd(run["cost_usd"]), border=True)
         st.metric("Duration", wording.duration(run["wall_s"]), border=True)
     for one in run["regressions"]:
@@ -97,7 +99,7 @@ def changed(run_id: int) -> None:
     st.subheader("Against the earlier runs of the series")
     rows = ask(queries.changes, run_id)
     if not rows:
-        st.caption("There is no earlier finished run of its series with the same benchmark version and conditions.")
+        st.caption("The series has no earlier finished run with the same benchmark version and conditions.")
         return
     sure = [row for row in rows if row["sure"]]
     if sure:
@@ -121,8 +123,8 @@ def changed(run_id: int) -> None:
     calm = len(rows) - len(sure)
     text = f"{calm} of {len(rows)} entrants show no clear change. " if calm else ""
     st.caption(
-        f"{text}Task by task against up to 10 earlier runs of the series that were not reported as worse; clear is "
-        "what has p < 0.05 after Holm's correction over the entrants."
+        f"{text}Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is "
+        "clear if p < 0.05 after Holm's correction over the entrants."
     )
     show.csv_button(rows, name=f"changes_{run_id}", key="overview_changes")
 
@@ -133,9 +135,16 @@ def infrastructure() -> None:
     st.subheader("Infrastructure")
     with st.container(horizontal=True):
         st.metric("Errors", f"{found['errors']} ({wording.percent(found['error_rate'], 1)})", border=True)
-        st.metric("Tried again", found["retried"], border=True, help="Tries that were repeated.")
-        st.metric("Continued", found["interruptions"], border=True, help="Episodes that were cut off and continued.")
-        st.metric("Stalled runs", len(found["stalled"]), border=True, help="In progress, and silent for a minute.")
+        st.metric("Tried again", found["retried"], border=True, help="Number of retries.")
+        st.metric(
+            "Continued", found["interruptions"], border=True, help="Episodes that were interrupted and continued."
+        )
+        st.metric(
+            "Stalled runs",
+            len(found["stalled"]),
+            border=True,
+            help="Runs in progress without a heartbeat for a minute.",
+        )
     of = "the newest run" if found["runs"] == 1 else f"the newest {found['runs']} runs"
     st.caption(f"Of {of}, {found['done']} episodes.")
     for run in found["stalled"]:

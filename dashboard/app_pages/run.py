@@ -186,17 +186,17 @@ def errors() -> None:
         )
         show.csv_button(failed, name=f"errors_{run_id}", key="run_errors")
     else:
-        st.caption("The infrastructure has not failed.")
+        st.caption("There were no infrastructure errors.")
 
 
 def verdicts() -> None:
     """What other scorers, or other tests, said about the same work."""
     again = ask(queries.verdicts_again, run_id)
     if not again:
-        st.caption("The run was never scored again.")
+        st.caption("The run has not been scored again.")
         st.code(f"stackrank rescore {run_id}", language=None)
         return
-    st.caption("Boards count the verdict that an episode was played with. Verdicts of another scorer stand beside it.")
+    st.caption("Leaderboards count the original verdict of an episode. Verdicts of other scorers are shown next to it.")
     show.grid(
         [
             {"Episode": each["episode_id"], "Task": each["task"], "Entrant": each["entrant"], "Played": each["played"]}

@@ -38,11 +38,13 @@ with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expand
     labels.given(task["labels"], task_id=task_id)
 
 with st.container(horizontal=True):
-    st.metric("Resolved", wording.percent(task["rate"]), border=True, help="Of all counted episodes of all entrants.")
+    st.metric(
+        "Resolved", wording.percent(task["rate"]), border=True, help="Share of all counted episodes of all entrants."
+    )
     st.metric("Episodes", task["resolved"] + task["unresolved"], border=True)
     st.metric("Entrants", len(task["entrants"]), border=True)
-    st.metric("Flaky for", task["flaky"], border=True, help="Entrants that resolved it at some attempts only.")
-    st.metric("Errors", task["errors"], border=True, help="The infrastructure failed. In no rate.")
+    st.metric("Flaky for", task["flaky"], border=True, help="Entrants that resolved it in only some attempts.")
+    st.metric("Errors", task["errors"], border=True, help="Infrastructure failures. Rates leave them out.")
 
 if task["entrants"]:
     st.subheader("Who resolves it")
@@ -90,7 +92,7 @@ if task["episodes"]:
         selection_mode="multi-row",
         column_config={
             "Above": st.column_config.TextColumn(
-                help="Whether it is in the numbers above: those of the runs said there."
+                help="Whether the episode counts in the numbers above, which name their runs."
             ),
             "Cost": st.column_config.NumberColumn(format="$%.4f"),
             "Episode": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the trace in a new tab."),
@@ -107,11 +109,13 @@ if task["episodes"]:
             a, b = (one["id"] for one in picked)
             show.link(DIVERGE_PAGE, f"Episodes {a} and {b} side by side", "fork_right", a=a, b=b)
         else:
-            st.caption("Tick a row to open its trace, two to lay them side by side; a number opens it in a new tab.")
+            st.caption(
+                "Tick a row to open its trace, or two to see them side by side. A number opens a trace in a new tab."
+            )
     show.csv_button(episodes, name=f"task_{task_id}_episodes", key="task_episodes")
 else:
-    show.empty("Nobody has played this task to an end.", f"stackrank run --benchmark {task['benchmark']}")
+    show.empty("No episode on this task has ended yet.", f"stackrank run --benchmark {task['benchmark']}")
 
 if task["statement"]:
-    st.subheader("What the agent is told")
+    st.subheader("Instructions for the agent")
     st.code(task["statement"], language=None, wrap_lines=True)

@@ -40,8 +40,8 @@ shown = [
 ]
 disputed = [row for row in rows if row["disputed_by"]]
 st.caption(
-    f"{len(shown)} of {len(rows)} tasks; {sum(row['decisive'] for row in rows)} where the debugger was decisive: "
-    f"resolved with it and not without, all else being equal; {sum(bool(row['suspect']) for row in rows)} suspect of a "
+    f"{len(shown)} of {len(rows)} tasks; {sum(row['decisive'] for row in rows)} where the debugger was decisive, that "
+    f"is, resolved only with it, all else being equal; {sum(bool(row['suspect']) for row in rows)} with a suspected "
     f"defect, {len(disputed)} disputed. {_HOW_MARKED}"
 )
 
@@ -82,14 +82,16 @@ columns = {
         name: _Column.LinkColumn(display_text=r"#(.*)$", help=_HOW_MARKED, width=min(240, 8 * len(name) + 20))
         for name in names
     },
-    "Spread": _Column.NumberColumn(format="%.0f", help="Points between the best and the worst entrant's rate."),
+    "Spread": _Column.NumberColumn(
+        format="%.0f", help="Difference in points between the best and the worst entrant's rate."
+    ),
     "Rate": _Column.ProgressColumn(
-        format="%.1f%%", min_value=0, max_value=100, help="Resolved, of all counted episodes of all entrants."
+        format="%.1f%%", min_value=0, max_value=100, help="Share of resolved episodes, over all entrants."
     ),
     "Predicted": _Column.NumberColumn(
-        help="Difficulty from 0 to 8, measured by `stackrank validate` without a model; empty where it was not."
+        help="Difficulty from 0 to 8, measured by `stackrank validate` without a model. Empty: not measured."
     ),
-    "Flaky for": _Column.NumberColumn(help="Entrants that resolved it at some attempts only."),
+    "Flaky for": _Column.NumberColumn(help="Entrants that resolved it in only some attempts."),
     "Id": _Column.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
 }
 

@@ -70,16 +70,18 @@ def worth() -> None:
         }
         for row in lines
     ]
-    dollars = st.column_config.NumberColumn(format="$%.4f", help="Mean of an episode. Empty: a price is unknown.")
+    dollars = st.column_config.NumberColumn(format="$%.4f", help="Mean per episode. Empty: unknown price.")
     show.grid(
         shown,
         column_config={
             "Rate": percent,
             "Points": st.column_config.NumberColumn(format="%+.1f"),
-            "Gained tasks": st.column_config.NumberColumn(help="Tasks that go better than with the base."),
-            "Lost tasks": st.column_config.NumberColumn(help="Tasks that go worse than with the base."),
+            "Gained tasks": st.column_config.NumberColumn(help="Tasks on which it does better than the base."),
+            "Lost tasks": st.column_config.NumberColumn(help="Tasks on which it does worse than the base."),
             "Steps": mean,
-            "Tokens": st.column_config.TextColumn(help="Mean of an episode, in and out, those of a subagent included."),
+            "Tokens": st.column_config.TextColumn(
+                help="Mean per episode, input and output, including those of a subagent."
+            ),
             "Cost": dollars,
             "Cost per resolved": st.column_config.NumberColumn(format="$%.4f"),
         },
@@ -122,7 +124,7 @@ def use() -> None:
     st.subheader("How tools are used")
     rows = ask(queries.tool_use, scope)
     if not rows:
-        st.caption("No episode with a verdict has used a tool.")
+        st.caption("No episode with a verdict used a tool.")
         return
     board = {row["entrant_id"]: row["resolved"] + row["unresolved"] for row in ask(queries.leaderboard, scope)}
     played: list[dict[str, Any]] = [{**row, "played": board[row["entrant_id"]]} for row in rows]
@@ -156,12 +158,12 @@ def use() -> None:
     show.grid(
         lines,
         column_config={
-            "Used in": share(format="%.0f%%", help="Of the counted episodes."),
+            "Used in": share(format="%.0f%%", help="Share of the counted episodes."),
             "A call per episode": share("Calls per episode", format="%.1f"),
-            "Error rate": share(format="%.0f%%", help="Calls that came back as an error."),
-            "Seconds": share(format="%.3f", help="Of the environment, mean of a call."),
-            "Tokens": st.column_config.TextColumn(help="Of the model calls that chose the tool, mean of a call."),
-            "Cost": share(format="dollar", help="Of the model calls that chose the tool. Empty: a price is unknown."),
+            "Error rate": share(format="%.0f%%", help="Share of calls that returned an error."),
+            "Seconds": share(format="%.3f", help="Time of the environment, mean per call."),
+            "Tokens": st.column_config.TextColumn(help="Tokens of the model calls that chose the tool, mean per call."),
+            "Cost": share(format="dollar", help="Cost of the model calls that chose the tool. Empty: unknown price."),
         },
         height=show.table_height(len(lines)),
         alt="Use of every tool by every entrant",

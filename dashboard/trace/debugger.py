@@ -56,7 +56,8 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
     selected = min(last, start if view.step is None else view.step)
 
     def changed() -> None:
-        keep(st.session_state[key].view)
+        # The last event of a reader who has just left the trace arrives when the component is gone.
+        keep(getattr(st.session_state.get(key), "view", None))
 
     marks = tuple(episode["milestones"].items())
     shown = outline(default_url(), episode["id"], window_of(selected), last, marks)

@@ -34,7 +34,7 @@ def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
             st.caption(_about(episode), width="content")
             if episode["tampered"]:
                 notes = episode["score"].get("notes") or []
-                _listed("Tampered", "The change tried to decide its own verdict. The scorer noted:", notes)
+                _listed("Tampered", "The change tried to manipulate the verdict. The scorer noted:", notes)
             if lines := wording.suspicious_lines(episode):
                 what = "The change uses machinery that a repair seldom needs. No verdict depends on it."
                 _listed("Suspicious lines", what, lines)
@@ -133,11 +133,11 @@ def _left(episode: Mapping[str, Any]) -> None:
     if episode["diff"]:
         body(episode["diff"], key="trace_diff", language="diff")
     else:
-        st.caption("The agent changed nothing that it may change.")
+        st.caption("The agent changed none of the files that it may edit.")
 
 
 def _known_fix(episode: Mapping[str, Any]) -> None:
-    if st.toggle("Show the known fix", key="trace_spoiler", help="It gives the bug away."):
+    if st.toggle("Show the known fix", key="trace_spoiler", help="Reveals the bug."):
         for fault in episode["faults"]:
             functions = ", ".join(fault.get("functions") or []) or "module level"
             lines = ", ".join(map(str, fault.get("lines") or []))

@@ -19,7 +19,7 @@ def set_check(table: str, name: str, condition: str) -> None:
     if breaking:
         raise DatabaseError(
             f"{breaking} rows of the table {table} break a rule of the new schema, {condition}: "
-            "mend or delete them, then upgrade again."
+            "correct or delete them, then upgrade again."
         )
     if op.get_bind().dialect.name == "postgresql":
         op.create_check_constraint(op.f(f"ck_{table}_{name}"), table, condition)

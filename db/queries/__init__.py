@@ -1,6 +1,6 @@
-"""What is asked. Plain dictionaries that are JSON as they are; no objects of the mapper leave this package.
+"""Read queries. They return plain dictionaries that can be serialized as JSON, never objects of the mapper.
 
-Every function raises `DatabaseError` when the database fails, and `NotFound` for a reference that means nothing.
+Every function raises `DatabaseError` if the database fails, and `NotFound` if the reference does not exist.
 """
 
 from stackrank.db.queries.abilities import abilities

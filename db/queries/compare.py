@@ -238,7 +238,7 @@ def _playing(
         why = why_apart(run, lead, conditions_of(selection.engine, (run, lead)))
         raise NotComparable(
             f"{candidates[0]['name']} played run {run.id}, which is not pooled with run {lead.id} ({why}): `--run`, "
-            "`--benchmark` and `--conditions` choose what is compared."
+            "`--benchmark` and `--conditions` choose what to compare."
         )
     raise NotFound(f"No entrant {str(ref)[:80]!r} has an episode here: `stackrank leaderboard` shows who has.")
 
@@ -250,8 +250,10 @@ def _require_different(
     for ref, side, candidates in zip(refs, sides, known, strict=True):
         if side["id"] in seen:
             others = ", ".join(row["name"] for row in candidates if row["id"] != side["id"])
-            hint = f"of what is called so there are also {others}" if others else "name two different ones"
-            raise NotComparable(f"{str(ref)[:80]} is named twice, and nothing can be compared with itself: {hint}.")
+            hint = f"other entrants with that name are {others}" if others else "name two different ones"
+            raise NotComparable(
+                f"{str(ref)[:80]} is named twice, but an entrant cannot be compared with itself: {hint}."
+            )
         seen.add(side["id"])
 
 
@@ -267,5 +269,5 @@ def sentence(first: rows.Standing, second: rows.Standing, found: stats.Differenc
         text += f"relatively {100 * found.uplift:+.0f}% [{100 * found.uplift_low:+.0f}%, {most}], "
     text += f"{p_is(found.p_value)}, n = {found.tasks} {'task' if found.tasks == 1 else 'tasks'}"
     if detectable is None:
-        return f"{text}; so few tasks could detect no difference."
-    return f"{text}; this many tasks could detect {100 * detectable:.1f} points."
+        return f"{text}; with so few tasks, no difference is detectable."
+    return f"{text}; the smallest detectable difference is {100 * detectable:.1f} points."

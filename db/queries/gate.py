@@ -157,7 +157,9 @@ def _entrant(engine: Engine, ref: str, played: Iterable[int], run: rows.Run) -> 
         if ref in (str(row["id"]), row["name"], row["called"]):
             return row
     names = ", ".join(row["name"] for row in known) or "nobody"
-    raise NotFound(f"No entrant {ref[:80]!r} has an episode in run {run['id']} ({run['name']}): there played {names}.")
+    raise NotFound(
+        f"No entrant {ref[:80]!r} has an episode in run {run['id']} ({run['name']}): its entrants are {names}."
+    )
 
 
 def _sentence(found: rows.Gate) -> str:
@@ -182,5 +184,5 @@ def _sentence(found: rows.Gate) -> str:
         return f"{text}."
     more = found["more_tasks"]
     if more is None:
-        return f"{text}; it is so near the margin that more tasks would hardly tell."
-    return f"{text}; about {more} {'task' if more == 1 else 'tasks'} more would probably tell."
+        return f"{text}; it is so close to the margin that more tasks would hardly decide it."
+    return f"{text}; about {more} {'task' if more == 1 else 'tasks'} more would probably decide it."

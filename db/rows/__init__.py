@@ -1,6 +1,6 @@
-"""The rows that the database gives and takes, as types: what a name may hold is checked, and a typing error is found.
+"""Types of the rows that cross the database's boundary, so that the type checker finds misspelled or wrong fields.
 
-They are JSON as they are: times are texts, ISO 8601 in UTC. What the columns mean stands at the tables in `models`.
+Rows can be serialized as JSON: times are ISO 8601 strings in UTC. `models` documents the columns.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The audit of a task's tests: wrong changes that pass are sought.
+"""The audit of a task's tests, which looks for wrong changes that pass.
 
-`changes` makes candidates, `guest` tries them inside a sandbox, `probes` makes the inputs on which those that pass are
-compared with the fix, `audit` puts these together.
+`changes` generates candidates, and `guest` tests them inside a sandbox. `probes` generates inputs on which passing
+candidates are compared with the fix. `audit` combines these.
 """

@@ -1,1 +1,1 @@
-"""Benchmarks: families of tasks. One file each; see `base.Benchmark` for the protocol and `registry` for the list."""
+"""Benchmarks: families of tasks. One file each; see `base.Benchmark` for the protocol, and `registry` for the list."""

@@ -57,7 +57,7 @@ def load_task(folder: Path) -> Task:
         parts = data["files"]
         solution, tests, example = (_names(parts, key) for key in ("solution", "test", "example"))
     except (ValueError, KeyError, TypeError) as error:
-        raise BenchmarkError(f"{config} cannot be used ({type(error).__name__}: {error}): check it out anew") from None
+        raise BenchmarkError(f"{config} cannot be used ({type(error).__name__}: {error}): check it out again") from None
     files = read_tree(folder, [".*/"])
     for name in (*solution, *tests):
         if name not in files:

@@ -68,7 +68,7 @@ def load_task(folder: Path) -> Task:
     try:
         meta = tomllib.loads(read_text(folder / "task.toml"))
     except tomllib.TOMLDecodeError as error:
-        raise BenchmarkError(f"{folder}/task.toml is no TOML: {error}") from None
+        raise BenchmarkError(f"{folder}/task.toml is not TOML: {error}") from None
     fix = _IN_FIX.sub(" ", read_text(folder / "fix.patch"))
     files = {path: _IN_FILE.sub(b"", content) for path, content in read_tree(folder / "work").items()}
     hidden = read_tree(folder / "hidden")

@@ -88,9 +88,11 @@ class TaskRecipe(_Model):
     @model_validator(mode="after")
     def _something_hidden(self) -> TaskRecipe:
         if not (self.report or self.suite):
-            raise ValueError("it needs `report` or `suite`: a test that agents can run has to show it")
+            raise ValueError("it needs `report` or `suite`: agents need a test that shows the fault")
         if not (self.hidden or self.hidden_report):
-            raise ValueError("it needs `hidden` or `hidden_report`: a verdict from what agents see cannot be sealed")
+            raise ValueError(
+                "it needs `hidden` or `hidden_report`: a verdict from visible tests alone cannot be sealed"
+            )
         return self
 
 
@@ -124,7 +126,7 @@ def read_recipe(file: Path) -> Recipe:
     try:
         return Recipe.model_validate(yaml.load(read_text(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.YAMLError as error:
-        raise BenchmarkError(f"{file} is no YAML: {' '.join(str(error).split())[:200]}") from None
+        raise BenchmarkError(f"{file} is not YAML: {' '.join(str(error).split())[:200]}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
@@ -158,7 +160,7 @@ def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
     try:
         parse_python(text.encode())
     except (SyntaxError, ValueError) as error:
-        raise BenchmarkError(f"{file}: changed so it is no Python ({error})") from None
+        raise BenchmarkError(f"{file}: with this change it is not valid Python ({error})") from None
     return text.encode()
 
 

@@ -79,7 +79,7 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
     files = without(library, recipe.omit)
     broken = plant(files, about.changes)
     if (made := digest_of(broken)) != about.broken:
-        raise BenchmarkError(f"{about.id}: its changes make other files than they did ({made}, not {about.broken})")
+        raise BenchmarkError(f"{about.id}: its changes create different files than before ({made}, not {about.broken})")
     noticing = dict.fromkeys(test.partition("::")[0] for test in about.hidden)
     if missing := [path for path in (*noticing, *about.suite) if path not in library]:
         raise BenchmarkError(f"{about.id}: {recipe.library} {recipe.version} has no {missing[0]}")
@@ -172,13 +172,13 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
     kept = _kept(sha256)
     if not kept.is_file():
         if not fetch:
-            raise BenchmarkError(f"{library} {version} is not here yet")
+            raise BenchmarkError(f"{library} {version} has not been downloaded yet")
         with locked("libraries"):
             if not kept.is_file():
                 _download(library, version, sha256, kept)
     content = kept.read_bytes()
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise BenchmarkError(f"{kept} is damaged: remove it, and it is fetched again")
+        raise BenchmarkError(f"{kept} is damaged: delete it, and it is downloaded again")
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive.getmembers():

@@ -35,7 +35,7 @@ def read_text(file: Path, *, exact: bool = False) -> str:
     except OSError as error:
         raise BenchmarkError(f"{file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{file} is no text in UTF-8 (byte {error.start}): get it anew") from None
+        raise BenchmarkError(f"{file} is not UTF-8 text (byte {error.start}): download it again") from None
 
 
 def read_patterns(file: Path) -> tuple[str, ...]:

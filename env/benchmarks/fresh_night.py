@@ -71,7 +71,7 @@ def make_night(
             for search in searches:
                 search.close()
     if not found:
-        raise BenchmarkError(f"no fault of the night {seed} is deep and proved: name another night")
+        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
     return found
 
 

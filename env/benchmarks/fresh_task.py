@@ -41,7 +41,9 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
     files = library_of(recipe)
     broken = plant(files, [about.change])
     if (made := digest_of(broken)) != about.broken:
-        raise BenchmarkError(f"{about.id}: its change makes another file than it did ({made}, not {about.broken})")
+        raise BenchmarkError(
+            f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
+        )
     shown, hidden, withheld = split(files, about.fail_to_pass)
     visible = shlex.join(word for word in shlex.split(about.command) if word.partition("[")[0] not in withheld)
     fix = make_diff(broken, {path: files[path] for path in broken})
@@ -89,7 +91,7 @@ def split(files: Mapping[str, bytes], failing: tuple[str, ...]) -> tuple[dict[st
     found = list(dict.fromkeys(test.partition("[")[0] for test in failing))
     withheld = set(found[(len(found) + 1) // 2 :])
     if not withheld:
-        raise BenchmarkError("one test alone notices it")
+        raise BenchmarkError("only one test detects it")
     shown: dict[str, bytes] = {}
     for path in sorted({test.partition("::")[0] for test in withheld}):
         shown[path] = without_tests(files[path], withheld, path)

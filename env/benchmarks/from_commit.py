@@ -75,15 +75,13 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     tests, fix = split(diff_of(repository, before, after, options.subdir))
     short = after[:12]
     if not tests:
-        raise BenchmarkError(
-            f"{short} changes no test, so nothing shows its bug: choose a commit that comes with a test"
-        )
+        raise BenchmarkError(f"{short} changes no test, so nothing shows the bug: choose a commit that includes a test")
     if not fix:
-        raise BenchmarkError(f"{short} changes tests only: there is no fix in it")
+        raise BenchmarkError(f"{short} changes only tests, so it contains no fix")
     named = [file.path for file in read_diff(tests) if file.path.endswith(".py") and not file.is_removed_file]
     runnable = [path for path in named if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
     if not (runnable or options.test):
-        raise BenchmarkError(f"{short} changes no file of tests that pytest would run: say how with --test")
+        raise BenchmarkError(f"{short} changes no test file that pytest would run: name the test command with --test")
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{after[:8]}",
@@ -182,7 +180,9 @@ def _lists(given: TestReport, cured: TestReport) -> dict[str, list[str]]:
     good = [test for test, outcome in cured.outcomes.items() if outcome in PASSED]
     fail_to_pass = [test for test in good if test not in was_good]
     if not good:
-        raise BenchmarkError("no test passes with the fix: say how they are run (--test) and what they need (--setup)")
+        raise BenchmarkError(
+            "no test passes with the fix: name the test command with --test, and install what it needs with --setup"
+        )
     if not fail_to_pass:
-        raise BenchmarkError("the tests that pass with the fix pass before it too: they do not show the bug")
+        raise BenchmarkError("the tests that pass with the fix also pass without it: they do not show the bug")
     return {"fail_to_pass": fail_to_pass, "pass_to_pass": [test for test in good if test in was_good]}

@@ -158,7 +158,7 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     for name in wanted:
         header = out.readline().split()
         if header[1] != b"blob":
-            raise BenchmarkError(f"{repository} lacks the object {name}: it is no full clone")
+            raise BenchmarkError(f"{repository} lacks the object {name}: it is not a full clone")
         found.append(out.read(int(header[2])))
         out.read(1)
     return found

@@ -60,7 +60,7 @@ def read_task(folder: Path) -> Task:
     try:
         about = tomllib.loads(read_text(file))
     except tomllib.TOMLDecodeError as error:
-        raise BenchmarkError(f"{file} is no TOML: {error}") from None
+        raise BenchmarkError(f"{file} is not TOML: {error}") from None
     metadata = about.get("metadata") or {}
     try:
         make = _own if "stackrank" in metadata else _of_others
@@ -120,7 +120,7 @@ def _of_others(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, An
     settings = about.get("environment") or {}
     files, environment, workdir = _built(folder / "environment", settings.get("docker_image") or "")
     if any(path.partition("/")[0] == HIDDEN for path in files):
-        raise BenchmarkError(f"{folder}: its program has a folder {HIDDEN}, which is where its tests would be laid")
+        raise BenchmarkError(f"{folder}: its program has a folder {HIDDEN}, which is reserved for the tests")
     tests = read_tree(folder / "tests")
     if "test.sh" not in tests:
         raise BenchmarkError(f"{folder}/tests/test.sh is missing")

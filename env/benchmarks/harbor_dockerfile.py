@@ -38,12 +38,12 @@ class Dockerfile:
         for line in filter(None, (each.strip() for each in joined.replace("\\\n", " ").splitlines())):
             name, _, rest = line.partition(" ")
             if not self._done(name.upper(), rest.strip()) and not image:
-                raise BenchmarkError(f"`{line[:60]}` cannot be done here: name a docker_image")
+                raise BenchmarkError(f"`{line[:60]}` is not supported: name a docker_image")
 
     def workspace(self, image: bool) -> dict[str, bytes]:
         """The files in the working directory. Raises BenchmarkError where that is `/`, or where others are needed."""
         if self.workdir == _ROOT:
-            raise BenchmarkError("no WORKDIR is named, or `/`: name the folder that the program is in")
+            raise BenchmarkError("WORKDIR is missing or `/`: name the folder of the program")
         outside = [path for path in self.files if not path.is_relative_to(self.workdir)]
         if outside and not image:
             raise BenchmarkError(

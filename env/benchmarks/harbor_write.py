@@ -34,7 +34,7 @@ def write_tasks(tasks: Iterable[Task], out: Path) -> dict[str, str]:
     The folder gets its name when everything is in it. Raises BenchmarkError where it is there already, OSError.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BenchmarkError(f"{out} is there already and not empty: name a new folder with --out")
+        raise BenchmarkError(f"{out} already exists and is not empty: name a new folder with --out")
     part = out.with_name(f"{out.name}.part")
     part.mkdir(parents=True)  # a second one at work there is an error
     left_out: dict[str, str] = {}
@@ -58,7 +58,7 @@ def write_task(task: Task, folder: Path) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", task.id):
         raise BenchmarkError(f"{task.id} cannot be the name of a folder")
     if task.log_format:
-        raise BenchmarkError("its results are read from a log, which only stackrank can")
+        raise BenchmarkError("its results are read from a log, which only stackrank can do")
     visible = {path: content for path, content in task.files.items() if not task.may_edit(path)}
     lists = {"fail_to_pass": task.fail_to_pass, "pass_to_pass": task.pass_to_pass}
     command = task.score_command or task.test_command
@@ -92,7 +92,7 @@ def write_task(task: Task, folder: Path) -> None:
             file.chmod(0o755)
     try:
         if read_task(folder).digest != task.digest:
-            raise BenchmarkError("it comes back as another task")
+            raise BenchmarkError("reading it back gives a different task")
     except BenchmarkError:
         shutil.rmtree(folder)
         raise

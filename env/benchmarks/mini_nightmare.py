@@ -61,7 +61,9 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
     if not code:
         raise BenchmarkError(f"{folder} has no program beside {TEST}")
     if any(reads_network(files[path]) for path in code):
-        raise BenchmarkError("the program reads from the network, which a sandbox has not: bring the file in")
+        raise BenchmarkError(
+            "the program reads from the network, which a sandbox does not have: add the file to the task"
+        )
     patch = fixes / f"{folder.name}.patch" if fixes else None
     fix = read_text(patch) if patch and patch.is_file() else ""
     try:

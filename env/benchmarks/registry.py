@@ -59,9 +59,7 @@ def select(tasks: Sequence[Task], names: Sequence[str] | None, limit: int | None
         if unknown:
             near = [each for name in unknown for each in difflib.get_close_matches(name, known, 3, 0.5)]
             hint = f" (near it: {', '.join(dict.fromkeys(near))})" if near else ""
-            raise BenchmarkError(
-                f"there is no task {', '.join(unknown)}{hint}: `stackrank tasks` lists those there are"
-            )
+            raise BenchmarkError(f"there is no task {', '.join(unknown)}{hint}: `stackrank tasks` lists the tasks")
         chosen = [known[name] for name in names]
     if limit is not None and limit < len(chosen):
         chosen = [chosen[index * len(chosen) // limit] for index in range(limit)]

@@ -155,7 +155,7 @@ def _changed(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, byt
     except PatchError as error:
         raise BenchmarkError(f"{field}: {error}") from None
     if not touched:
-        raise BenchmarkError(f"{field}: it is no unified diff")
+        raise BenchmarkError(f"{field}: it is not a unified diff")
     return {path: after.get(path) for path in touched if after.get(path) != before.get(path)}
 
 

@@ -52,26 +52,28 @@ class _Model(BaseModel):
 
 
 class LimitsEntry(_Model):
-    """What one sandbox may use."""
+    """Resource limits of one sandbox."""
 
-    memory_mb: int = Field(default=1024, ge=64, description="Memory, in megabytes.")
-    pids: int = Field(default=256, ge=16, description="Processes and threads.")
-    cpus: float = Field(default=1.0, gt=0, description="Processors.")
-    disk_mb: int = Field(default=256, ge=16, description="Megabytes of files. They live in memory.")
+    memory_mb: int = Field(default=1024, ge=64, description="Memory in megabytes.")
+    pids: int = Field(default=256, ge=16, description="Number of processes and threads.")
+    cpus: float = Field(default=1.0, gt=0, description="Number of processors.")
+    disk_mb: int = Field(default=256, ge=16, description="Size of all files in megabytes. They are kept in memory.")
 
 
 class DefaultsEntry(_Model):
-    """What holds for every task that does not say otherwise."""
+    """Defaults for all tasks."""
 
-    timeout_s: float = Field(default=60, gt=0, description="Seconds one command may take, the test command included.")
-    image: str | None = Field(default=None, description="Container image with a Python; absent: the sandbox's own.")
-    limits: LimitsEntry = Field(default_factory=LimitsEntry, description="What a sandbox may use.")
+    timeout_s: float = Field(
+        default=60, gt=0, description="Time limit of one command in seconds, including the test command."
+    )
+    image: str | None = Field(default=None, description="Container image with a Python. Default: the sandbox's image.")
+    limits: LimitsEntry = Field(default_factory=LimitsEntry, description="Resource limits of a sandbox.")
 
 
 class SourceEntry(_Model):
     """Where a task's files come from: `path`, or `git` and `commit`."""
 
-    path: InsidePath | None = Field(default=None, description="A folder, relative to this file and inside its folder.")
+    path: InsidePath | None = Field(default=None, description="A folder, relative to this file and within its folder.")
     git: str | None = Field(default=None, description="A git repository: a URL, or a path relative to this file.")
     commit: str | None = Field(default=None, min_length=4, description="The commit of `git`.")
     subdir: InsidePath = Field(default=".", description="The folder of the repository that is the workspace.")
@@ -91,51 +93,55 @@ class PythonEntry(_Model):
     """The Python of a task."""
 
     version: str | None = Field(
-        default=None, description="Such as `3.11`; absent: the sandbox's own.", pattern=r"^3\.\d+$"
+        default=None, description="For instance `3.11`. Default: the sandbox's version.", pattern=r"^3\.\d+$"
     )
-    requirements: list[str] = Field(default_factory=list, description="What pip installs into it.")
+    requirements: list[str] = Field(default_factory=list, description="Requirements that pip installs.")
 
 
 class TaskEntry(_Model):
     """One bug."""
 
     id: Annotated[str, AfterValidator(_id)] = Field(
-        pattern=r"^[A-Za-z0-9._-]+$", description="Its name: letters, digits, `.`, `_`, `-`; unique in this file."
+        pattern=r"^[A-Za-z0-9._-]+$",
+        description="Name of the task, unique in this file: letters, digits, `.`, `_`, `-`.",
     )
-    source: SourceEntry = Field(description="Where its files come from.")
+    source: SourceEntry = Field(description="Where the files come from.")
     test: str = Field(min_length=1, description="The test command, run by `sh` in the workspace; agents see it.")
-    title: str = Field(default="", description="A few words for lists.")
-    statement: str = Field(default="", description="What is wrong, as agents are told.")
+    title: str = Field(default="", description="A short title for lists.")
+    statement: str = Field(default="", description="Description of the bug that agents get.")
     setup: list[str] = Field(
-        default_factory=list, description="Commands run once when the environment is built, with the network."
+        default_factory=list, description="Commands that run once, with network access, when the environment is built."
     )
     python: PythonEntry = Field(default_factory=PythonEntry, description="Python version and requirements.")
     fail_to_pass: list[str] = Field(
-        default_factory=list, description="Tests that the fix makes pass. Empty: the whole command has to succeed."
+        default_factory=list, description="Tests that the fix makes pass. Empty: the whole command must succeed."
     )
-    pass_to_pass: list[str] = Field(default_factory=list, description="Tests that pass before and have to pass after.")
+    pass_to_pass: list[str] = Field(
+        default_factory=list, description="Tests that pass before the fix and must pass after it."
+    )
     apply: PatchOrPath | None = Field(
         default=None, description="A diff that plants the bug: a path, or the diff itself."
     )
     test_patch: PatchOrPath | None = Field(
-        default=None, description="A diff with tests, applied for the agent too unless `hidden_tests`."
+        default=None, description="A diff that adds tests. Agents see it too, unless `hidden_tests` is set."
     )
-    hidden_tests: bool = Field(default=False, description="Whether `test_patch` is applied for the verdict only.")
+    hidden_tests: bool = Field(default=False, description="Whether `test_patch` is applied only for the verdict.")
     fix: PatchOrPath | None = Field(
-        default=None, description="The known fix: a diff against what the agent sees. Absent: `apply` backwards."
+        default=None, description="The known fix: a diff against what the agent sees. Default: `apply` reversed."
     )
     readonly: list[str] = Field(
-        default_factory=list, description="Files that agents see and may not edit, in gitignore syntax."
+        default_factory=list, description="Files that agents see but may not edit, in gitignore syntax."
     )
     hidden: list[str] = Field(
-        default_factory=list, description="Files that agents never see; there for the verdict. Gitignore syntax."
+        default_factory=list, description="Files that agents never see, for the verdict only, in gitignore syntax."
     )
     editable: list[str] = Field(
-        default_factory=list, description="Files that agents may edit. Empty: all that are not read-only or hidden."
+        default_factory=list,
+        description="Files that agents may edit. Empty: all files that are not read-only or hidden.",
     )
-    category: str = Field(default="", description="Kind of bug, for groups on pages.")
+    category: str = Field(default="", description="Kind of bug, for grouping on pages.")
     difficulty: Literal["", "easy", "medium", "hard"] = Field(default="", description="`easy`, `medium` or `hard`.")
-    tags: list[str] = Field(default_factory=list, description="Words to find it by.")
+    tags: list[str] = Field(default_factory=list, description="Keywords for searching.")
     timeout_s: float | None = Field(default=None, gt=0, description="As in `defaults`.")
     image: str | None = Field(default=None, description="As in `defaults`.")
     limits: LimitsEntry | None = Field(default=None, description="As in `defaults`.")
@@ -145,7 +151,7 @@ class TasksFile(_Model):
     """A whole `tasks.yaml`."""
 
     schema_: Literal[1] = Field(alias="schema", description="Version of this format: 1.")
-    name: str = Field(default="", description="What the set is called.")
+    name: str = Field(default="", description="Name of the set.")
     license: str = Field(default="", description="Licence of the tasks.")
     defaults: DefaultsEntry = Field(default_factory=DefaultsEntry, description="See below.")
     tasks: list[TaskEntry] = Field(min_length=1, description="The bugs.")
@@ -206,7 +212,7 @@ def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
         good.append(entry)
     if problems and not good:
         name, reason = next(iter(problems.items()))
-        raise BenchmarkError(f"{file} holds no task that can be used: {name}: {reason}")
+        raise BenchmarkError(f"{file} has no usable task: {name}: {reason}")
     try:
         return TasksFile.model_validate({**data, "tasks": good} if good else data), problems
     except ValidationError as error:

@@ -86,7 +86,9 @@ class SweBench(TaskByTask):
         statement = instance.problem_statement
         if not statement.strip():
             if not shows_bug:
-                raise BenchmarkError("it has no problem statement, and its tests are hidden: play it as swebench-debug")
+                raise BenchmarkError(
+                    "it has no problem statement, and its tests are hidden: use the benchmark swebench-debug"
+                )
             statement = "Some of its tests fail: find out why, and mend the program."
         task = Task(
             id=instance.instance_id,
@@ -117,7 +119,7 @@ class SweBench(TaskByTask):
             return None
         found = find_repository(self._repos, instance.repo)
         if found is None:
-            raise BenchmarkError(f"{self._repos} has no clone of {instance.repo}: bring one there")
+            raise BenchmarkError(f"{self._repos} has no clone of {instance.repo}: add one")
         if not has_commit(found, instance.base_commit):
             raise BenchmarkError(f"{found} has no commit {instance.base_commit[:12]} of {instance.repo}: fetch it")
         return found

@@ -54,7 +54,7 @@ class Overrides:
         try:
             data = json.loads(read_text(file))
         except ValueError as error:
-            raise BenchmarkError(f"--environments {file} is no JSON: {error}") from None
+            raise BenchmarkError(f"--environments {file} is not JSON: {error}") from None
         if isinstance(data, list):
             data = {_name(entry): entry for entry in data if isinstance(entry, dict)}
         if not isinstance(data, dict):

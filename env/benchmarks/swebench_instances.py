@@ -84,7 +84,7 @@ def read_instances(source: Path) -> Rows:
                 continue
             instance = Instance.model_validate(given)
         except (ValueError, KeyError, TypeError) as error:
-            problems[name] = f"{place}: {_sentence(error, layout.name)}: get the data anew, or mend it"
+            problems[name] = f"{place}: {_sentence(error, layout.name)}: get the data again, or correct it"
             continue
         if instance.instance_id in instances:
             problems[f"{name} ({place})"] = f"{place}: the instance {name} is there twice"
@@ -163,7 +163,9 @@ def _parquet(files: list[Path]) -> Iterator[tuple[str, Any]]:
         try:
             rows = pyarrow.parquet.read_table(file).to_pylist()
         except (ArrowException, OSError) as error:
-            raise BenchmarkError(f"{file} is no Parquet file ({str(error).splitlines()[0]}): get it anew") from None
+            raise BenchmarkError(
+                f"{file} is not a Parquet file ({str(error).splitlines()[0]}): download it again"
+            ) from None
         yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
 
@@ -173,7 +175,7 @@ def _from_hub(source: Path) -> list[Path]:
 
     name = source.as_posix()
     if not is_hub_name(name):
-        raise BenchmarkError(f"{source} does not exist: name a file, or a data set of the hub such as owner/name")
+        raise BenchmarkError(f"{source} does not exist: name a file, or a data set on the hub such as owner/name")
     folder = home() / "datasets" / name.replace("/", "--")
     if files := sorted(folder.glob("*.parquet")):
         return files
@@ -189,5 +191,7 @@ def _from_hub(source: Path) -> list[Path]:
             part.rename(folder / f"{number}.parquet")
     except (httpx.HTTPError, ValueError, StopIteration, AttributeError) as error:
         said = str(error) or type(error).__name__
-        raise BenchmarkError(f"the data set {name} cannot be had from the hub ({said}): give a file instead") from None
+        raise BenchmarkError(
+            f"the data set {name} cannot be downloaded from the hub ({said}): name a file instead"
+        ) from None
     return sorted(folder.glob("*.parquet"))

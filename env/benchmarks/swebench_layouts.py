@@ -81,9 +81,9 @@ def names(value: Any) -> Any:
             try:
                 value = ast.literal_eval(value)
             except (SyntaxError, ValueError):
-                raise ValueError("it has to be a list of tests, as JSON") from None
+                raise ValueError("it must be a JSON list of tests") from None
     if not isinstance(value, list | tuple):
-        raise ValueError("it has to be a list of tests")
+        raise ValueError("it must be a list of tests")
     return list(value)
 
 
@@ -97,7 +97,7 @@ def _value(row: Row, where: Value) -> Any:
 def _smith(row: Row) -> re.Match[str]:
     found = re.fullmatch(r"[\w.-]+/([\w.-]+)__([\w.-]+)\.([0-9a-f]{7,40})", str(row.get("repo")))
     if found is None:
-        raise ValueError(f"repo is {row.get('repo')!r} and not such as 'swesmith/OWNER__NAME.COMMIT'")
+        raise ValueError(f"repo is {row.get('repo')!r}, but must look like 'swesmith/OWNER__NAME.COMMIT'")
     return found
 
 
@@ -195,7 +195,7 @@ def _install(row: Row) -> dict[str, Any]:
     given = row["install_config"]
     found = json.loads(given) if isinstance(given, str) else given
     if not isinstance(found, dict):
-        raise ValueError("install_config has to be an object")
+        raise ValueError("install_config must be an object")
     return found
 
 

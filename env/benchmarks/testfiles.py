@@ -71,8 +71,8 @@ def check_command(command: str) -> str:
     """The command itself. Raises BenchmarkError for one that runs pytest in a way that hides what each test came to."""
     if re.search(r"\b(pytest|py\.test)\b", command) and pytest_run(command) is None:
         raise BenchmarkError(
-            f"{command!r} runs pytest in a way that cannot be followed: write one command such as "
-            "`cd folder && NAME=value python -m pytest tests`, and what has to be done before it into `setup`"
+            f"{command!r} runs pytest in a way that stackrank does not understand: write one command such as "
+            "`cd folder && NAME=value python -m pytest tests`, and move anything that has to run before it to `setup`"
         )
     return command
 

@@ -1,5 +1,5 @@
-"""Bugs made out of a tested project: small changes of its source that its tests notice.
+"""Plants bugs in a tested project: small changes of its source that its tests detect.
 
-`operators` knows the changes, `candidates` finds where they can be made, `reach` which tests get there, `verify`
-whether they notice, `write` makes a `repo` benchmark of what holds.
+`operators` defines the changes, and `candidates` finds where they are possible. `reach` finds the tests that run these
+places, `verify` checks whether the tests fail, and `write` creates a `repo` benchmark from the accepted bugs.
 """

@@ -109,7 +109,7 @@ class Injection:
         operators = DEEP if self._wishes.deep else OPERATORS
         candidates = find_candidates(self._files, reach, self._wishes.seed, operators)
         if not candidates:
-            raise BenchmarkError("its tests reach no line that could be changed")
+            raise BenchmarkError("its tests run no line that could be changed")
         candidates = self._wishes.choose(candidates)
         tally = Tally(self._wishes.count, len(candidates))
         wishes = self._wishes

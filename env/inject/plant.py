@@ -70,7 +70,7 @@ def plant(
         raise BenchmarkError(f"{path}: {error}") from None
     if not bugs:
         of_them = " deep" if deep else ""
-        raise BenchmarkError(f"{path}: its tests notice none of the{of_them} bugs that were tried")
+        raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
     write_source(folder, files)
     write_benchmark(folder, name, files, bugs, environment, timeout_s)
     return Planted(folder, bugs)

@@ -121,7 +121,8 @@ def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
     copy = next((path for path in found if path not in own), None)
     if copy is not None:
         raise BenchmarkError(
-            f"its set-up copies it ({copy}), and the tests would run the copy: install it in place (pip install -e .)"
+            f"its setup copies the project ({copy}), and the tests would run the copy: "
+            "install it in place (pip install -e .)"
         )
 
 
@@ -134,11 +135,11 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     last = " ".join((result.output.strip().splitlines() or ["it says nothing"])[-1].split())
     if result.timed_out:
         raise BenchmarkError(
-            f"its tests do not end within {timeout_s:g} s: name quicker ones with --test, or --timeout"
+            f"its tests do not end within {timeout_s:g} s: name faster ones with --test, or set --timeout"
         )
     if report.collect_errors:
         raise BenchmarkError(
-            f"its tests cannot be collected: {report.collect_errors[0][:300]} (--require, --setup, --test)"
+            f"its tests cannot be collected: {report.collect_errors[0][:300]} (use --require, --setup or --test)"
         )
     if not report.outcomes:
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
@@ -146,8 +147,9 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     if bad or not report.complete:
         names = ", ".join(bad[:3]) + (", ..." if len(bad) > 3 else "")
         raise BenchmarkError(
-            f"{len(bad)} of its tests fail as it is ({names or last}): mend them, set it up by --setup, or leave them "
-            "out by --test 'python -m pytest -q --deselect ...'"
+            f"{len(bad)} of its tests fail in the original project ({names or last}): "
+            "fix them, install what they need with --setup, or leave them out with "
+            "--test 'python -m pytest -q --deselect ...'"
         )
     passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
     try:
@@ -159,5 +161,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines)
     flaky = passed - set(reach.tests)
     if not reach.lines or flaky:
-        raise BenchmarkError(f"its tests are not the same when they are measured ({', '.join(sorted(flaky)[:3])})")
+        raise BenchmarkError(
+            f"its tests give different results when they are measured ({', '.join(sorted(flaky)[:3])})"
+        )
     return reach

@@ -1,1 +1,1 @@
-"""Tools of others: MCP servers that run inside an episode's sandbox (https://modelcontextprotocol.io)."""
+"""Third-party tools: MCP servers that run inside an episode's sandbox (https://modelcontextprotocol.io)."""

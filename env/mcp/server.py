@@ -1,4 +1,4 @@
-"""What an MCP server is: how it is started, and what it offers."""
+"""Description of an MCP server: how it is started, and what it offers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from stackrank.errors import InfrastructureError
 
 
 class McpServerFailed(InfrastructureError):
-    """A server of an entrant's cannot be used, and nothing of the agent's ran before: never the entrant's failure."""
+    """An entrant's server cannot be used, before the agent ran anything: never the entrant's failure."""
 
 
 class McpServerChanged(McpServerFailed):
-    """A server offers other tools than those that the entrant was given."""
+    """A server offers different tools than those of the entrant's identity."""
 
 
 class McpServer(BaseModel):
-    """An MCP server: a program that is started in the sandbox of every episode, and speaks MCP over its standard
-    input and output. An entrant gets its tools by `tools: SET+NAME`."""
+    """An MCP server: a program that is started in the sandbox of every episode and communicates over standard input and
+    output. An entrant gets its tools with `tools: SET+NAME`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -31,15 +31,15 @@ class McpServer(BaseModel):
     """The program and its arguments, started in the workspace. `TASK_PYTHON` in its environment is the task's
     Python."""
     requirements: list[str] = Field(default_factory=list)
-    """What pip installs for it, in an environment of its own; its programs come first on its `PATH`. Pin versions:
-    what is installed once stays."""
+    """Requirements that pip installs for it, in a separate environment whose programs come first on its `PATH`.
+    Pin the versions: packages are installed only once."""
     env: dict[str, str] = Field(default_factory=dict)
-    """Further variables of its environment."""
+    """Additional environment variables."""
     tools: list[str] | None = Field(default=None, min_length=1)
-    """The tools that the entrant gets, by the server's own names. Absent: all."""
+    """The tools that the entrant gets, by the server's names. Absent: all."""
     varies: list[str] = Field(default_factory=list)
-    """Regular expressions of what differs in its answers from run to run, such as ports; `...` takes their place. Else
-    a replay finds other answers."""
+    """Regular expressions for parts of its answers that vary from run to run, such as ports. They are replaced by
+    `...`, because a replay would otherwise find differences."""
 
     @field_validator("command", "requirements")
     @classmethod
@@ -55,7 +55,7 @@ class McpServer(BaseModel):
             try:
                 re.compile(each)
             except re.error as error:
-                raise ValueError(f"{each!r} is no regular expression: {error}") from None
+                raise ValueError(f"{each!r} is not a regular expression: {error}") from None
         return value
 
     @field_validator("env")
@@ -63,7 +63,7 @@ class McpServer(BaseModel):
     def _variables(cls, value: dict[str, str]) -> dict[str, str]:
         for name, text in value.items():
             if not name or "=" in name or "\0" in name + text:
-                raise ValueError(f"{name!r} cannot be a variable of the environment")
+                raise ValueError(f"{name!r} cannot be the name of an environment variable")
         return value
 
     def steady(self, answer: str) -> str:

@@ -1,1 +1,1 @@
-"""Sandboxes: where a bug lives while it is debugged. One protocol, three backends, one resident guest."""
+"""Sandboxes, in which programs run while they are debugged: one protocol, three backends, one resident guest."""

@@ -1,4 +1,4 @@
-"""What every sandbox backend agrees on."""
+"""The protocols of sandboxes (`Backend`, `Channel`), their specification and their errors."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ class MachineBusy(SandboxError):
 
 
 class BuildError(SandboxError):
-    """An environment cannot be built. Trying again does not help; other tasks are not concerned."""
+    """An environment cannot be built. Retrying does not help; other tasks are not affected."""
 
 
 class PreparationFailed(InfrastructureError):
-    """What an episode or its verdict needs could not be prepared. Nothing of an agent's ran there."""
+    """The sandbox of an episode or a verdict could not be prepared. No code of the agent ran in it."""
 
 
 class GuestBug(StackrankError):
-    """Our own fault inside a sandbox; carries the traceback. Neither the agent's doing nor the infrastructure's."""
+    """A bug of stackrank inside a sandbox, with its traceback. Neither the agent nor the infrastructure caused it."""
 
 
 class Refused(StackrankError):
-    """The sandbox is well, and what was asked cannot be done; the message is for the agent."""
+    """The sandbox works, but the request cannot be fulfilled. The message is for the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """What sandbox is wanted. Sandboxes of equal specification are interchangeable before they are used."""
+    """The kind of sandbox requested. Unused sandboxes with equal specifications are interchangeable."""
 
     image: str | None = None
-    """Container image; None for the backend's own. Backends without images refuse one."""
+    """Container image; None for the backend's default. Backends without images refuse one."""
     environment: Environment | None = None
-    """What has to be installed on top of that; built by the backend where it is not there yet."""
+    """What to install on top of the image. The backend builds it when it is first needed."""
     prefixes: tuple[Environment, ...] = ()
-    """Packages beside those: each has a folder of its own (`Channel.prefixes`), which only what asks for it sees."""
+    """Additional, separate environments. Each has a folder (`Channel.prefixes`) that is visible only on request."""
     limits: Limits = field(default_factory=Limits)
     warm: bool = True
-    """Whether a pool has it ready to fork test runs; a verdict's run is a process of its own and has no use for it."""
+    """Whether a pool prepares it to fork test runs. Verdicts run tests in a new process, so they do not need this."""
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """Put on the sandbox for people and tools to see, such as ("stackrank.run", "12"); one from a pool has none."""
+    """Labels for people and tools, such as ("stackrank.run", "12"). Sandboxes from a pool have none."""
 
 
 def spec_for(task: Task, *, warm: bool = True) -> SandboxSpec:
-    """The sandbox that a task wants."""
+    """The sandbox that a task needs."""
     return SandboxSpec(image=task.image, environment=task.environment, limits=task.limits, warm=warm)
 
 
@@ -64,10 +64,10 @@ def silent(message: str) -> None:
     """Says nothing."""
 
 
-# What concerns the whole machine, as Docker has it, and files that anybody may open for writing:
+# Files about the whole machine, as Docker masks them, and files that anybody may open for writing:
 # https://github.com/moby/moby/blob/master/oci/defaults.go (MaskedPaths, ReadonlyPaths).
 CHECK_EVERY_S = 2.0
-"""How often a channel that waits for an answer looks whether the sandbox is still there."""
+"""How often a channel that waits for an answer checks that the sandbox is still running."""
 PROC_READ_ONLY = ("/proc/sys", "/proc/fs", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger", "/proc/pressure")
 PROC_HIDDEN = (
     "/proc/acpi", "/proc/asound", "/proc/driver", "/proc/interrupts", "/proc/kallsyms", "/proc/kcore", "/proc/keys",
@@ -82,12 +82,13 @@ class Channel(Protocol):
     root: str
     """The workspace's path inside the sandbox."""
     name: str
-    """What the sandbox is called where it runs, for messages."""
+    """The name of the sandbox in its backend, for messages."""
     prefixes: str
-    """The folder, inside the sandbox, that has a folder for the digest of each of the specification's prefixes."""
+    """The folder inside the sandbox that contains the specification's prefixes, in folders named by their digests."""
     guest_limits: dict[str, int]
-    """Limits that the guest has to set on what it starts: `max_memory` (bytes of address space), `max_processes`,
-    `max_files`; and `confine`, whether to filter system calls. Those missing are set from outside, or not at all."""
+    """Limits that the guest must set for the processes that it starts: `max_memory` (bytes of address space),
+    `max_processes`, `max_files`; and `confine`, whether to filter system calls. Missing limits are set from outside, or
+    not at all."""
 
     def send(self, data: bytes) -> None:
         """Write all of `data`. Raises SandboxError when the sandbox is gone."""
@@ -98,7 +99,7 @@ class Channel(Protocol):
         ...
 
     def used_s(self) -> float:
-        """Seconds of processor time that all that ever ran there has used, told from outside; 0 if nobody can tell."""
+        """Processor seconds that all processes of the sandbox have used, measured from outside; 0 if unknown."""
         ...
 
     def close(self) -> None:
@@ -107,7 +108,7 @@ class Channel(Protocol):
 
 
 class Backend(Protocol):
-    """A way to make sandboxes."""
+    """A kind of sandbox: checks, builds and starts them."""
 
     name: str
 
@@ -116,13 +117,13 @@ class Backend(Protocol):
         ...
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
-        """Build what sandboxes of this kind need and is not there yet; free after that. Raises BuildError."""
+        """Build what sandboxes of this specification need, unless it is already built. Raises BuildError."""
         ...
 
     def start(self, spec: SandboxSpec) -> Channel:
-        """A new sandbox in which the guest's bootstrap is waiting for its code. Raises SandboxError."""
+        """Start a sandbox in which the guest's bootstrap waits for its code. Raises SandboxError."""
         ...
 
     def reap(self) -> list[str]:
-        """Remove sandboxes whose owner is gone and say their names. Never touches those of a living owner."""
+        """Remove sandboxes whose owner is dead, and return their names. Never touches those of a living owner."""
         ...

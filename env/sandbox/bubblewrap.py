@@ -52,7 +52,7 @@ class BubblewrapBackend:
 
     def _environment(self, spec: SandboxSpec, say: Say = silent) -> Path | None:
         if spec.image is not None:
-            raise SandboxError(f"bubblewrap has no images (wanted {spec.image}): use --sandbox docker")
+            raise SandboxError(f"bubblewrap has no images (requested: {spec.image}): use --sandbox docker")
         if self._program is None:
             raise SandboxError(_MISSING)
         return None if spec.environment is None else build(self._program, spec.environment, say)

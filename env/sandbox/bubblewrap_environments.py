@@ -36,8 +36,8 @@ def build(bwrap: str, environment: Environment, say: Say) -> Path:
     """The folder of an environment, built if it is not there. Raises BuildError."""
     if not environment.can_be_built:
         raise BuildError(
-            f"bubblewrap has no images (wanted {environment.prebuilt}), and nothing says how to build it: "
-            "use --sandbox docker, or describe it with --environments"
+            f"bubblewrap has no images (requested: {environment.prebuilt}), and nothing describes how to build "
+            "one: use --sandbox docker, or describe it with --environments"
         )
     base = _layer(bwrap, None, environment.base, "packages", say)
     return _layer(bwrap, base, environment, "setup", say) if environment.setup else base

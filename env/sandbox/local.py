@@ -53,7 +53,7 @@ class LocalBackend:
     def start(self, spec: SandboxSpec) -> ProcessChannel:
         """A guest in a new temporary folder."""
         if spec.image is not None:
-            raise SandboxError(f"the local sandbox has no images (wanted {spec.image}): use --sandbox docker")
+            raise SandboxError(f"the local sandbox has no images (requested: {spec.image}): use --sandbox docker")
         self.prepare(spec)
         _warn()
         try:

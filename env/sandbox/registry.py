@@ -61,7 +61,7 @@ def default_backend() -> Backend:
             return backend(name)
         except SandboxError as error:
             problems.append(str(error))
-    raise SandboxError("no sandbox can be made on this machine: " + "; ".join(problems))
+    raise SandboxError("no sandbox can be started on this machine: " + "; ".join(problems))
 
 
 def reap() -> list[str]:

@@ -78,12 +78,12 @@ def _mapped(holder: subprocess.Popen[bytes]) -> int:
         holder.stdin.write(b"!")
         holder.stdin.flush()
         if not holder.stdout.read(1):  # it echoes as soon as it is in its namespace
-            raise SandboxError("a sandbox cannot be made by root here: allow user namespaces, or run as another user")
+            raise SandboxError("root cannot start a sandbox here: allow user namespaces, or run as another user")
         for name, outside in zip(("uid_map", "gid_map"), host_ids(), strict=True):
             Path(f"/proc/{holder.pid}/{name}").write_text(f"0 0 1\n{INSIDE} {outside} 1\n")
         return os.open(f"/proc/{holder.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise SandboxError(f"a user namespace cannot be set up by root here ({error}): run as another user") from None
+        raise SandboxError(f"root cannot set up a user namespace here ({error}): run as another user") from None
 
 
 def arguments(namespace: int) -> list[str]:

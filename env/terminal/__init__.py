@@ -1,1 +1,1 @@
-"""The host's side of the terminal: what is typed, what is waited for, and the screen as text."""
+"""The host's side of the terminal: typing, waiting, and rendering the screen as text."""

@@ -1,4 +1,4 @@
-"""Tools: what an agent can do. One file each; see `base.Tool` for the protocol and `registry` for the list."""
+"""The tools of agents. One file each; see `base.Tool` for the protocol, and `registry` for the list."""
 
 from stackrank.env.tools.base import Bench, Tool, ToolError
 from stackrank.env.tools.registry import TOOL_SETS, ToolSet, find_tool, tool_names, tool_set

@@ -66,7 +66,7 @@ def _take(name: str, per_minute: float, amount: int) -> None:
     try:
         rate_limit(_make(name, math.ceil(per_minute / 60 * _BURST_S), per_minute / 60), occupy=amount, strict=True)
     except Exception as error:
-        raise EndpointError(f"Prefect's limit for {name} could not be asked ({error})") from error
+        raise EndpointError(f"Prefect's limit for {name} could not be queried ({error})") from error
 
 
 @functools.cache

@@ -24,7 +24,7 @@ def webhook_url(chosen: str) -> str:
     url = os.path.expandvars(chosen) or settings().webhook
     if url and not _is_address(url):
         shown = chosen if chosen.startswith("$") else "STACKRANK_WEBHOOK or `webhook:`"
-        raise WebhookError(f"{shown} is no http or https address: set it to the URL of the webhook")
+        raise WebhookError(f"{shown} is not an http or https address: set it to the URL of the webhook")
     return url
 
 

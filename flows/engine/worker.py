@@ -46,7 +46,7 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
     if port is not None:
         command.append("--with-healthcheck")
     Supervisor(Store(connect()), pool).start()
-    say(f"worker {name} takes runs from the pool {pool}; Ctrl-C ends it")
+    say(f"worker {name} takes runs from the pool {pool}; Ctrl-C stops it")
     # A shell that starts it in the background lets it ignore SIGINT, by which Prefect ends a worker on any signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # In this process, so that signals reach it, and metrics are served on.

@@ -46,4 +46,4 @@ def _ask(backend: Backend, task: Task, name: str, server: McpServer, say: Say) -
             sandbox.put(task.files)
             return Connection(sandbox, name, server).open()
         except (McpServerFailed, Refused) as error:
-            raise SpecError(f"{error}; mend it under `mcp:` in the specification") from None
+            raise SpecError(f"{error}; correct it under `mcp:` in the specification") from None

@@ -23,7 +23,7 @@ def cancel_run(store: Store, ref: str) -> list[Claim]:
     run = queries.run(store.engine, ref)
     run_id = run["id"]
     if not store.cancel_run(run_id, f"cancelled by {getpass.getuser()}") and run["status"] != "cancelled":
-        raise SpecError(f"run {run_id} ({run['name']}) is {run['status']}: only a run that goes on can be cancelled")
+        raise SpecError(f"run {run_id} ({run['name']}) is {run['status']}: only a run in progress can be cancelled")
     deadline = time.monotonic() + WAIT_S
     while (claims := store.claims(run_id)) and time.monotonic() < deadline:
         for row in claims:

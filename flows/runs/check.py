@@ -103,7 +103,7 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
         raise SpecError(str(error)) from None
     if not tasks:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(invalid.items())[:3])
-        raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them all the same")
+        raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them anyway")
     require_different(entrants)
     _check_prices(spec, entrants)
     capacity()  # a setting that is wrong is said now, and not by every episode
@@ -111,7 +111,7 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
         raise SpecError(messages.MISSING)
     if spec.runner != "threads" and find_spec(f"prefect_{spec.runner}") is None:
         raise SpecError(
-            f"runner: {spec.runner} needs a package that is not there: pip install 'stackrank[{spec.runner}]'"
+            f"runner: {spec.runner} needs a package that is not installed: pip install 'stackrank[{spec.runner}]'"
         )
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     backend = chosen_backend(spec.sandbox)
@@ -132,8 +132,8 @@ def require_different(entrants: Sequence[Entrant]) -> None:
     for entrant in entrants:
         if (other := same.setdefault(entrant.digest, entrant)) is not entrant:
             raise SpecError(
-                f"{other.spec.label} and {entrant.spec.label} are one entrant: agent, model, tools and settings "
-                "are the same; leave one out (`attempts` lets it play several times)"
+                f"{other.spec.label} and {entrant.spec.label} are the same entrant: agent, model, tools and settings "
+                "are equal; leave one out (`attempts` makes it play several times)"
             )
 
 
@@ -156,7 +156,7 @@ def _not_on_statement(tasks: Sequence[Task], named: bool) -> dict[str, str]:
             found[task.id] = str(error)
     if found and (named or len(found) == len(tasks)):
         name, reason = next(iter(found.items()))
-        raise SpecError(f"{name} cannot be played without its failing test: {reason}")
+        raise SpecError(f"{name} cannot be played without showing its failing test: {reason}")
     return found
 
 
@@ -167,8 +167,8 @@ def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:
     for entrant in entrants if set_ones else ():
         for model in entrant.setup.unpriced:
             raise SpecError(
-                f"{set_ones[0]} cannot be kept, because the price of the model {model} is unknown: give `price` in the "
-                "config of its entrant, or a price table in STACKRANK_PRICES"
+                f"{set_ones[0]} cannot be enforced, because the price of the model {model} is unknown: set `price` in "
+                "the config of its entrant, or name a price table in STACKRANK_PRICES"
             )
 
 

@@ -64,7 +64,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
         raise SpecError(str(error)) from None
     entrants = len(competing)
     if entrants < 2:
-        raise SpecError("a plan is about comparing: the specification needs two entrants that are no reference")
+        raise SpecError("a plan compares entrants: the specification needs two that are not reference entrants")
     against = spec.stop.against if spec.stop else ""
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs
@@ -144,7 +144,7 @@ def _episode(entrant: EntrantSpec, means: list[EpisodeMean]) -> _Episode:
 def _about_variance(of: Spread, entrants: list[str] | None) -> str:
     parts = f"{of.between:.3f} between tasks, {of.within:.3f} within them at one attempt"
     if entrants is None:
-        return f"Assumed, for no run of this benchmark says more: a variance of {parts}."
+        return f"Assumed, because no run of this benchmark gives an estimate: a variance of {parts}."
     split = " (in equal parts: with one attempt a task they cannot be told apart)" if of.assumed_split else ""
     return (
         f"From earlier runs of {', '.join(entrants[:4])}{' and others' if len(entrants) > 4 else ''}: {parts}{split}."
@@ -154,7 +154,7 @@ def _about_variance(of: Spread, entrants: list[str] | None) -> str:
 def _about_episodes(episodes: list[_Episode]) -> str:
     if not any(each.assumed for each in episodes):
         others = ", in part under other limits" if any(each.other_limits for each in episodes) else ""
-        return f"Costs and times are those of earlier episodes{others}."
+        return f"Costs and times come from earlier episodes{others}."
     tokens = f"{TOKENS_IN:,} tokens in, half of them cached, and {TOKENS_OUT:,} out"
     who = "an episode" if all(each.assumed for each in episodes) else "an episode of who has not played yet"
     return f"Assumed of {who}: {tokens}, {MODEL_S:.0f} s with a model and {SCRIPT_S:.0f} s without."
@@ -179,7 +179,7 @@ def _advice(
         )
     if cheapest["attempts"] > attempts:
         return f"More attempts help, because there are only {available} tasks; more tasks would be cheaper: {why}."
-    return f"More tasks help, more than more attempts: {why}."
+    return f"More tasks help more than more attempts: {why}."
 
 
 def _sentence(document: Row) -> str:
@@ -190,16 +190,14 @@ def _sentence(document: Row) -> str:
     alone = written["detectable_in_one_pair"]
     if pairs > 1 and alone is not None:
         smallest += f" ({100 * alone:.1f} if only two were compared)"
-    text = f"To see {100 * wanted:g} points{corrected} with {document['power']:.0%} power: "
+    text = f"To detect {100 * wanted:g} points{corrected} with {document['power']:.0%} power: "
     text += _size(best) if best else f"the benchmark's {document['tasks_available']} tasks are not enough"
     text += f". As written ({_size(written)}) it can detect {smallest}, and {100 * wanted:g} points with "
     return f"{text}{written['power']:.0%} power. {document['advice']}"
 
 
 def _size(one: Row) -> str:
-    money = (
-        "at a cost that is not known, " if one["usd"] is None else f"about {usd(one['usd'])}, " if one["usd"] else ""
-    )
+    money = "at an unknown cost, " if one["usd"] is None else f"about {usd(one['usd'])}, " if one["usd"] else ""
     return (
         f"{_count(one['tasks'], 'task')} x {_count(one['attempts'], 'attempt')}, {money}"
         f"{duration(ceil(one['hours'] * 3600))}"

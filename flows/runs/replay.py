@@ -125,7 +125,7 @@ def _task(engine: Engine, row: Episode) -> Task:
     for task in load_benchmark(spec.benchmark, spec.source).tasks():
         if task.id == row["task"] and task.digest == queries.task(engine, row["task_id"])["digest"]:
             return task
-    raise SpecError(f"episode {row['id']} cannot be replayed: {row['task']} has changed since, or is gone")
+    raise SpecError(f"episode {row['id']} cannot be replayed: {row['task']} has changed since, or no longer exists")
 
 
 def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:

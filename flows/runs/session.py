@@ -167,19 +167,21 @@ def _reopened(run_id: int, say: Say) -> Session:
     stored = row["done"] + row["running"] + row["pending"] + row["not_played"]
     if stored < row["episodes_total"]:
         raise SpecError(
-            f"run {run_id} was cut off while it was made, or is being made: it has {stored} of its "
+            f"run {run_id} is still being created, or its creation was interrupted: it has {stored} of its "
             f"{row['episodes_total']} episodes: start a new one"
         )
     # Those that were chosen when the run was made: what is known to be invalid may have changed since.
     chosen = {"tasks": queries.tasks_of_run(engine, run_id)}
     run = build(check(make_spec({**row["spec"], **chosen}, f"run {run_id}")), say)
     if digest(run.all_tasks) != row["benchmark_digest"]:
-        raise SpecError(f"the tasks of {run.benchmark.name} have changed since run {run_id} was made: start a new run")
+        raise SpecError(
+            f"the tasks of {run.benchmark.name} have changed since run {run_id} was created: start a new run"
+        )
     session = _session(run_id, run)
     for entrant in row["entrants"]:
         if entrant["id"] not in session.entrants:
             session.close()
-            raise SpecError(f"{entrant['name']} has changed since run {run_id} was made: start a new run")
+            raise SpecError(f"{entrant['name']} has changed since run {run_id} was created: start a new run")
     session.store.go_on_under(run_id, run.conditions)
     return session
 

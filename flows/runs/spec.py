@@ -1,4 +1,4 @@
-"""The run specification: what a run is, in a YAML file or by flags."""
+"""The run specification, from a YAML file or flags."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from stackrank.wording import one_of
 
 
 class SpecError(UsageError):
-    """The specification is wrong; the message names field, value and remedy."""
+    """The specification is wrong. The message names the field, the value and the remedy."""
 
 
 class EntrantSpec(BaseModel):
-    """What is ranked: an agent, its model and its tool set."""
+    """One competitor: an agent, its model and its tool set."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     agent: str
-    """Name of an agent, for instance `llm` or `repair`, or one of a plug-in."""
+    """Name of an agent, for instance `llm` or `repair`, or one from a plug-in."""
     model: str = ""
     """Name of the model, for agents that use one."""
     tools: str = ""
-    """Name of a tool set, or tools separated by commas; `+NAME` adds the tools of an MCP server. Absent: `debug`, or
-    what the agent brings."""
+    """Name of a tool set, or tools separated by commas; `+NAME` adds the tools of an MCP server. Absent: the
+    agent's built-in tools, or `debug`."""
     name: str = ""
-    """What it is called on pages; made from the other fields where empty."""
+    """The name shown on pages. Empty: made from the other fields."""
     config: dict[str, Any] = Field(default_factory=dict)
-    """The agent's own settings, for instance temperature."""
+    """The agent's settings, for instance the temperature."""
 
     @model_validator(mode="after")
     def _has_tools(self) -> EntrantSpec:
@@ -64,29 +64,29 @@ class RegressionSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     alpha: float = Field(default=0.05, gt=0, lt=1)
-    """A rate fell if the paired test says so with a p-value below this, after Holm's correction over entrants."""
+    """A rate counts as fallen if the paired test gives a p-value below this, after Holm's correction over entrants."""
     errors: float = Field(default=0.1, ge=0, le=1)
-    """How much the share of episodes that end in an error may grow."""
+    """The largest allowed growth of the share of episodes that end in an error."""
     cost: float = Field(default=1.5, ge=1)
-    """How many times the cost of an episode before it may cost now."""
+    """The largest allowed cost of an episode, as a multiple of its earlier cost."""
 
 
 class Matrix(BaseModel):
-    """The short form of many entrants: every agent with every model and every tool set."""
+    """A short form for many entrants: every agent with every model and every tool set."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     agents: list[str] = Field(default_factory=list)
-    """Names of agents; `llm` where there are models, else `repair`."""
+    """Names of agents. Absent: `llm` if there are models, otherwise `repair`."""
     models: list[str] = Field(default_factory=list)
     """Names of models."""
     tools: list[str] = Field(default_factory=list)
-    """Names of tool sets, or lists of tools separated by commas; as for an entrant that names none where absent."""
+    """Names of tool sets, or lists of tools separated by commas. Absent: as for an entrant without `tools`."""
     config: dict[str, Any] = Field(default_factory=dict)
-    """The agents' own settings, the same for all."""
+    """The settings of all these agents."""
 
     def entrants(self) -> list[EntrantSpec]:
-        """All of them: agent by agent, model by model."""
+        """All combinations: agent by agent, model by model."""
         return [
             EntrantSpec(agent=agent, model=model, tools=tools, config=self.config)
             for agent in self.agents or (["llm"] if self.models else ["repair"])
@@ -101,94 +101,96 @@ class RunSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: str = ""
-    """What the run is called; `BENCHMARK-DATE` where empty."""
+    """Name of the run. Empty: `BENCHMARK-DATE`."""
     benchmark: str = "bugs"
-    """Name of a benchmark: `stackrank benchmarks` lists them."""
+    """Name of a benchmark; `stackrank benchmarks` lists them."""
     path: str | None = None
     """Where the benchmark's data is, for benchmarks that need it."""
     fixes: str | None = None
-    """A folder of known fixes, `<task>.patch`, for benchmarks whose data has none."""
+    """A folder of known fixes, named `<task>.patch`, for benchmarks whose data has none."""
     repos: str | None = None
     """A folder of git repositories, for benchmarks whose data names commits."""
     environments: str | None = None
-    """A file that says how environments are built where images cannot be pulled."""
+    """A file that describes how to build environments if images cannot be pulled."""
     night: str = ""
-    """The seed of the benchmark `fresh`: a date, a number, or any text. Today's date where absent."""
+    """The seed of the benchmark `fresh`: a date, a number or a text. Absent: today's date."""
     tasks: list[str] | None = None
-    """Task names; all where absent."""
+    """Names of the tasks to play. Absent: all."""
     limit: int | None = Field(None, ge=1)
     """Play at most this many tasks, taken evenly from the whole list."""
     include_invalid: bool = False
-    """Whether tasks that `stackrank validate` found invalid are played too."""
+    """Whether to also play tasks that `stackrank validate` found invalid."""
     entrants: list[EntrantSpec] = Field(default_factory=list)
-    """What is compared; at least one, here or by `matrix`."""
+    """The entrants; at least one, here or in `matrix`."""
     matrix: Matrix | None = None
-    """Further entrants, as a product. What is stored are the entrants that it stands for."""
+    """More entrants, as a product. The run stores the resulting entrants."""
     mcp: dict[str, McpServer] = Field(default_factory=dict)
     """MCP servers by name, for entrants whose `tools` name them: `debug+NAME`."""
     attempts: int = Field(1, ge=1, le=100)
-    """Episodes for each task and entrant."""
+    """Episodes per task and entrant."""
     workers: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=256)
-    """Episodes at the same time."""
+    """Number of concurrent episodes."""
     sandbox: str | None = None
-    """`docker`, `bubblewrap`, `local` or one of a plug-in. Where absent, docker if an engine answers, else bubblewrap.
-    `local` gives no isolation."""
+    """`docker`, `bubblewrap`, `local`, which isolates nothing, or one from a plug-in. Absent: docker if an engine
+    answers, otherwise bubblewrap."""
     steps: int = Field(50, ge=1, le=10_000)
-    """Actions an episode may take."""
+    """Most actions in one episode."""
     tokens: int | None = Field(None, ge=1)
-    """Tokens an episode may use. Absent: no limit."""
+    """Most tokens in one episode. Absent: no limit."""
     cost_usd: float | None = Field(None, gt=0)
-    """Dollars an episode may cost; every model needs a price then. Absent: no limit."""
+    """Most dollars for one episode; requires a price for every model. Absent: no limit."""
     wall_s: float | None = Field(1800, gt=0)
-    """Seconds an episode may take before its last step begins. What a question waits for its endpoint (tries that fail,
-    limits by the minute) does not count, nor what a step waits for the database, nor while the process is stopped.
-    `null`: no limit."""
+    """Seconds after which an episode begins no further step. Waiting does not count: for the endpoint (failed tries,
+    rate limits), for the database, and while the process is stopped. `null`: no limit."""
     ends_when_solved: bool = True
-    """Whether the first `eval` at which the visible tests pass ends an episode; else only `submit` or a limit does."""
+    """Whether the first `eval` at which the visible tests pass ends an episode. Otherwise only `submit` or a limit
+    does."""
     shows_failing_test: bool = True
-    """Whether agents are shown the tests that fail because of the bug. Without, they have the statement alone, and
-    `eval` runs the other visible tests and what they write themselves; the verdict is the same."""
+    """Whether agents see the tests that fail because of the bug. Otherwise they see only the statement, and `eval`
+    runs the other visible tests and those that they write themselves. The verdict is the same."""
     retries: int = Field(2, ge=0, le=10)
-    """How often an episode is tried again after a failure of the infrastructure."""
+    """How often an episode is retried after an infrastructure failure."""
     endpoint_silence_s: float = Field(3600, ge=0)
-    """Seconds that the run waits for a model's endpoint that does not answer, once nothing else is left to play. Then
-    it ends as failed, and what waits stays unplayed."""
+    """Seconds that the run waits for a model's endpoint that does not answer, once there is nothing else to play. After
+    that, the run ends as failed, and the waiting episodes stay unplayed."""
     runner: Literal["threads", "dask", "ray"] = "threads"
-    """Where episodes are played: in this process, on a Dask cluster (`pip install 'stackrank[dask]'`), or on a Ray
+    """Where episodes run: in threads of this process, on a Dask cluster (`pip install 'stackrank[dask]'`), or on a Ray
     cluster (`pip install 'stackrank[ray]'`)."""
     dask_address: str = ""
-    """The scheduler of the Dask cluster; a cluster of `workers` processes on this machine where empty."""
+    """The scheduler of the Dask cluster. Empty: a cluster of `workers` processes on this machine."""
     ray_address: str = ""
-    """The head of the Ray cluster, `ray://HOST:10001`; one of `workers` processes on this machine where empty."""
+    """The head of the Ray cluster, `ray://HOST:10001`. Empty: a cluster of `workers` processes on this machine."""
     pool: str = ""
-    """Split the run over the workers of this Prefect work pool, who share one database; `stackrank worker`."""
+    """Split the run over the workers (`stackrank worker`) of this Prefect work pool. They must share one
+    database."""
     shard_size: int = Field(50, ge=1, le=1000)
-    """Episodes that a worker of the pool takes on at a time."""
+    """Number of episodes that a worker of the pool takes at a time."""
     prefect_tasks: Literal["episodes", "shards"] | None = None
-    """What Prefect knows of a run: a task run for each of its `episodes`; or only its `shards`, which without a pool is
-    the run itself. Task runs take most of a Prefect server's time and room. Absent: `shards` with a pool, else
-    `episodes`."""
+    """What Prefect shows of a run: a task run for each of its `episodes`, or only its `shards`; without a pool, that is
+    the run itself. Task runs take most of a Prefect server's time and disk space. Absent: `shards` with a pool,
+    otherwise `episodes`."""
     max_error_share: float = Field(0.5, ge=0, le=1)
-    """The run stops early when more than this share of its episodes (of five at least) end in `error`."""
+    """The run stops when more than this share of its episodes (at least five) end in `error`."""
     budget_usd: float | None = Field(None, gt=0)
-    """No episode starts once the run has cost this many dollars; every model needs a price then. Absent: no limit."""
+    """Once the run has cost this many dollars, no episode starts; requires a price for every model. Absent: no
+    limit."""
     stop: StopSpec | None = None
-    """When it ends before everything is played. Absent: never."""
+    """When the run stops early, before everything is played. Absent: never."""
     seed: int = 0
-    """For agents that choose, and the order of tasks where the run may stop early; the same seed gives the same."""
+    """Seed for agents that make random choices and, if the run may stop early, for the order of tasks."""
     leaderboard: str = ""
-    """The leaderboard this run belongs to; runs of one leaderboard are compared over time."""
+    """The leaderboard to which the run belongs. Runs of a leaderboard are compared over time."""
     regression: RegressionSpec = Field(default_factory=RegressionSpec)
-    """When it counts as worse than the earlier runs of its series."""
+    """When the run counts as worse than earlier runs of its series."""
     webhook: str = ""
-    """Called when it is worse, with JSON as Slack takes it; default `STACKRANK_WEBHOOK`. `$NAME` is the value of an
-    environment variable, so that a secret address is not stored with the run."""
+    """URL that is called when the run is worse, with JSON in Slack's format. Default: `STACKRANK_WEBHOOK`. `$NAME`
+    takes it from an environment variable, so that a secret address is not stored with the run."""
     tags: list[str] = Field(default_factory=list)
-    """Words to find the run by."""
+    """Keywords to find the run by."""
     owner: str = Field(default_factory=default_owner)
-    """Who made it; `STACKRANK_OWNER`, or the name of the user, where absent."""
+    """Owner of the run. Absent: `STACKRANK_OWNER`, or the name of the user."""
     project: str = Field(default_factory=lambda: settings().project)
-    """What it was made for; `STACKRANK_PROJECT` where absent."""
+    """Project of the run. Absent: `STACKRANK_PROJECT`."""
 
     @property
     def episodes_are_tasks(self) -> bool:
@@ -219,7 +221,7 @@ class RunSpec(BaseModel):
     @classmethod
     def _exists(cls, value: str | None) -> str | None:
         if value is not None and value not in (names := backend_names()):
-            raise PydanticCustomError("literal_error", "has to be {expected}", {"expected": one_of(names)})
+            raise PydanticCustomError("literal_error", "must be {expected}", {"expected": one_of(names)})
         return value
 
     @field_validator("mcp")
@@ -260,8 +262,8 @@ class RunSpec(BaseModel):
     def _runner_gets_tasks(self) -> RunSpec:
         if self.prefect_tasks == "shards" and self.runner != "threads":
             raise ValueError(
-                f"prefect_tasks: shards needs runner: threads, because {self.runner} gets each episode as a task run: "
-                "leave one of the two out"
+                f"prefect_tasks: shards needs runner: threads, because {self.runner} makes each episode a task run: "
+                "leave out one of the two"
             )
         return self
 
@@ -365,5 +367,5 @@ def _read_yaml(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SpecError(f"{file} is not YAML: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(data, dict):
-        raise SpecError(f"{file} is no run specification: it needs fields such as `benchmark:` and `entrants:`")
+        raise SpecError(f"{file} is not a run specification: it needs fields such as `benchmark:` and `entrants:`")
     return data

@@ -1,4 +1,4 @@
-"""The run specification described, from the specification itself."""
+"""The documentation of the run specification, generated from its model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ _HEAD = """\
 
 <!-- Made by `make reference`; a test keeps it up to date. -->
 
-A run is described by a YAML file with these fields, or by the flags of `stackrank run`, which override the file. The
-same description as JSON schema, for editors: `stackrank spec --json`.
-Examples are in `deploy/examples`.
+A YAML file with these fields describes a run. The flags of `stackrank run` override the file, or replace it.
+`stackrank spec --json` prints the JSON schema, for editors. `deploy/examples` contains examples.
 """
 
 
@@ -25,7 +24,7 @@ def describe() -> str:
     for name, kind in PARTS.items():
         parts += [f"## `{name}`\n", f"{inspect.getdoc(kind)}\n", table(kind, links=links)]
     parts.append(
-        "With `--agent`, `--model` or `--tools`, the flags replace all entrants; what they leave open comes from the "
-        "file's matrix:\n`stackrank run deploy/examples/paper.yaml --model MODEL --model ANOTHER`."
+        "The flags `--agent`, `--model` and `--tools` replace all entrants. What they do not set comes from the file's "
+        "matrix:\n`stackrank run deploy/examples/paper.yaml --model MODEL --model ANOTHER`."
     )
     return "\n".join(parts) + "\n"

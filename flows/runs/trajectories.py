@@ -83,13 +83,13 @@ def find_trajectory(engine: Engine, which: Recording, episode_id: int) -> list[S
     found = [row for row in recorded if row["task"] == task]
     where = f"episode {which.episode}" if which.run is None else f"run {which.run}"
     if not found:
-        raise SetupError(f"{where} holds no episode of the task {task} that the agent replay could repeat")
+        raise SetupError(f"{where} has no episode of the task {task} that the agent replay could repeat")
     # If this run has more attempts than the recorded one, the recorded attempts are repeated in turn.
     attempts = sorted({row["attempt"] for row in found})
     found = [row for row in found if row["attempt"] == attempts[(playing["attempt"] - 1) % len(attempts)]]
     if len(found) > 1:
         names = ", ".join(repr(row["entrant"]) for row in found)
-        raise SetupError(f"{where} holds several episodes of the task {task}: set `entrant` to one of {names}")
+        raise SetupError(f"{where} has several episodes of the task {task}: set `entrant` to one of {names}")
     steps = trajectory(engine, found[0]["id"])
     if not steps:
         raise SetupError(f"episode {found[0]['id']} has no steps that the agent replay could repeat")

@@ -1,1 +1,1 @@
-"""What runs in the background of a machine: the Prefect server, workers, the dashboard, metrics."""
+"""Background services of a machine: the Prefect server, workers, the dashboard, metrics."""

@@ -56,7 +56,7 @@ def _sandboxes() -> list[Row]:
         if name == "local":
             continue
         problem = registry.make_backend(name).problem()
-        checks.append(_check(name, problem is None, problem or "sandboxes can be made"))
+        checks.append(_check(name, problem is None, problem or "can start sandboxes"))
     return checks
 
 
@@ -106,7 +106,7 @@ def _held(name: str) -> Row:
         with Sandbox(registry.backend(name), SandboxSpec(warm=False)) as sandbox:
             seen = json.loads(sandbox.run(f"python3 -c {shlex.quote(_LOOK)}", 30).output)
     except (InfrastructureError, ValueError) as error:
-        return _check(f"{name} holds", False, f"a sandbox could not be looked at from inside: {error}")
+        return _check(f"{name} holds", False, f"a sandbox could not be inspected from inside: {error}")
     holds = {
         "no network": not seen["network"],
         "no capabilities": not seen["capabilities"],
@@ -123,7 +123,11 @@ def _held(name: str) -> Row:
 
 
 def _sandbox_python() -> Row:
-    detail = str(sandbox_python()) if is_current() else "made at the first bubblewrap sandbox (some ten seconds)"
+    detail = (
+        str(sandbox_python())
+        if is_current()
+        else "will be created with the first bubblewrap sandbox (about ten seconds)"
+    )
     return _check("sandbox python", is_current(), detail)
 
 
@@ -143,7 +147,7 @@ def _database() -> list[Row]:
         return [_check("database", False, str(error))]
     paused = "; ".join(f"run {run['id']}: {out}" for run in going_on if (out := queries.paused(run["outages"])))
     told = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
-    remedy = f"nobody plays {told}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
+    remedy = f"no worker plays {told}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
     return [
         _check("database", True, masked(default_url())),
         _check("stalled runs", not stalled, remedy if stalled else "none"),

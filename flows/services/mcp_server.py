@@ -73,7 +73,7 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
     if ipaddress.ip_address(address).is_unspecified:
         listening.close()
         raise UsageError(
-            f"--host {host} stands for every address of this machine, and requests have to name the one they go to: "
+            f"--host {host} stands for all addresses of this machine, but requests must name the one that they use: "
             "give the name or the address that the client uses"
         )
     names = {shown(host), shown(address), *(["localhost"] if ipaddress.ip_address(address).is_loopback else ())}
@@ -85,7 +85,7 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
     app = server.streamable_http_app(transport_security=guard, session_idle_timeout=None)
     guarded = _Guarded(app, game, token or new, players)
     config = uvicorn.Config(guarded, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
-    say(f"serving MCP at http://{shown(address)}:{port}/mcp (Ctrl-C ends it); every request needs the header")
+    say(f"serving MCP at http://{shown(address)}:{port}/mcp (Ctrl-C stops it); every request needs the header")
     say(f"  Authorization: Bearer {new or '$STACKRANK_MCP_TOKEN'}")
     _until_left(game, partial(uvicorn.Server(config).run, sockets=[listening]))
 

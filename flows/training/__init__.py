@@ -1,1 +1,1 @@
-"""Training: the environment in the hands of a program that learns. Knows no database and no Prefect."""
+"""The environment for training programs. Independent of the database and Prefect."""

@@ -233,14 +233,14 @@ class TrainingEnv:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise TrainingError("the environment is closed: make another one")
+            raise TrainingError("the environment is closed: create a new one")
 
     def _require_episode(self) -> Referee:
         self._require_open()
         if self.outcome is not None and self._env is None:
             raise TrainingError(f"the episode is over ({self.outcome.stop_reason}): call reset")
         if self._referee is None:
-            raise TrainingError("no episode is going on: call reset first")
+            raise TrainingError("no episode is in progress: call reset first")
         return self._referee
 
     def _info(self, rewards: dict[str, float]) -> Info:
@@ -270,6 +270,6 @@ def read_action(given: object, arguments: Mapping[str, Any]) -> Action:
         if isinstance(tool, str) and isinstance(named, Mapping):
             return Action(tool, dict(named))
     raise TrainingError(
-        f"{given!r:.200} is no action: give a tool's name with its arguments, as in step('view', path='cart.py'), or "
-        "{'tool': 'view', 'arguments': {'path': 'cart.py'}}"
+        f"{given!r:.200} is not an action: give a tool's name and its arguments, as in step('view', path='cart.py'), "
+        "or {'tool': 'view', 'arguments': {'path': 'cart.py'}}"
     )

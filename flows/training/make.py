@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     """What environments are made with."""
 
     tools: str | ToolSet
-    """A tool set, or tools with commas. Default: `debug`."""
+    """A tool set, or tools separated by commas. Default: `debug`."""
     rewards: Chosen
     """Terms of the reward (`verdict`, `milestones`, `distance`, `tests`), or a weight for each; see
     `flows.training.rewards`. Default: `verdict`."""
@@ -131,7 +131,7 @@ class EnvMaker:
 def find_task(name: str, source: Source) -> Task:
     """The task of a name such as `bugs/shop-filters`. Raises TrainingError, BenchmarkError."""
     if not isinstance(name, str):
-        raise TrainingError(f"{name!r} is no task: give its name, as in 'bugs/shop-filters'")
+        raise TrainingError(f"{name!r} is not a task: give its name, as in 'bugs/shop-filters'")
     benchmark, _, task = name.partition("/")
     tasks = _benchmark(benchmark, source).tasks()
     if not task:
@@ -148,14 +148,14 @@ def _names(tasks: str | Sequence[str], count: int | None, source: Source) -> lis
         found = _benchmark(tasks, source).tasks()
         if count is not None and count > len(found):
             raise TrainingError(
-                f"count is {count}: {tasks} has {len(found)} tasks; name one task to have it many times"
+                f"count is {count}: {tasks} has {len(found)} tasks; name one task to play it several times"
             )
         return [f"{tasks}/{task.id}" for task in select(found, None, count)]
     names = list(tasks)
     if not names:
         raise TrainingError("tasks is empty: name at least one task, as in ['bugs/shop-filters']")
     if count not in (None, len(names)):
-        raise TrainingError(f"count is {count} and there are {len(names)} tasks: leave count out")
+        raise TrainingError(f"count is {count} and there are {len(names)} tasks: omit count")
     return names
 
 
@@ -171,9 +171,13 @@ def _tools(tools: str | ToolSet) -> ToolSet:
     except ValueError as error:
         raise TrainingError(str(error)) from None
     except AttributeError:
-        raise TrainingError(f"tools is {tools!r}: name a tool set, as in 'debug', or tools with commas") from None
+        raise TrainingError(
+            f"tools is {tools!r}: name a tool set, as in 'debug', or tools separated by commas"
+        ) from None
     if found.servers and not found.added:
-        raise TrainingError(f"tools is {found.name!r}: MCP servers are for runs; leave out what follows the +")
+        raise TrainingError(
+            f"tools is {found.name!r}: MCP servers are available only in runs; leave out what follows the +"
+        )
     return found
 
 

@@ -68,7 +68,7 @@ class Sessions:
     async def env(self) -> AsyncIterator[TrainingEnv]:
         """An environment for one session. Raises TrainingError where there are as many as there may be."""
         if self.open >= self.most:
-            raise TrainingError(f"{self.most} sessions are open, and no more are served: try again later")
+            raise TrainingError(f"{self.most} sessions are open, which is the limit: try again later")
         self.open += 1
         try:
             async with self.maker.env(self.names[0]) as env:
@@ -190,7 +190,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
 
     @app.post("/step")
     async def step(action: WireAction) -> dict[str, Any]:
-        raise HTTPException(409, f"{action.tool}: no episode is going on in an HTTP request; play over /ws")
+        raise HTTPException(409, f"{action.tool}: an HTTP request has no episode; play over /ws")
 
     @app.get("/state")
     async def state() -> WireState:

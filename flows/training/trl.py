@@ -43,7 +43,7 @@ class ToolEnv:
         """What the rollout earned; one that goes on is over now. None, which TRL leaves out: the machine failed."""
         env = self._env
         if env is None:
-            raise TrainingError("no episode was begun: call reset first")
+            raise TrainingError("no episode was started: call reset first")
         try:
             if env.outcome is None and not self._lost:
                 self._earned += self._verdict * env.score().resolved
@@ -53,7 +53,7 @@ class ToolEnv:
 
     def _step(self, tool: str, arguments: dict[str, Any]) -> str:
         if self._env is None:
-            raise TrainingError("no episode is going on: call reset first")
+            raise TrainingError("no episode is in progress: call reset first")
         try:
             done = self._env.step({"tool": tool, "arguments": arguments})
         except SandboxError:

@@ -122,7 +122,7 @@ class VecEnv:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise TrainingError("the environments are closed: make others")
+            raise TrainingError("the environments are closed: create new ones")
 
     def _one_each(self, what: str, given: Sequence[Result]) -> Sequence[Result]:
         self._require_open()

@@ -1,10 +1,10 @@
-"""stackrank runs debugging agents against real bugs on a schedule, and shows who is better and why.
+"""stackrank runs debugging agents against real bugs on a schedule, and shows which of them is better and why.
 
-This package is the ground floor: what every room of the house may use. The rooms are `env` (the debugging
-environment), `agents` (the players), `db` (what is stored), `flows` (runs and the command line) and `dashboard`.
+This package is the ground floor: code that all rooms (subpackages) may use. The rooms are `env` (the debugging
+environment), `agents`, `db` (the database), `flows` (runs and the command line) and `dashboard`.
 
-For programs that learn, it opens the environment: `stackrank.make("bugs/shop-filters")`. What it offers is imported when
-it is asked for.
+Training programs create environments with `stackrank.make("bugs/shop-filters")`. The functions of this package are
+imported lazily.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fields of pydantic models as people read them: in generated pages, and in the sentence about a wrong value."""
+"""Descriptions of pydantic fields for people: in generated pages, and in error sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table(
     kind: type[BaseModel], *, heading: str = "field", label: Callable[[str], str] = str, links: Links | None = None
 ) -> str:
     """A Markdown table of a model's fields: name (as `label` has it), type, default, and docstring."""
-    rows = [f"| {heading} | type | default | what it is |", "| --- | --- | --- | --- |"]
+    rows = [f"| {heading} | type | default | description |", "| --- | --- | --- | --- |"]
     for name, field in kind.model_fields.items():
         cells = (f"`{label(name)}`", wanted(field, links), _default(field), field.description or "")
         rows.append(f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |")
@@ -59,8 +59,8 @@ def _name(kind: Any, links: Links) -> str:
 
 def _default(field: FieldInfo) -> str:
     if field.is_required():
-        return "needed"
+        return "required"
     if field.default_factory is not None:
         made = field.get_default(call_default_factory=True)
-        return f"`{made[0]}`" if isinstance(made, list) and made else ""  # others hang on the machine
+        return f"`{made[0]}`" if isinstance(made, list) and made else ""  # other defaults depend on the machine
     return "" if field.default in (None, "") else f"`{json.dumps(field.default).strip(chr(34))}`"

@@ -12,12 +12,12 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError):
-        raise UsageError(f"--host {host} is no name or address of this machine: choose another one") from None
+        raise UsageError(f"--host {host} is not a name or address of this machine: choose another one") from None
     try:
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         where = f"{shown(host)}:{port}"
-        raise UsageError(f"{where} cannot be listened on ({error.strerror}): choose another --port or --host") from None
+        raise UsageError(f"cannot listen on {where} ({error.strerror}): choose another --port or --host") from None
 
 
 def shown(host: str) -> str:

@@ -1,6 +1,6 @@
-"""What the environment says: every variable `STACKRANK_...`, read when it is used.
+"""Settings from environment variables: every `STACKRANK_...` variable, read when it is used.
 
-`make reference` writes the page that describes them.
+`make reference` generates the page that documents them.
 """
 
 from __future__ import annotations
@@ -21,104 +21,107 @@ PREFIX = "STACKRANK_"
 
 
 class Settings(BaseSettings):
-    """One field for each variable. A variable that is set to nothing counts as not set."""
+    """One field per variable. An empty variable counts as unset."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True, use_attribute_docstrings=True
     )
 
     home: Path | None = None
-    """The folder of what outlives a command: results, the sandbox Python, Prefect's data, logs. Default: the platform's
-    place for user data, such as `~/.local/share/stackrank`."""
+    """The home folder, which holds results, the sandbox's Python, Prefect's data and logs. Default: the platform's folder
+    for user data, such as `~/.local/share/stackrank`."""
     database_url: str | None = None
-    """Where results are: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST/NAME`. Default: `stackrank.db` in the
+    """The database of results: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST/NAME`. Default: `stackrank.db` in the
     home folder."""
     auto_migrate: bool = False
-    """Whether a PostgreSQL database with an older schema is brought up to date without asking. SQLite always is."""
+    """Whether a PostgreSQL database with an older schema is upgraded automatically. SQLite always is."""
     owner: str | None = None
-    """Whose runs and notes they are. Default: the user of this system."""
+    """The owner of new runs and notes. Default: the name of the system's user."""
     project: str = ""
-    """The project that runs belong to, where a team has several."""
+    """The project of new runs, if a team has several."""
     log: Literal["text", "json"] | None = None
-    """Print a line for each thing that happens to a run or an episode, on standard error: for people or for programs.
-    Default: warnings only."""
+    """Log each event of a run or an episode to standard error, as text for people or as JSON for programs. Default:
+    only warnings."""
     silent_s: float = Field(default=20.0, gt=0)
-    """Seconds of silence after which a worker is taken for dead, and what it played is free for others. The same value
-    is needed on all machines that share a database."""
+    """Seconds without a heartbeat after which a worker counts as dead, and others may take over its episodes. All
+    machines that share a database need the same value."""
     host_workers: int = Field(default=10_000, ge=1)
-    """Episodes that may be played on this machine at the same time, by whatever processes."""
+    """Most concurrent episodes on this machine, over all processes."""
     host_memory_mb: int | None = Field(default=None, ge=1)
-    """Megabytes to which the memory limits of the sandboxes on this machine may add up. Default: all it has."""
+    """Most memory in megabytes for all sandboxes on this machine together, counted by their limits. Default: all of the
+    machine's memory."""
     sandbox_image: str = "stackrank-sandbox:latest"
-    """The Docker image of sandboxes for tasks that name none."""
+    """The Docker image for tasks that do not name one."""
     sandbox_runtime: str | None = None
     """The OCI runtime of Docker sandboxes, such as gVisor's `runsc`. Default: the engine's own."""
     engine_pulls: str = ""
-    """Images, by the beginnings of their names (`swebench/`), that `stackrank engine-proxy` lets a worker pull, separated by
-    commas. Default: none."""
+    """Prefixes of image names (`swebench/`), separated by commas. `stackrank engine-proxy` lets workers pull these images.
+    Default: none."""
     engine_folders: str = ""
-    """Folders of the engine's machine, such as an index of packages that pip is configured for, that `stackrank
-    engine-proxy` lets the builds of environments read, separated by colons. Default: none."""
+    """Folders on the engine's machine, such as a package index for pip, separated by colons. `stackrank engine-proxy` lets
+    environment builds read them. Default: none."""
     allow_local: bool = False
-    """Whether `sandbox: local`, which isolates nothing, may be used on this machine. No specification can say so."""
+    """Whether `sandbox: local`, which isolates nothing, is allowed on this machine. A specification cannot allow it."""
     guarded: bool = False
-    """Whether the specifications that are played here are others': then they may name only the files, variables and
-    hosts that the next three variables allow. `stackrank worker` sets it for what it plays, unless it serves the local
-    Prefect server, which nobody but its user can reach. Set to 0, it stays off there too."""
+    """Whether this process plays other people's specifications. These may name only the files, variables and hosts that
+    the next three variables allow. Default: on in `stackrank worker`, unless it serves the local Prefect server, which
+    only its user can reach; otherwise off. Set to 0, it is off in every worker."""
     allowed_paths: str = ""
-    """Files and folders that others' specifications may name, separated by colons. Default: none."""
+    """Files and folders that other people's specifications may name, separated by colons. Default: none."""
     allowed_variables: str = ""
-    """Variables of the environment that others' specifications may name (`api_key_env`, `$NAME`), separated by commas.
-    `OPENAI_API_KEY` and `AZURE_OPENAI_API_KEY` always."""
+    """Environment variables that other people's specifications may name (`api_key_env`, `$NAME`), separated by commas.
+    `OPENAI_API_KEY` and `AZURE_OPENAI_API_KEY` are always allowed."""
     allowed_hosts: str = ""
-    """Hosts, `NAME` or `NAME:PORT`, that others' specifications may have called (`base_url`, `webhook`), separated by
-    commas. Those of `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` and `STACKRANK_WEBHOOK` always, and api.openai.com."""
+    """Hosts, as `NAME` or `NAME:PORT`, that other people's specifications may name (`base_url`, `webhook`), separated by
+    commas. Those in `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` and `STACKRANK_WEBHOOK` are always allowed, as is
+    api.openai.com."""
     decision_key: str = ""
-    """What seals the decisions about proposed fixes. People who decide in one database from several machines need the
-    same one. Default: a random one in the home folder."""
+    """The key that seals decisions about proposed fixes. People who share a database but decide on several machines need
+    the same key. Default: a random key in the home folder."""
     forge_token: str = ""
-    """The token with which `stackrank review --pull-request` opens pull requests."""
+    """The token for the forge: `stackrank review --pull-request` opens pull requests with it, and `stackrank fix
+    --issues-of` sends it along."""
     mcp_token: str = ""
-    """What every request to `stackrank mcp --http` has to carry. Default: a new one each time, which it prints."""
+    """The token that every request to `stackrank mcp --http` must send. Default: a new one each time, which is printed."""
     prices: Path | None = None
-    """A TOML file with prices of models, which come before the built-in ones."""
+    """A TOML file with prices of models. They override the built-in prices."""
     webhook: str = ""
-    """Where a message is posted when a leaderboard got worse: the address of an incoming webhook of Slack, Mattermost
-    or the like. A specification can choose another one."""
+    """The incoming webhook (Slack, Mattermost or similar) to which a message is posted when a leaderboard gets worse. A
+    specification can name a different one."""
     dashboard_url: str = ""
-    """The address at which people reach the dashboard. With it, artifacts and messages carry links."""
+    """The dashboard's public address, for links in artifacts and messages."""
     secrets: Path | None = None
-    """Streamlit's secrets file for the dashboard; its section `[auth]` turns the login on."""
+    """Streamlit's secrets file for the dashboard. Its section `[auth]` enables the login."""
     allowed_users: str = ""
-    """Who may look at a dashboard with a login: addresses, domains such as `@example.org`, or `*` for everybody with an
+    """Who may log in to the dashboard: email addresses, domains such as `@example.org`, or `*` for everybody with an
     account, separated by commas or spaces."""
     dashboard_open: bool = False
-    """Whether a dashboard without a login may be reached from other machines, because something in front of it keeps
-    strangers out."""
+    """Whether a dashboard without a login may listen for other machines, because a proxy in front of it authenticates
+    users."""
 
     @property
     def beat_s(self) -> float:
-        """How often a worker says that it lives, in seconds."""
+        """Seconds between the heartbeats of a worker."""
         return self.silent_s / 10
 
     @property
     def run_silent_s(self) -> float:
-        """Seconds of silence after which a run is taken for abandoned.
+        """Seconds without a heartbeat after which a run counts as abandoned.
 
-        Its last sign of life is a time of another machine's clock, which need not agree with this one: hence the
+        The time of the last heartbeat comes from another machine's clock, which may differ from this one: hence the
         slack.
         """
         return 3 * self.silent_s
 
 
 def settings() -> Settings:
-    """What the environment says now. Raises SettingsError."""
+    """The current settings. Raises SettingsError."""
     return _read(tuple(item for item in os.environ.items() if item[0].upper().startswith(PREFIX)))
 
 
 @functools.lru_cache(maxsize=16)
 def _read(_variables: tuple[tuple[str, str], ...]) -> Settings:
-    """Reading takes a millisecond, which is too long for loops: hence once for each state of the variables."""
+    """Reading takes a millisecond, which is too long for loops: hence a cache, keyed by the variables."""
     try:
         return Settings()
     except ValidationError as error:
@@ -129,12 +132,12 @@ def _read(_variables: tuple[tuple[str, str], ...]) -> Settings:
 
 
 def variable(name: str) -> str:
-    """The variable of a field."""
+    """The environment variable of a field."""
     return PREFIX + name.upper()
 
 
 def default_owner() -> str:
-    """Whose a run or a note is where nobody is named; empty where the system has no name for its user."""
+    """The owner of a run or a note by default; empty if the system has no name for its user."""
     try:
         return settings().owner or getpass.getuser()
     except (KeyError, OSError):

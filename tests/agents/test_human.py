@@ -132,5 +132,5 @@ def test_nobody_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_the_player_can_be_configured() -> None:
     Human(config={"player": "ada"})
-    with pytest.raises(SetupError, match="only `player`"):
+    with pytest.raises(SetupError, match="only setting is `player`"):
         Human(config={"speed": 3})

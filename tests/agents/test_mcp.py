@@ -266,7 +266,7 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        (_entrant("debug+other", other={**BY_HAND, "varies": ["("]}), r"mcp.other.varies.*is no regular expression"),
+        (_entrant("debug+other", other={**BY_HAND, "varies": ["("]}), r"mcp.other.varies.*is not a regular expression"),
         (_entrant("debug+other"), "name the MCP server 'other', which the run does not describe: put it under `mcp:`"),
         (_entrant("debug+othr", other=BY_HAND), "which the run does not describe.*or choose other"),
         (_entrant("debug+other", other={"comand": []}), "mcp.other.comand is not a field; did you mean command"),

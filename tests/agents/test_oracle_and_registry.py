@@ -69,7 +69,7 @@ def test_unknown_names_list_the_known_ones() -> None:
 def test_a_plug_in_that_is_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("old", f"{__name__}:Old", "stackrank.agents")
     monkeypatch.setattr(registry, "entry_points", lambda **_: [point])
-    with pytest.raises(SetupError, match=r"the agent old .* inherits from .*Agent: change tests\.agents"):
+    with pytest.raises(SetupError, match=r"the agent old .* not a subclass of .*Agent: change tests\.agents"):
         find_agent("old")
 
 

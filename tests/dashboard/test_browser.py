@@ -82,7 +82,7 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
         ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     page.get_by_role("tab", name="Reliability").click()
-    sync_api.expect(page.get_by_text("Unbiased estimates over the tasks")).to_be_visible()
+    sync_api.expect(page.get_by_text("Unbiased estimates over tasks")).to_be_visible()
     link = page.evaluate("location.href")
     assert "lb_tab=Reliability" in link
     page.goto("/runs")
@@ -192,7 +192,7 @@ def test_an_episode_gets_a_label_and_is_found_by_it(page: sync_api.Page) -> None
     page.goto("/episodes?ep_query=label%3Adisputed")
     ready(page)
     page.get_by_role("button", name="Saved views").click()
-    page.get_by_label("Keep these filters as").fill("Disputed ones")
+    page.get_by_label("Save these filters as").fill("Disputed ones")
     page.get_by_role("button", name="Save", exact=True).click()
     sync_api.expect(page.get_by_role("button", name="Saved views (1)")).to_be_visible()
     page.goto("/episodes")

@@ -120,9 +120,9 @@ def test_who_is_on_the_list_is_let_in_and_writes_under_that_name(visitor: sync_a
 def test_who_is_not_on_the_list_stays_out(visitor: sync_api.Page) -> None:
     visitor.goto("/")
     sign_in(visitor, "eve")
-    heading(visitor, "Not on the list")
+    heading(visitor, "No access")
     visitor.goto("/leaderboard")
-    heading(visitor, "Not on the list")
+    heading(visitor, "No access")
     assert "qwen3" not in visitor.content()
 
 

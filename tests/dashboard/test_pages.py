@@ -239,7 +239,7 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
     board = app.dataframe[0].value
     assert board["Entrant"].tolist()[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
     assert board["Cost per resolved"].isna().tolist() == [False, False, True]
-    assert "points behind" in texts(app) and "this many tasks could detect" in texts(app)
+    assert "points behind" in texts(app) and "smallest detectable difference" in texts(app)
     app.segmented_control(key="lb_last_widget").set_value("1").run()
     assert not app.exception
     assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()

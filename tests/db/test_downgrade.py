@@ -80,5 +80,5 @@ def test_what_is_lost_is_told_and_what_is_no_schema_is_refused(tmp_path: Path) -
         for word, line in zip(("Counters", "Labels", "Proposed", "endpoints", "difficulty"), told, strict=True)
     ] == [True] * 5
     for wrong in (HEAD, "0099", "head"):
-        with pytest.raises(DatabaseError, match="is no earlier one: choose 0001"):
+        with pytest.raises(DatabaseError, match="is not an earlier one: choose 0001"):
             downgrade(wrong, url)

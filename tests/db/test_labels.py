@@ -119,7 +119,7 @@ def test_what_means_nothing_is_refused(store: Store) -> None:
         with pytest.raises(NotFound):
             labels.put(Label.FLAKY, person="ada", **unknown)  # type: ignore[arg-type]
     labels.put(Label.FLAKY, person="bob", task_id=task)
-    with pytest.raises(UsageError, match="ada has not said flaky"):
+    with pytest.raises(UsageError, match="ada has not set the label flaky"):
         labels.put(Label.FLAKY, person="ada", task_id=task, given=False)
     for name, address in (("", "a=1"), ("x" * 81, "a=1"), ("fine", "a" * (MOST_ADDRESS + 1))):
         with pytest.raises(UsageError):

@@ -81,7 +81,7 @@ def test_two_who_decide_at_once(proposals: Proposals, matrix: SimpleNamespace) -
         thread.join()
     status = queries.proposal(proposals.engine, number)["status"]
     assert sorted(ends) == sorted(
-        [status, f"proposal {number} has been decided: `stackrank review {number}` says by whom"]
+        [status, f"proposal {number} has already been decided: `stackrank review {number}` shows by whom"]
     )
     decide(proposals, number, COMMENT)  # a comment is no decision
 
@@ -92,7 +92,7 @@ def test_whoever_comes_second_is_refused(
 ) -> None:
     (number,) = proposals.propose([row(matrix)])
     decide(proposals, number, first)
-    with pytest.raises(DecisionRefused, match="has been decided"):
+    with pytest.raises(DecisionRefused, match="has already been decided"):
         decide(proposals, number, second)
     assert queries.proposal(proposals.engine, number)["status"] == first
 
@@ -107,7 +107,7 @@ def test_a_change_that_was_replaced_meanwhile(proposals: Proposals, matrix: Simp
     assert queries.proposal(proposals.engine, decided)["status"] == "approved"
     with pytest.raises(DecisionRefused, match=f"was replaced by proposal {one}"):
         decide(proposals, old)
-    with pytest.raises(DecisionRefused, match="another change than the one looked at"):
+    with pytest.raises(DecisionRefused, match="has changed since you reviewed it"):
         decide(proposals, one, digest=queries.proposal(proposals.engine, old)["digest"])
     assert proposals.propose([row(matrix, **again)]) == [one]  # the same change keeps its number
     assert queries.proposal(proposals.engine, two)["replaced_by"] == one
@@ -131,18 +131,18 @@ def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeyp
     for forged in ({"kind": "approved"}, {"person": "eve"}, {"reason": "Fine."}, {"seal": ""}):
         genuine = queries.proposal(engine, number)["decision"]
         change(engine, update(DECISION).values(forged))
-        with pytest.raises(DecisionRefused, match="does not carry the seal"):
+        with pytest.raises(DecisionRefused, match="does not have the seal"):
             require_genuine(queries.proposal(engine, number))
         change(engine, update(DECISION).values({name: genuine[name] for name in forged}))
     shown = queries.proposal(engine, number)
     for other in ({"evidence": evidence(regressions=["t"])}, {"tests": ["t"]}, {"title": "t"}):
         change(engine, update(PROPOSAL).values(other))
-        with pytest.raises(DecisionRefused, match="the evidence was altered since"):
+        with pytest.raises(DecisionRefused, match="the evidence has been altered since"):
             require_genuine(queries.proposal(engine, number))
         change(engine, update(PROPOSAL).values({name: shown[name] for name in other}))
     require_genuine(queries.proposal(engine, number))
     change(engine, update(PROPOSAL).values(diff=OTHER_FIX))
-    with pytest.raises(DecisionRefused, match="another change than the one that was decided"):
+    with pytest.raises(DecisionRefused, match="has changed since it was decided"):
         require_genuine(queries.proposal(engine, number))
     change(engine, update(PROPOSAL).values(diff=row(matrix)["diff"]))
     monkeypatch.setenv("STACKRANK_DECISION_KEY", "of another machine")

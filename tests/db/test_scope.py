@@ -269,7 +269,7 @@ def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs
     assert rates(store) == {"x": 1.0, "x, version 1": 0.0}
     found = queries.compare(store.engine, "x, version 1", "x")
     assert found["difference"] == 1.0 and found["differs"]["agent_version"] == ["1", "2"]
-    with pytest.raises(NotComparable, match="there are also x, version 1"):
+    with pytest.raises(NotComparable, match="other entrants with that name are x, version 1"):
         queries.compare(store.engine, "x", "x")
 
 

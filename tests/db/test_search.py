@@ -20,7 +20,7 @@ from tests.support.episodes import start
     ("query", "told"),
     [
         ("entrnt:x", "there is no field 'entrnt'; choose entrant, model"),
-        ("AssertionError", "'AssertionError' is no milestone (reproduced, localized"),
+        ("AssertionError", "'AssertionError' is not a milestone (reproduced, localized"),
         ("AssertionError", 'text:"AssertionError" searches for a text'),
         ('text:"Assertion', "is not closed"),
         ('text:"a"b', "cannot be read"),
@@ -35,10 +35,10 @@ from tests.support.episodes import start
         ("step:x", "write the number of one step, as in step:12"),
         ("step:1,2", "write the number of one step"),
         ("step>3", "can be compared; write step:3"),
-        ("-", "'-' is no milestone"),
+        ("-", "'-' is not a milestone"),
         (",", "cannot be read"),
         ("tool:a,,b", "cannot be read"),
-        ("x" * 5_000, "...' is no milestone"),
+        ("x" * 5_000, "...' is not a milestone"),
     ],
 )
 def test_what_means_nothing_is_one_sentence(query: str, told: str) -> None:

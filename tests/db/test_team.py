@@ -60,11 +60,11 @@ def test_sqlite_is_upgraded_on_the_way(tmp_path: Path) -> None:
 
 
 def test_a_source_has_to_be_there(tmp_path: Path, empty_url: str) -> None:
-    with pytest.raises(DatabaseError, match="is not there"):
+    with pytest.raises(DatabaseError, match="does not exist"):
         connect(f"sqlite:///{tmp_path / 'typo.db'}", create=False)
     assert not (tmp_path / "typo.db").exists()
     connect(empty_url, migrate=False).dispose()
-    with pytest.raises(DatabaseError, match="no tables of ours"):
+    with pytest.raises(DatabaseError, match="no tables of stackrank"):
         connect(empty_url, create=False)
 
 

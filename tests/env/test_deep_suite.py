@@ -213,7 +213,7 @@ def test_agents_see_own_tests_without_the_hidden_ones(index: str, tmp_path: Path
 
 
 def test_a_task_shows_something() -> None:
-    with pytest.raises(ValueError, match="a test that agents can run has to show it"):
+    with pytest.raises(ValueError, match="agents need a test that shows the fault"):
         TaskRecipe(id="a", title="", statement="", category="", broken="", hidden=["t.py"], changes=[
             Change(place="a.py:1:0-1:0", write="x")
         ])  # fmt: skip
@@ -254,7 +254,7 @@ FILE = {"a.py": b"x = 1\ny = (x, 2)\n"}
         ([Change(place="a.py:9:0-9:1", write="z")], "there is no such place"),
         ([Change(place="a.py:1:0-1:77", write="z")], "there is no such place"),
         ([Change(place="a.py:2:0-1:0", write="z")], "it ends before it begins"),
-        ([Change(place="a.py:1:4-1:5", write="(")], "it is no Python"),
+        ([Change(place="a.py:1:4-1:5", write="(")], "it is not valid Python"),
         ([Change(place="a.py:1:0-1:5", write="z = 1"), Change(place="a.py:1:4-1:5", write="2")], "overlap"),
         ([Change(place="a.py:2:4-2:10", operator="key-without-a-part")], "no such change is possible"),
     ],
@@ -286,7 +286,7 @@ def test_a_damaged_archive_is_noticed(task: Task, index: str, tmp_path: Path) ->
     try:
         kept.write_bytes(content[:-9])
         _library.cache_clear()
-        assert "is damaged: remove it" in why_left_out(Deep(Source(tmp_path / "own")))
+        assert "is damaged: delete it" in why_left_out(Deep(Source(tmp_path / "own")))
     finally:
         kept.write_bytes(content)
 
@@ -294,7 +294,7 @@ def test_a_damaged_archive_is_noticed(task: Task, index: str, tmp_path: Path) ->
 def test_what_changes_make_otherwise_by_now_is_left_out(index: str, tmp_path: Path) -> None:
     made = recipe(index)
     made.tasks[0].broken = "0" * 16
-    assert "make other files than they did" in why_left_out(stored(tmp_path / "old", made))
+    assert "create different files than before" in why_left_out(stored(tmp_path / "old", made))
     made.tasks[0].hidden = ["tests/test_none.py"]
     made.tasks[0].broken = recipe(index).tasks[0].broken
     assert "tinybook 1.0 has no tests/test_none.py" in why_left_out(stored(tmp_path / "old", made))
@@ -302,7 +302,7 @@ def test_what_changes_make_otherwise_by_now_is_left_out(index: str, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("library: [", "is no YAML"), ("library: x\n", "version: Field required"), ("", "it: Input should be a valid")],
+    [("library: [", "is not YAML"), ("library: x\n", "version: Field required"), ("", "it: Input should be a valid")],
 )
 def test_a_bad_recipe_is_named(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "bad.yaml").write_text(text)

@@ -90,8 +90,8 @@ def test_half_of_the_failing_tests_is_withheld() -> None:
 @pytest.mark.parametrize(
     ("text", "failing", "problem"),
     [
-        (TESTS, ("t.py::test_most",), "one test alone"),
-        (TESTS, ("t.py::TestOrder::test_both[1]", "t.py::TestOrder::test_both[2]"), "one test alone"),
+        (TESTS, ("t.py::test_most",), "only one test"),
+        (TESTS, ("t.py::TestOrder::test_both[1]", "t.py::TestOrder::test_both[2]"), "only one test"),
         (f"{ONE}class T:\n    def test_b(self):\n        pass\n", ("t.py::test_a", "t.py::T::test_b"), "told apart"),
         (f"{ONE}test_b = test_a\n", ("t.py::test_a", "t.py::test_b"), "told apart"),
     ],

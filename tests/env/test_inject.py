@@ -109,7 +109,10 @@ def silent(tally: Tally) -> None:
     [
         ({"tests/test_stock.py": "x = 1\n"}, "no tests were found"),
         ({"tests/test_stock.py": "import nowhere\n"}, "cannot be collected"),
-        ({"tests/test_stock.py": TESTS.replace("== 10", "== 11")}, "1 of its tests fail as it is (tests/test_stock"),
+        (
+            {"tests/test_stock.py": TESTS.replace("== 10", "== 11")},
+            "1 of its tests fail in the original project (tests/test_stock",
+        ),
         ({"tests/test_stock.py": "import time\n\ndef test_it():\n    time.sleep(600)\n"}, "do not end within"),
         ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "no tests were found"),
     ],
@@ -279,7 +282,7 @@ def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
         session(tmp_path, files).reach()
     copying = session(tmp_path, files, setup=(setup, "cp -r src/shop /opt/environment/lib/python3*/site-packages"))
     copying.prepare(lambda message: None)
-    with pytest.raises(BenchmarkError, match=r"set-up copies it .*site-packages/shop/stock.py"):
+    with pytest.raises(BenchmarkError, match=r"setup copies the project .*site-packages/shop/stock.py"):
         copying.reach()
     made = session(tmp_path, files, count=1, setup=(setup,))
     made.prepare(lambda message: None)

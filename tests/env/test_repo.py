@@ -245,8 +245,8 @@ def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
         return str(caught.value)
 
     assert "changes no test" in reason(commit({"shop/cart.py": FIXED + "\n"}))
-    assert "changes tests only" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
-    assert "pass before it too" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
+    assert "changes only tests" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
+    assert "also pass without it" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
     assert "no commit 1234" in reason("1234567")
     assert "is the first commit" in reason(made.before)

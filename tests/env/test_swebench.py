@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_row_is_a_sentence_and_the_others_go_on(tmp_path: P
         "2": "line 2: base_commit is missing", "3": "no commit 000000000000", "4": "no clone of acme/other",
         "5": "patch: the patch does not apply", "6": "test_patch: the patch does not apply", "7": "FAIL_TO_PASS",
         "8": "patch: the patch leads out of the workspace", "1 (line 11)": "there twice",
-        "70": "FAIL_TO_PASS: Value error, it has to be a list", "71": "PASS_TO_PASS: Value error, it has to be a list",
+        "70": "FAIL_TO_PASS: Value error, it must be a list", "71": "PASS_TO_PASS: Value error, it must be a list",
         "line 12": "no JSON", "line 13": "cut off",
     }  # fmt: skip
     assert excluded.keys() == expected.keys()
@@ -100,7 +100,7 @@ def test_a_file_without_instances(tmp_path: Path, content: str) -> None:
 def test_hub_that_cannot_be_reached_and_data_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(swebench_instances, "HUB", "http://127.0.0.1:1")
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
-    with pytest.raises(BenchmarkError, match=r"acme/Set cannot be had from the hub .* give a file"):
+    with pytest.raises(BenchmarkError, match=r"acme/Set cannot be downloaded from the hub .* name a file"):
         load_benchmark("swebench", Source(Path("acme/Set"))).tasks()
     with pytest.raises(BenchmarkError, match="does not exist"):
         load_benchmark("swebench", Source(tmp_path / "none.jsonl")).tasks()
@@ -119,7 +119,7 @@ def test_every_format_gives_the_same_tasks(tmp_path: Path, made: Made) -> None:
         (tmp_path / "all" / name).write_bytes(whole[: len(whole) // 2])
     some = load_benchmark("swebench", Source(tmp_path / "all", repos=tmp_path / "repos"))
     assert len(some.tasks()) == 1 and list(some.excluded()) == ["b.parquet", "c.parquet"]
-    assert all("no Parquet file" in reason and "anew" in reason for reason in some.excluded().values())
+    assert all("not a Parquet file" in reason and "again" in reason for reason in some.excluded().values())
     digests = {
         digest(load(file).tasks()) for file in (lines, *(tmp_path / f for f in ("b.json", "c.json", "d.parquet")))
     }

@@ -211,7 +211,7 @@ def test_what_cannot_be_played_is_a_sentence(made: Made, tmp_path: Path) -> None
     assert not benchmark.tasks()
     for name, part in {
         "multi-1": "a Python file (lib/a.rb)", "pro-1": "written in go", "v2-1": "written in rust",
-        "smith-1": "not such as 'swesmith/OWNER__NAME.COMMIT'", "smith-2": "planted: the patch does not apply",
+        "smith-1": "must look like 'swesmith/OWNER__NAME.COMMIT'", "smith-2": "planted: the patch does not apply",
         "line 6": "test_file_names is missing", "line 7": "Expecting value",
         "silent-1": "no problem statement",
     }.items():  # fmt: skip

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
         (
             "run --agent random --tools bash --tools eval,view,listdir,grep,bash,rewrite,submit",
             2,
-            ["one entrant", "leave one out"],
+            ["the same entrant", "leave one out"],
         ),
         ("run --agent human", 2, ["human", "stackrank play"]),
         ("play no-such-task", 2, ["no-such-task"]),

@@ -36,7 +36,7 @@ def test_copy(stackrank: CommandLine, database: str, tmp_path: Path) -> None:
     assert "already has rows" in stackrank("db", "copy", "--from", database, "--to", target).sentence()
     assert "same database" in stackrank("db", "copy", "--from", database, "--to", database).sentence()
     missing = f"sqlite:///{tmp_path / 'typo.db'}"
-    assert "not there" in stackrank("db", "copy", "--from", missing, "--to", target).sentence()
+    assert "does not exist" in stackrank("db", "copy", "--from", missing, "--to", target).sentence()
 
 
 def test_runs_are_filtered(stackrank: CommandLine, database: str) -> None:

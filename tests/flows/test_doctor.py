@@ -41,7 +41,7 @@ def test_what_is_not_held_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_ALLOW_LOCAL", "1")
     held = _held("local")
     assert not held["ok"] and "NOT held" in held["detail"] and "system calls filtered" in held["detail"].split("NOT")[1]
-    assert "could not be looked at" in _held("nothing")["detail"]
+    assert "could not be inspected" in _held("nothing")["detail"]
 
 
 @pytest.mark.parametrize("status", [200, 401])

@@ -82,8 +82,8 @@ def _empty(folder: Path) -> None:
     ("make", "words"),
     [
         (_no_git, "is not a git repository"),
-        (_dirty, "has changes that are not committed (shop/cart.py)"),
-        (_staged, "has changes that are not committed (shop/cart.py)"),
+        (_dirty, "has uncommitted changes (shop/cart.py)"),
+        (_staged, "has uncommitted changes (shop/cart.py)"),
         (_submodule, "has submodules (vendor/other)"),
         (_empty, "has no commit HEAD"),
     ],
@@ -102,7 +102,7 @@ def test_an_output_inside_of_the_repository(stackrank: CommandLine, tmp_path: Pa
     (tmp_path / "link").symlink_to(shop)
     for out in (shop, shop / "proposals", tmp_path / "link" / "x"):
         result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
-        assert result.status == 2 and "is not written to" in result.sentence()
+        assert result.status == 2 and "stackrank never changes" in result.sentence()
     local = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "o"), "--sandbox", "local")
     assert local.status == 2 and "tests could change your files" in local.sentence()
     assert git(shop, "status", "--porcelain") == ""
@@ -355,12 +355,12 @@ def test_issues_of_texts_and_of_an_export(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("a.json", "[", "is not JSON"),
-        ("a.json", '[{"title": 3}]', "is no list of issues"),
-        ("a.json", '{"message": "API rate limit exceeded"}', "is no list of issues"),
-        ("a.json", '[{"number": 1, "title": "Whole"}]\n[{"number": 2, "ti', "is cut off"),
-        ("a.json", "[]", "holds no open issue"),
+        ("a.json", '[{"title": 3}]', "is not a list of issues"),
+        ("a.json", '{"message": "API rate limit exceeded"}', "is not a list of issues"),
+        ("a.json", '[{"number": 1, "title": "Whole"}]\n[{"number": 2, "ti', "is truncated"),
+        ("a.json", "[]", "has no open issue"),
         ("a.md", " \n", "is empty"),
-        ("a.pdf", "x", "holds no open issue"),
+        ("a.pdf", "x", "has no open issue"),
     ],
 )
 def test_issues_of_no_use(tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -427,7 +427,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     solved = played("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True] * len(document["problems"])
     late = played("review", "1", "--reject", "--reason", "No.")
-    assert late.status == 2 and "has been decided" in late.sentence()
+    assert late.status == 2 and "has already been decided" in late.sentence()
     whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
     nothing = played("fix", str(whole), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX)
     assert nothing.status == 0 and "There are no problems" in nothing.out

@@ -236,7 +236,7 @@ def test_what_is_in_git_lfs(tmp_path: Path) -> None:
     assert pointers(open_project(repo, Wishes())) == ["a.bin"]
     assert pointers(open_project(repository(tmp_path / "other"), Wishes())) == []
     (repo / "a.bin").write_bytes(b"another")
-    with pytest.raises(BenchmarkError, match=r"not committed \(a.bin\)"):
+    with pytest.raises(BenchmarkError, match=r"uncommitted changes \(a.bin\)"):
         open_project(repo, Wishes())
 
 
@@ -332,7 +332,7 @@ def test_a_base_without_a_common_commit(tmp_path: Path) -> None:
     git(repo, "checkout", "-q", "--orphan", "apart")
     git(repo, "commit", "-q", "-m", "Apart")
     suite = Suite(frozenset(), {}, ())
-    with pytest.raises(BenchmarkError, match="both main and HEAD come from: fetch more of its history"):
+    with pytest.raises(BenchmarkError, match="ancestor of main and HEAD: fetch more of its history"):
         broken_since(open_project(repo, Wishes()), usable("bubblewrap"), suite, "main", times=2)
 
 

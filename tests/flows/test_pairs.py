@@ -123,5 +123,5 @@ def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monk
     assert queries.rejected_changes(engine, benchmark) == {name: [OTHER_FIX]}
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.execute(update(DECISION).values(reason="Very good."))
-    with pytest.raises(DecisionRefused, match="does not carry the seal"):
+    with pytest.raises(DecisionRefused, match="does not have the seal"):
         told()

@@ -75,7 +75,7 @@ def test_an_entrant_that_never_played_costs_as_its_model_does_elsewhere(database
     assert document["episode"]["usd"][:3] == [0.25] * 3 and document["episode"]["source"] == "assumption"
     assert document["episode"]["usd"][3] > 0
     unknown = plan(connect(), made(entrants=[*TWO, {"agent": "llm", "model": "of-our-own", "tools": "debug"}]), 0.1)
-    assert unknown["as_written"]["usd"] is None and "not known" in unknown["sentence"]
+    assert unknown["as_written"]["usd"] is None and "at an unknown cost" in unknown["sentence"]
 
 
 def test_reference_entrants_are_paid_for_and_not_compared(database: str) -> None:
@@ -105,7 +105,7 @@ def test_the_advice_follows_from_where_the_variance_is(database: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "flags", "words"),
     [
-        ({"entrants": TWO[:1]}, [], ["two entrants"]),
+        ({"entrants": TWO[:1]}, [], ["two that are not reference"]),
         ({"benchmark": "nothing"}, [], ["nothing"]),
         ({"tasks": ["no-such-task"]}, [], ["no-such-task"]),
         ({}, ["--attempts", "0"], ["attempts"]),

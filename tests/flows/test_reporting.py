@@ -86,7 +86,7 @@ def test_which_webhook(chosen: str, default: str, expected: str, monkeypatch: py
 )
 def test_what_is_no_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STACKRANK_WEBHOOK", raising=False)
-    with pytest.raises(webhook.WebhookError, match="no http or https address") as refused:
+    with pytest.raises(webhook.WebhookError, match="not an http or https address") as refused:
         webhook.webhook_url(url)
     assert "s3cret" not in str(refused.value)
 

@@ -224,9 +224,9 @@ def test_a_branch_is_pushed_and_a_draft_opened(
 @pytest.mark.parametrize(
     ("push", "words"),
     [
-        ("-x", "is no remote"),
-        *((name, "is neither a remote of") for name in ("nowhere", "empty", "shop/tests")),
-        *((name, "itself, which is not written to") for name in ("itself", "shop", "shop/.git", "worktree")),
+        ("-x", "is not a remote"),
+        *((name, "is not a remote of") for name in ("nowhere", "empty", "shop/tests")),
+        *((name, "itself, which stackrank never changes") for name in ("itself", "shop", "shop/.git", "worktree")),
     ],
 )
 def test_what_cannot_be_pushed_is_refused_before_anything_is_decided(
@@ -265,7 +265,7 @@ def test_a_commit_that_is_gone_holds_up_no_other(desk: Desk, stackrank: CommandL
     gone, other = desk.propose(FIX, base="0" * 40), desk.propose(SECOND_FIX)
     desk.out.mkdir()
     refused = stackrank("review", str(gone), "--approve")
-    assert refused.status == 2 and "has no commit 000000000000 any more" in refused.sentence()
+    assert refused.status == 2 and "no longer has the commit 000000000000" in refused.sentence()
     assert queries.proposal(desk.engine, gone)["status"] == "open"
     desk.decide(gone, "approved")
     assert stackrank("review", str(other), "--approve").status == 0
@@ -323,7 +323,7 @@ def test_the_open_issues_of_a_forge(forge: Forge, monkeypatch: pytest.MonkeyPatc
     forge.issues = []
     assert list_issues(forge.api + "/", "o/n") == [] and forge.heard[-1][1] == "Bearer secret-token"
     forge.issues = {"message": "a proxy"}
-    with pytest.raises(ForgeError, match="no list of issues"):
+    with pytest.raises(ForgeError, match="with a list of issues"):
         list_issues(forge.api, "o/n")
     with pytest.raises(UsageError, match="OWNER/NAME"):
         list_issues(forge.api, "../n/x")
@@ -422,7 +422,7 @@ def test_what_is_somebody_s_own_in_the_folder_stays(desk: Desk, stackrank: Comma
         ("fix", str(desk.shop), "--agent", "repair", "--out", str(desk.out), "--sandbox", "bubblewrap"),
     ):
         refused = stackrank(*arguments)
-        assert refused.status == 2 and f"holds {taken.partition('/')[0]}, which neither" in refused.sentence()
+        assert refused.status == 2 and f"contains {taken.partition('/')[0]}, which `fix`" in refused.sentence()
         assert tree(desk.out) == before
     assert queries.proposal(desk.engine, int(number))["status"] == "open"
     (desk.out / taken).rename(desk.out / "elsewhere")  # what is called otherwise is in nobody's way

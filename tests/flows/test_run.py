@@ -155,7 +155,7 @@ def test_a_broken_sandbox_is_an_error_not_a_failure(stackrank: CommandLine, monk
     file.write_text(json.dumps(spec))
     result = stackrank("run", str(file))
     assert result.status == 1
-    assert "2 episodes ended in an error" in result.out
+    assert "2 episodes ended in an infrastructure error" in result.out
     assert "hiccuped" in result.out
     (entrant,) = stackrank("leaderboard", "--json").json()["reference"]
     assert (entrant["rate"], entrant["errors"], entrant["unresolved"]) == (None, 2, 0)

@@ -177,7 +177,7 @@ def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, s
             assert len(found.schedules) == 1, "the second call replaced the first"
             fields = found.parameter_openapi_schema["definitions"]["RunSpec"]
             assert fields["properties"]["attempts"]["maximum"] == 100
-            assert "Episodes for each task" in fields["properties"]["attempts"]["description"]
+            assert "Episodes per task" in fields["properties"]["attempts"]["description"]
             assert fields["additionalProperties"] is False
             wrong = {"spec": {**found.parameters["spec"], "attempts": 0}}
             with pytest.raises(Exception, match="minimum"):

@@ -87,14 +87,14 @@ def test_only_the_player_ends_the_episode(method: str, session: bytes, status: i
 def test_an_address_that_no_request_can_name_is_refused() -> None:
     game: Any = SimpleNamespace(steps=5, tools=tool_set("debug"))
     for host in ("0.0.0.0", "::"):
-        with pytest.raises(UsageError, match=f"--host {host} stands for every address"):
+        with pytest.raises(UsageError, match=f"--host {host} stands for all addresses"):
             serve_http(game, host, 0, "", say)
 
 
 def test_what_cannot_be_listened_on_is_one_sentence() -> None:
     with listen("127.0.0.1", 0) as taken, pytest.raises(UsageError, match="choose another --port or --host"):
         listen("127.0.0.1", taken.getsockname()[1])
-    with pytest.raises(UsageError, match="is no name or address"):
+    with pytest.raises(UsageError, match="is not a name or address"):
         listen("no such host", 0)
 
 

@@ -55,7 +55,7 @@ def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
     ("content", "words"),
     [
         (b"a: [1,", ["not YAML"]),
-        (b"- a\n- b\n", ["no run specification", "entrants:"]),
+        (b"- a\n- b\n", ["not a run specification", "entrants:"]),
         (b"\xff\xfe\x00", ["not YAML"]),
         (b"benchmark: bugs\n", ["no entrant", "--agent"]),
     ],
@@ -166,7 +166,7 @@ def test_what_prefect_knows_of() -> None:
 
     assert tasks() and not tasks(pool="p") and not tasks(prefect_tasks="shards")
     assert tasks(pool="p", prefect_tasks="episodes") and tasks(pool="p", runner="ray")
-    with pytest.raises(SpecError, match="prefect_tasks: shards needs runner: threads, because dask gets each episode"):
+    with pytest.raises(SpecError, match="prefect_tasks: shards needs runner: threads, because dask makes each episode"):
         tasks(prefect_tasks="shards", runner="dask")
     with pytest.raises(SpecError, match="prefect_tasks"):
         tasks(prefect_tasks="none")

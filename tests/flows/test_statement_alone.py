@@ -56,5 +56,5 @@ def test_tasks_whose_failing_test_cannot_be_withheld_are_left_out(tmp_path: Path
     found = check(make_spec({**spec, "shows_failing_test": False}, "the test"))
     assert [task.id for task in found.tasks] == ["told"]
     assert "names no test file" in found.left_out["untold"]
-    with pytest.raises(SpecError, match="untold cannot be played without its failing test"):
+    with pytest.raises(SpecError, match="untold cannot be played without showing its failing test"):
         check(make_spec({**spec, "tasks": ["untold"], "shows_failing_test": False}, "the test"))

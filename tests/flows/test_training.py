@@ -95,7 +95,7 @@ def test_importing_brings_in_nothing_that_is_slow() -> None:
         ({"task": "bugs/0000"}, "there is no task 0000: `stackrank tasks` lists"),
         ({"task": "bugs/vat-tabel"}, "there is no task vat-tabel (near it: vat-table, "),
         ({"task": "bugs"}, "'bugs' names no task: write bugs/TASK, as in 'bugs/access-groups'"),
-        ({"task": 3}, "3 is no task: give its name"),
+        ({"task": 3}, "3 is not a task: give its name"),
         ({"tools": "hammer"}, "there is no tool set or tool 'hammer': choose"),
         ({"tools": None}, "tools is None: name a tool set"),
         ({"tools": "debug+server"}, "leave out what follows the"),
@@ -136,7 +136,7 @@ def test_vectors_by_name() -> None:
     ):
         with stackrank.make_vec(tasks, count, sandbox="local") as envs:
             assert [env.name for env in envs] == expected and len(envs) == len(expected)
-    with pytest.raises(TrainingError, match="closed: make others"):
+    with pytest.raises(TrainingError, match="closed: create new ones"):
         envs.reset()
 
 
@@ -157,19 +157,19 @@ def test_how_an_action_may_be_given(given: object, arguments: dict[str, Any], ac
     "given", [None, 3, ["view"], {}, {"tool": 1}, {"tool": "a", "b": 1}, {"tool": "a", "arguments": "b"}]
 )
 def test_what_is_no_action(given: object) -> None:
-    with pytest.raises(TrainingError, match="is no action: give a tool's name"):
+    with pytest.raises(TrainingError, match="is not an action: give a tool's name"):
         read_action(given, {})
 
 
 def test_steps_at_the_wrong_time() -> None:
     env = stackrank.make("bugs/shop-filters", sandbox="local")
     for call in (lambda: env.step("eval"), lambda: env.refuse("no"), env.score):
-        with pytest.raises(TrainingError, match="no episode is going on: call reset first"):
+        with pytest.raises(TrainingError, match="no episode is in progress: call reset first"):
             call()
     env.close()
     env.close()
     for call in (lambda: env.step("eval"), env.reset, env.score, lambda: asyncio.run(env.astep("eval"))):
-        with pytest.raises(TrainingError, match="the environment is closed: make another one"):
+        with pytest.raises(TrainingError, match="the environment is closed: create a new one"):
             call()
 
 
@@ -248,7 +248,7 @@ def test_a_vector_goes_on_where_one_of_it_fails_and_leaves_nothing_behind(monkey
             envs.step(["eval", "eval"])
 
         for actions in (["listdir", {"tool": 3}, "listdir"], ["listdir", None, 3]):
-            with pytest.raises(TrainingError, match="is no action"):
+            with pytest.raises(TrainingError, match="is not an action"):
                 envs.step(actions)
         assert [len(env._require_episode().steps) for env in envs] == [1, 1, 1]  # nobody has stepped
 

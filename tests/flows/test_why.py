@@ -95,4 +95,4 @@ def test_what_stands_still(run: int) -> None:
     found = why(store.engine, run)
     assert found["stalled"] and "Nobody has played it for 10 min" in found["why"] and "resume" in found["why"]
     stalled = {each["check"]: each for each in doctor._database()}["stalled runs"]
-    assert not stalled["ok"] and f"nobody plays {run} (" in stalled["detail"]
+    assert not stalled["ok"] and f"no worker plays {run} (" in stalled["detail"]

@@ -25,7 +25,7 @@ def atif(source: Source) -> Iterator[dict[str, Any]]:
     try:
         from atif import Trajectory
     except ImportError:
-        raise SpecError("the format atif needs another package: pip install 'stackrank[atif]'") from None
+        raise SpecError("the format atif needs another package: run pip install 'stackrank[atif]'") from None
     for row, steps in source.played(exchanges=True, whole=True):
         if len(steps) > 1:
             document = _trajectory(source, row, steps)

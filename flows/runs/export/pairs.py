@@ -44,7 +44,7 @@ def pairs(source: Source) -> Iterator[dict[str, Any]]:
     Raises SpecError where the filters leave one verdict only, DecisionRefused for a forged decision.
     """
     if chosen := source.chosen("verdict"):
-        raise SpecError(f"pairs need resolved and unresolved episodes: leave --verdict {chosen[0]} out")
+        raise SpecError(f"pairs need both resolved and unresolved episodes: leave out --verdict {chosen[0]}")
     decided = _decided(source)
     for task_id in sorted(source.digests):
         outlines: dict[str, dict[str, list[_Outline]]] = {}

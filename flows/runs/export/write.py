@@ -130,7 +130,7 @@ def _cell(value: Any, name: str) -> Any:
 def write_folder(out: Path, records: Iterable[Record], name: str) -> None:
     """A file of JSON for each record, called by its field `name`. Raises SpecError where the folder is in use."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise SpecError(f"{out} is there already and not empty: name a new folder with --out")
+        raise SpecError(f"{out} already exists and is not empty: name a new folder with --out")
     part = out.with_name(f"{out.name}.part")
     part.mkdir(parents=True)  # a second one at work there is an error
     try:

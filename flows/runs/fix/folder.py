@@ -31,7 +31,7 @@ def require_usable(out: Path, repository: str | Path) -> None:
     taken = [name for name in names if name in _OURS or PATCH.fullmatch(name)]
     if taken:
         raise BenchmarkError(
-            f"{out} holds {taken[0]}, which neither `fix` nor `review` made and which would be written over: name "
+            f"{out} contains {taken[0]}, which `fix` and `review` did not write, but would overwrite: name "
             "another folder with --out"
         )
 

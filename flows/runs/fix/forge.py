@@ -27,7 +27,7 @@ def require_token(push: str, repository: str) -> None:
     """Raises UsageError where a pull request cannot be opened, before anything is written."""
     _require_name("--pull-request", repository)
     if not push:
-        raise UsageError("--pull-request needs --push REMOTE: the branch has to be there first")
+        raise UsageError("--pull-request needs --push REMOTE: the branch must be pushed first")
     if not settings().forge_token:
         raise UsageError("--pull-request needs a token of the forge: set STACKRANK_FORGE_TOKEN")
 
@@ -38,7 +38,7 @@ def destination(repository: Path, remote: str) -> str:
     Raises UsageError where it is neither, or is the repository itself, which is not written to.
     """
     if not remote or remote.startswith("-"):
-        raise UsageError(f"--push {remote!r} is no remote")
+        raise UsageError(f"--push {remote!r} is not a remote")
     names = git(repository, "remote").decode("utf-8", "replace").split()
     below = Path.cwd()
     if remote in names:
@@ -51,11 +51,13 @@ def destination(repository: Path, remote: str) -> str:
         return found
     if not is_repository(place):
         raise UsageError(
-            f"--push {remote!r} is neither a remote of {repository} ({', '.join(names) or 'it has none'}), nor an "
-            "address or a folder of a repository"
+            f"--push {remote!r} is not a remote of {repository} ({', '.join(names) or 'it has none'}), an address, "
+            "or the folder of a repository"
         )
     if _storage(place) == _storage(repository):
-        raise UsageError(f"--push {remote!r} is {repository} itself, which is not written to: name another remote")
+        raise UsageError(
+            f"--push {remote!r} is {repository} itself, which stackrank never changes: name another remote"
+        )
     return str(place.resolve())
 
 
@@ -103,7 +105,9 @@ def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[R
             query["labels"] = ",".join(labels)
         rows = _ask(api, "GET", f"repos/{repository}/issues", "lists no issues of", repository, params=query)
         if not isinstance(rows, list):
-            raise ForgeError(f"the forge at {api} answers with no list of issues for {repository}: is it GitHub's API?")
+            raise ForgeError(
+                f"the forge at {api} did not answer with a list of issues for {repository}: is it GitHub's API?"
+            )
         found += rows
         if len(rows) < _PAGE:
             break
@@ -118,7 +122,7 @@ def _ask(api: str, method: str, path: str, fails: str, repository: str, **conten
     try:
         answer = httpx.request(method, f"{api.rstrip('/')}/{path}", headers=headers, timeout=60, **content)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise ForgeError(f"the forge at {api} does not answer ({error}): see to it, and try again") from None
+        raise ForgeError(f"the forge at {api} does not answer ({error}): check it, and try again") from None
     try:
         found = answer.json()
     except ValueError:

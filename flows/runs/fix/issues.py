@@ -46,11 +46,13 @@ def read_issues(path: Path) -> list[Issue]:
     left out. Raises BenchmarkError, which names the file.
     """
     if not path.exists():
-        raise BenchmarkError(f"there is no {path}: --issues names a text, a folder of texts, or a forge's JSON export")
+        raise BenchmarkError(
+            f"there is no {path}: --issues takes a text file, a folder of text files, or a forge's JSON export"
+        )
     files = sorted(each for each in path.iterdir() if each.suffix in (*_TEXTS, ".json")) if path.is_dir() else [path]
     found = [issue for file in files for issue in (_exported(file) if file.suffix == ".json" else _written(file))]
     if not found:
-        raise BenchmarkError(f"{path} holds no open issue: it needs texts ({', '.join(_TEXTS)}), or a JSON export")
+        raise BenchmarkError(f"{path} has no open issue: it needs text files ({', '.join(_TEXTS)}), or a JSON export")
     return found
 
 
@@ -58,13 +60,13 @@ def require_distinct(issues: Sequence[Issue]) -> None:
     """Raises BenchmarkError where two issues have one name."""
     doubled = [name for name, number in Counter(each.name for each in issues).items() if number > 1]
     if doubled:
-        raise BenchmarkError(f"there are two issues called {doubled[0]}: leave one out, or name its file otherwise")
+        raise BenchmarkError(f"there are two issues called {doubled[0]}: leave one out, or rename its file")
 
 
 def _written(file: Path) -> Iterator[Issue]:
     text = read_text(file).strip()
     if not text:
-        raise BenchmarkError(f"{file} is empty: write into it what is wrong")
+        raise BenchmarkError(f"{file} is empty: describe the problem in it")
     title = text.partition("\n")[0].lstrip("# ").strip()
     yield Issue(id_from(file.stem), title[:120], text)
 
@@ -76,7 +78,7 @@ def _exported(file: Path) -> Iterator[Issue]:
         try:
             data, end = decoder.raw_decode(text)
         except ValueError as error:
-            raise BenchmarkError(f"{file} is not JSON, or is cut off: {error}") from None
+            raise BenchmarkError(f"{file} is not JSON, or is truncated: {error}") from None
         rows = data.get("issues", data.get("items", [data])) if isinstance(data, dict) else data
         yield from issues_from(rows, str(file))
         text = text[end:].lstrip()
@@ -89,7 +91,7 @@ def issues_from(rows: Any, source: str) -> Iterator[Issue]:
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("title"), str) or "number" not in row:
             raise BenchmarkError(
-                f"{source} is no list of issues: each needs `number` and `title`, as GitHub exports them"
+                f"{source} is not a list of issues: each needs `number` and `title`, as GitHub exports them"
             )
         if row.get("pull_request") or str(row.get("state", "open")).lower() == "closed":
             continue
@@ -106,7 +108,7 @@ def test_file(project: Project, issue: Issue) -> str:
     name = f"test_{issue.name.replace('-', '_').replace('.', '_').lower()}.py"
     path = name if folder == "." else f"{folder}/{name}"
     if path in project.files:
-        raise BenchmarkError(f"{project.name} has a {path} already: call the issue otherwise")
+        raise BenchmarkError(f"{project.name} already has a file {path}: give the issue another name")
     return path
 
 

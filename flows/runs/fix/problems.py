@@ -60,8 +60,8 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     if not suite.passing:
         why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
         raise BenchmarkError(
-            f"no test of {project.name} passes ({why[:200]}), so nothing tells a fix from damage: set it up with "
-            "--setup and --require, or say with --test how its tests are run"
+            f"no test of {project.name} passes ({why[:200]}), so a fix cannot be told from damage: install the project "
+            "with --setup and --require, or name its test command with --test"
         )
     if not suite.failing:
         return []

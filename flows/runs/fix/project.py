@@ -68,21 +68,21 @@ def open_project(path: Path, wishes: Wishes) -> Project:
     """What is committed at `path`. Raises BenchmarkError, one sentence, where no fix could be made for it."""
     place = path.expanduser().resolve()
     if not place.is_dir():
-        raise BenchmarkError(f"{path} is not a folder: name the repository to mend")
+        raise BenchmarkError(f"{path} is not a folder: name the repository to fix")
     if not is_repository(place):
         raise BenchmarkError(
-            f"{place} is not a git repository: a fix has to be for a commit, so `git init` and commit it, or name its "
+            f"{place} is not a git repository: a fix is based on a commit, so run `git init` and commit, or name its "
             "top folder"
         )
     commit = resolve_commit(place, "HEAD")
     if dirty := _dirty(place):
         raise BenchmarkError(
-            f"{place} has changes that are not committed ({some(dirty)}): commit or stash them, so that a fix is for "
+            f"{place} has uncommitted changes ({some(dirty)}): commit or stash them, so that a fix is based on "
             "what you have"
         )
     if modules := _submodules(place, commit):
         raise BenchmarkError(
-            f"{place} has submodules ({some(modules)}), whose files are in none of its commits: run fix in a "
+            f"{place} has submodules ({some(modules)}), whose files are not in its commits: run fix in a "
             "repository that has them as plain files"
         )
     files = CommitFiles(place, commit)
@@ -96,7 +96,7 @@ def require_apart(project: Project, out: Path) -> None:
     """Raises BenchmarkError where the output would be written into the checkout."""
     if out.resolve().is_relative_to(project.repository):
         raise BenchmarkError(
-            f"--out {out} is inside of {project.repository}, which is not written to: name another folder"
+            f"--out {out} is inside {project.repository}, which stackrank never changes: name another folder"
         )
 
 

@@ -105,8 +105,8 @@ def require_commit(proposal: Mapping[str, Any], repository: Path | None = None) 
     place = repository or Path(proposal["repository"])
     if not place.is_dir() or not has_commit(place, proposal["base"]):
         raise BenchmarkError(
-            f"{place} has no commit {proposal['base'][:12]} any more, which proposal {proposal['id']} is for: name a "
-            "clone that has it with --repo"
+            f"{place} no longer has the commit {proposal['base'][:12]}, on which proposal {proposal['id']} is based: "
+            "name a clone that has it with --repo"
         )
 
 

@@ -111,7 +111,7 @@ def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *,
         parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
     except BenchmarkError:
         raise BenchmarkError(
-            f"{project.repository} has no commit that both {base} and HEAD come from: fetch more of its history, or "
+            f"{project.repository} has no common ancestor of {base} and HEAD: fetch more of its history, or "
             "name another --base"
         ) from None
     before = run_suite(project.at(parted), backend, times=times)
@@ -132,15 +132,15 @@ def _run(
         left = {path for path in sandbox.changes().files if path not in files}
     if result.timed_out:
         raise BenchmarkError(
-            f"the tests of {project.name} do not end within {project.timeout_s:g} s: give them more with --timeout, or "
-            "name quicker ones with --test"
+            f"the tests of {project.name} do not end within {project.timeout_s:g} s: set a longer --timeout, or "
+            "name faster ones with --test"
         )
     report = parse(result.report, key) if result.report else TestReport()
     if not report.outcomes or not report.complete:
         why = report.collect_errors[0] if report.collect_errors else _why(result.output)
         raise BenchmarkError(
-            f"the tests of {project.name} do not run ({why[:300]}): say how with --test, and what they need with "
-            "--setup and --require"
+            f"the tests of {project.name} do not run ({why[:300]}): name the test command with --test, and "
+            "install what they need with --setup and --require"
         )
     return report, left
 
