@@ -75,7 +75,7 @@ def fix(
     from stackrank.env.benchmarks.git import resolve_commit
     from stackrank.env.benchmarks.new_task import prepare
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.flows.cli.runs import INTERRUPTED, begin, played, taken_up
+    from stackrank.flows.cli.played import INTERRUPTED, begin, played, taken_up
     from stackrank.flows.runs.fix.comment import write_comment
     from stackrank.flows.runs.fix.folder import STARTED, TESTS, claim, require_usable
     from stackrank.flows.runs.fix.forge import list_issues

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from stackrank.errors import UsageError
 from stackrank.flows.cli.options import DataPath, Environments, Episode, Fixes, Json, Repos, Run, Sandbox
-from stackrank.flows.cli.output import (
-    LEADERBOARD_COLUMNS,
-    leaderboard_remarks,
-    leaderboard_rows,
-    print_json,
-    print_table,
-    tell_scope,
-)
+from stackrank.flows.cli.output import print_json, print_table
+from stackrank.flows.cli.played import INTERRUPTED, begin, evaluate, print_result, reopen, reopened
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import RunStatus
-from stackrank.wording import masked, say, tell
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
-    from stackrank.db.rows import Run as RunRow
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.spec import RunSpec
+from stackrank.wording import say, tell
 
 app = typer.Typer()
-INTERRUPTED = 130
-_PERIOD_S = 0.5
 
 
 @app.command()
@@ -91,7 +75,7 @@ def run(
     engine = connect()
     wanted = read_spec(spec, {name: str(value) if isinstance(value, Path) else value for name, value in fields.items()})
     run_id, url = begin(engine, wanted)
-    raise typer.Exit(_evaluate(run_id, url, as_json, _debug(context)))
+    raise typer.Exit(evaluate(run_id, url, as_json, _debug(context)))
 
 
 @app.command()
@@ -132,13 +116,13 @@ def resume(
         if row["status"] != RunStatus.FINISHED:
             # Its process was killed between the last episode and the end of the run.
             store = Store(engine)
-            _reopen(store, row)
+            reopen(store, row)
             store.start_run(run_id)
             store.end_run(run_id, RunStatus.FINISHED)
-        raise typer.Exit(_print_result(engine, run_id, as_json))
+        raise typer.Exit(print_result(engine, run_id, as_json))
     if changes:
         Store(engine).change_spec(run_id, changes)
-    raise typer.Exit(_evaluate(run_id, _reopened(engine, row, left), as_json, _debug(context), errors=errors))
+    raise typer.Exit(evaluate(run_id, reopened(engine, row, left), as_json, _debug(context), errors=errors))
 
 
 @app.command()
@@ -287,170 +271,5 @@ def spec(as_json: Json = False) -> None:
         tell(describe(), end="")
 
 
-def taken_up(engine: Engine, run_id: int, path: Path) -> str | None:
-    """Prepare an interrupted run of a command over the tasks in `path` to continue.
-
-    Returns the address of the Prefect server that plays the rest, empty if nothing is left. Returns None if the run
-    cannot continue; the reason is printed.
-    """
-    from stackrank.db import queries
-
-    try:
-        row = queries.run(engine, run_id)
-        left = row["pending"] + row["running"] + row["errors"]
-        if row["spec"]["path"] != str(path.absolute()):
-            return None
-        if not left or row["status"] in (RunStatus.FINISHED, RunStatus.FAILED):
-            return ""
-        return _reopened(engine, row, left)
-    except UsageError as error:
-        say(f"run {run_id} cannot be continued, so a new one replaces it: {error}")
-        return None
-
-
-def _reopened(engine: Engine, run: RunRow, left: int) -> str:
-    """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.session import session_of
-    from stackrank.flows.services.prefect_server import ensure_server
-
-    session_of(run["id"], say)  # what cannot be played is said before anything starts
-    url = ensure_server(say=say)
-    _reopen(Store(engine), run)
-    say(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
-    return url
-
-
-def _reopen(store: Store, run: RunRow) -> None:
-    """Reopen a cancelled run. Raises SpecError if it was changed since it was read."""
-    from stackrank.db import queries
-    from stackrank.flows.runs.spec import SpecError
-
-    if run["status"] == RunStatus.CANCELLED and not store.reopen_run(run):
-        status = queries.run(store.engine, run["id"])["status"]
-        raise SpecError(
-            f"run {run['id']} has changed in the meantime and is {status}: run `stackrank resume {run['id']}` again"
-        )
-
-
 def _debug(context: typer.Context) -> bool:
     return bool((context.obj or {}).get("debug"))
-
-
-def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
-    """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.build import build
-    from stackrank.flows.runs.check import check
-    from stackrank.flows.runs.preflight import ask_endpoints
-    from stackrank.flows.runs.save import save_run
-    from stackrank.flows.runs.session import open_session
-    from stackrank.flows.services.prefect_server import ensure_server
-
-    checked = build(check(wanted, engine), say)
-    ask_endpoints(checked.entrants)
-    for name, reason in {**checked.left_out, **checked.idle}.items():
-        say(f"left out: {name}: {reason}")
-    if invalid := list(checked.invalid):
-        some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
-        say(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
-    url = ensure_server(say=say)
-    run_id = save_run(Store(engine), checked)
-    open_session(run_id, checked)
-    total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
-    say(
-        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
-        f"{total} episodes, {wanted.workers} at a time, in {checked.backend.name} sandboxes"
-    )
-    return run_id, url
-
-
-def _evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool = True) -> int:
-    """Play the rest of a run through Prefect and print its result. Returns the exit status."""
-    from stackrank.db.engine import connect
-    from stackrank.db.patience import with_patience
-    from stackrank.flows.runs.session import PATIENCE_S
-
-    interrupted = played(run_id, url, debug, errors=errors)
-    status = _print_result(with_patience(connect(), PATIENCE_S), run_id, as_json)
-    return INTERRUPTED if interrupted else status
-
-
-def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
-    """Play the rest of a run through Prefect. Returns whether it was interrupted."""
-    from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.patience import with_patience
-    from stackrank.flows.engine.evaluate_here import evaluate_here
-    from stackrank.flows.runs.progress import Counts, followed
-    from stackrank.flows.runs.save import label_of
-    from stackrank.flows.runs.session import PATIENCE_S
-
-    engine = with_patience(connect(), PATIENCE_S)
-    row = queries.run(engine, run_id)
-    with progress("episodes", row["episodes_total"]) as show:
-
-        def shown(counts: Counts) -> None:
-            cost = f", ${counts['cost_usd']:.2f}" if counts["cost_usd"] else ""
-            verdicts = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
-            waits = f"; paused: {out}" if (out := queries.paused(queries.outages(engine, run_id))) else ""
-            show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
-
-        with followed(engine, run_id, _PERIOD_S, shown):
-            on_pool = bool(row["spec"].get("pool"))
-            return evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, on_pool=on_pool, say=say)
-
-
-def _print_result(engine: Engine, run_id: int, as_json: bool) -> int:
-    """Print the result of a run. Returns the exit status."""
-    from stackrank.db import queries
-    from stackrank.flows.runs.check import idle_entrants
-    from stackrank.flows.runs.spec import make_spec
-
-    row = queries.run(engine, run_id)
-    if row["status"] == RunStatus.FAILED:
-        say(f"error: the run failed: {row['reason']}")
-    if as_json:
-        left_out = idle_entrants(make_spec(row["spec"], f"run {run_id}"))
-        print_json({**queries.run_summary(engine, run_id), "left_out": left_out})
-    else:
-        _print_tables(engine, run_id)
-    if row["status"] != RunStatus.FINISHED:
-        say(f"`stackrank resume {run_id}` continues it")
-    return 0 if row["status"] == RunStatus.FINISHED and not row["errors"] else 1
-
-
-def _print_tables(engine: Engine, run_id: int) -> None:
-    """Print the run's leaderboard and failure points, and where to look next."""
-    from stackrank.db import queries
-    from stackrank.db.engine import default_url
-
-    row = queries.run(engine, run_id)
-    tell(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")
-    board = queries.board(engine, queries.Scope(run=run_id))
-    ranked = [*board["entrants"], *board["reference"]]
-    rows = leaderboard_rows(ranked)
-    columns = {key: name for key, name in LEADERBOARD_COLUMNS.items() if any(each.get(key) for each in rows)}
-    print_table(rows, columns, "No episode has a verdict.")
-    for remark in leaderboard_remarks(ranked):
-        tell(remark)
-    tell_scope(board["scope"])
-    if stop := queries.stopping(engine, run_id):
-        tell(f"\nStopped early: {stop['sentence']}")
-        for pair in stop["pairs"]:
-            tell(f"  {pair['sentence']}")
-    tell("\nFailure points")
-    points = [
-        {"entrant": each["entrant"], "point": name, "episodes": count}
-        for each in queries.failure_points(engine, queries.Scope(run=run_id))
-        for name, count in sorted(each["failure_points"].items(), key=lambda item: -item[1])
-    ]
-    columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
-    print_table(points, columns, "No episode is unresolved.")
-    if row["errors"]:
-        tell(f"\n{row['errors']} episodes ended in an infrastructure error and do not count, for instance:")
-        for each in queries.episodes(engine, run_id, verdict="error", limit=3):
-            tell(f"  episode {each['id']}: {each['error']}")
-    tell(f"\nDatabase:  {masked(default_url())}")
-    tell(f"Episodes:  stackrank episodes {run_id}    (then: stackrank trace EPISODE)")
-    tell("Dashboard: stackrank dashboard")

@@ -22,7 +22,7 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.difficulty.spectrum import Spectrum
 from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
-from stackrank.flows.cli import runs as runs_module
+from stackrank.flows.cli import played as played_module
 from stackrank.flows.runs.fix import problems as problems_module
 from stackrank.flows.runs.fix import propose as propose_module
 from stackrank.flows.runs.fix import started
@@ -460,9 +460,9 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     monkeypatch.setattr(suite_module, "run_suite", suites)
     monkeypatch.setattr(problems_module, "find_problems", lambda *_: [problem])
     monkeypatch.setattr(propose_module, "propose", proposals)
-    monkeypatch.setattr(runs_module, "begin", lambda *_: (7, "begun"))
-    monkeypatch.setattr(runs_module, "taken_up", lambda _, run, file: calls.append(f"{run} {file.name}") or "again")
-    monkeypatch.setattr(runs_module, "played", interrupted)
+    monkeypatch.setattr(played_module, "begin", lambda *_: (7, "begun"))
+    monkeypatch.setattr(played_module, "taken_up", lambda _, run, file: calls.append(f"{run} {file.name}") or "again")
+    monkeypatch.setattr(played_module, "played", interrupted)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err

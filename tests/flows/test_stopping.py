@@ -219,7 +219,7 @@ def test_who_wants_everything_gets_it(
     Driver(session, plays(session, only_good)).run()
     session.store.end_run(session.run_id, "finished")
     played: list[int] = []
-    monkeypatch.setattr(runs, "_evaluate", lambda run_id, *_, **__: played.append(run_id) or 0)
+    monkeypatch.setattr(runs, "evaluate", lambda run_id, *_, **__: played.append(run_id) or 0)
     monkeypatch.setattr(prefect_server, "ensure_server", lambda **_: "")
     stackrank = CommandLine(capsys, monkeypatch)
     needless = stackrank("resume", str(session.run_id))
