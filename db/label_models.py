@@ -1,4 +1,4 @@
-"""The tables of what people say of tasks and episodes, and of the views that they keep."""
+"""The tables of what people say of runs, episodes and tasks, and of the views that they keep."""
 
 from __future__ import annotations
 
@@ -6,8 +6,23 @@ from datetime import datetime
 
 from sqlmodel import Field, SQLModel
 
-from stackrank.db.columns import key, long_text, one_of, ref, when
+from stackrank.db.columns import counts, key, long_text, one_of, ref, when
 from stackrank.terms import Label
+
+
+class Note(SQLModel, table=True):
+    """What a member of the team says about a run, an episode or a step."""
+
+    __table_args__ = (counts("step_index"),)
+
+    id: int | None = key()
+    run_id: int = ref("run.id", index=True)
+    # Both empty: the note is about the run; `step_index` empty: about the episode.
+    episode_id: int | None = ref("episode.id", default=None, index=True)
+    step_index: int | None = None
+    author: str = ""
+    body: str = long_text()
+    created_at: datetime | None = when()
 
 
 class LabelRecord(SQLModel, table=True):

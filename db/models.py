@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from stackrank.db.columns import KEY, counts, json, key, long_text, one_of, packed, ref, when
+from stackrank.db.columns import counts, json, key, long_text, one_of, packed, ref, when
 from stackrank.terms import Distance, EpisodeStatus, ErrorClass, FailurePoint, Milestone, RunStatus, StopReason, Verdict
 
 _TOTALS = ("verdict", "failure_point", "sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
@@ -311,48 +311,6 @@ class Step(SQLModel, table=True):
     created_at: datetime | None = when()
 
 
-class Tally(SQLModel, table=True):
-    """What the episodes of a run that is over sum up to, as `db.tallies` packs it."""
-
-    run_id: int = ref("run.id", primary_key=True, sa_column_kwargs={"autoincrement": False})
-    content: bytes
-
-
-class Counter(SQLModel, table=True):
-    """What the episodes of a run that are alike sum up to. Triggers keep it: nothing is written to it but by them.
-
-    A run has several rows that say the same, the slots, which are added up (`db.counters`). Without foreign keys: they
-    would make writers of episodes wait for writers of runs.
-    """
-
-    run_id: int = Field(primary_key=True, sa_type=KEY, sa_column_kwargs={"autoincrement": False})
-    entrant_id: int = Field(primary_key=True, sa_type=KEY, sa_column_kwargs={"autoincrement": False})
-    slot: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    counted: bool = Field(primary_key=True)
-    status: str = Field(primary_key=True)
-    verdict: str = Field(primary_key=True)
-    error_class: str = Field(primary_key=True)
-    # What an error starts with, up to a colon.
-    cause: str = Field(primary_key=True)
-    episodes: int = Field(sa_type=BigInteger)
-    sealed: int = Field(sa_type=BigInteger)
-    # Those with a known price.
-    priced: int = Field(sa_type=BigInteger)
-    cost_usd: float
-    wall_s: float
-    tokens_in: int = Field(sa_type=BigInteger)
-    tokens_out: int = Field(sa_type=BigInteger)
-    # Those that took at most so many seconds.
-    within_1: int = Field(sa_type=BigInteger)
-    within_5: int = Field(sa_type=BigInteger)
-    within_15: int = Field(sa_type=BigInteger)
-    within_60: int = Field(sa_type=BigInteger)
-    within_300: int = Field(sa_type=BigInteger)
-    within_900: int = Field(sa_type=BigInteger)
-    within_1800: int = Field(sa_type=BigInteger)
-    within_3600: int = Field(sa_type=BigInteger)
-
-
 class Blob(SQLModel, table=True):
     """A long text, or a long part of JSON, of one or many steps of a run; it goes when the run goes."""
 
@@ -360,62 +318,6 @@ class Blob(SQLModel, table=True):
     # Of the content, and the content as `db.texts` stores it.
     digest: bytes = Field(primary_key=True)
     content: bytes
-
-
-class EpisodeTool(SQLModel, table=True):
-    """An episode used a tool: written with the first step that does, for whoever looks for episodes by tool."""
-
-    __tablename__ = "episode_tool"
-    __table_args__ = ({"sqlite_with_rowid": False},)
-
-    tool: str = Field(primary_key=True)
-    episode_id: int = ref("episode.id", primary_key=True, index=True)
-
-
-class ToolUse(SQLModel, table=True):
-    """How a resolved or unresolved episode used one tool; written with the verdict, so that no page adds steps up.
-
-    The phases are those of a debugging session: `searching` until the fault was first seen, `diagnosing` from then to
-    the first edit there, `repairing` from that edit on; the three add up to `calls`.
-    """
-
-    __table_args__ = (
-        # Covers the question for a leaderboard's tools, in the order of its groups.
-        Index(
-            "ix_tooluse_totals",
-            "run_id",
-            "entrant_id",
-            "tool",
-            "task_id",
-            "calls",
-            "searching",
-            "diagnosing",
-            "repairing",
-            "failed",
-            "env_ms",
-            "tokens_in",
-            "tokens_out",
-            "cost_usd",
-        ),
-        counts("calls", "searching", "diagnosing", "repairing", "failed", "tokens_in", "tokens_out"),
-    )
-
-    episode_id: int = ref("episode.id", primary_key=True)
-    tool: str = Field(primary_key=True)
-    run_id: int = ref("run.id")
-    entrant_id: int = ref("entrant.id")
-    task_id: int = ref("task.id")
-    calls: int = 0
-    searching: int = 0
-    diagnosing: int = 0
-    repairing: int = 0
-    # Calls that came back with `ok` false.
-    failed: int = 0
-    env_ms: float = 0.0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    # None: a price is unknown.
-    cost_usd: float | None = None
 
 
 class Change(SQLModel, table=True):
@@ -473,19 +375,4 @@ class VerdictRecord(SQLModel, table=True):
     # {test id: outcome}
     tests: dict[str, str] = json()
     notes: list[str] = json(list)
-    created_at: datetime | None = when()
-
-
-class Note(SQLModel, table=True):
-    """What a member of the team says about a run, an episode or a step."""
-
-    __table_args__ = (counts("step_index"),)
-
-    id: int | None = key()
-    run_id: int = ref("run.id", index=True)
-    # Both empty: the note is about the run; `step_index` empty: about the episode.
-    episode_id: int | None = ref("episode.id", default=None, index=True)
-    step_index: int | None = None
-    author: str = ""
-    body: str = long_text()
     created_at: datetime | None = when()

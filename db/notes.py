@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from stackrank.db.columns import now
 from stackrank.db.errors import NotFound
-from stackrank.db.models import Note
+from stackrank.db.label_models import Note
 from stackrank.db.transactions import EPISODE, NOTE, RUN, Transactions, clean, new_id
 from stackrank.errors import UsageError
 

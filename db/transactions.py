@@ -11,24 +11,10 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
+from stackrank.db.derived_models import Counter, EpisodeTool, Tally, ToolUse
 from stackrank.db.errors import FAILURES, NotFound, explain
-from stackrank.db.label_models import LabelRecord, SavedView
-from stackrank.db.models import (
-    Benchmark,
-    Blob,
-    Change,
-    Counter,
-    Entrant,
-    Episode,
-    EpisodeTool,
-    Note,
-    Run,
-    Step,
-    Tally,
-    Task,
-    ToolUse,
-    VerdictRecord,
-)
+from stackrank.db.label_models import LabelRecord, Note, SavedView
+from stackrank.db.models import Benchmark, Blob, Change, Entrant, Episode, Run, Step, Task, VerdictRecord
 from stackrank.db.patience import patiently
 from stackrank.db.proposal_models import Decision, Proposal
 from stackrank.db.texts import Packed

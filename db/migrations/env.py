@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from alembic import context
 from sqlmodel import SQLModel
 
+import stackrank.db.derived_models
 import stackrank.db.label_models
 import stackrank.db.models
 import stackrank.db.proposal_models  # noqa: F401 - all of them fill the metadata
