@@ -88,10 +88,7 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
         benchmark = load_benchmark(spec.benchmark, spec.source)
         all_tasks = tuple(benchmark.tasks())
         unsound = invalid_tasks(engine, benchmark, all_tasks) if engine and not spec.include_invalid else {}
-        idle = idle_entrants(spec)
-        if len(idle) == len(spec.entrants) or (spec.stop and spec.stop.against in idle):
-            raise SpecError(next(iter(idle.values())))
-        entrants = tuple(make_entrant(each, spec.mcp) for each in spec.entrants if each.label not in idle)
+        entrants, idle = check_entrants(spec)
         wanted = select(all_tasks, spec.tasks, None)
         left_out = _without_fix(wanted, entrants, bool(spec.tasks))
         if not spec.shows_failing_test:
@@ -104,11 +101,7 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
     if not tasks:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(invalid.items())[:3])
         raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them anyway")
-    require_different(entrants)
-    _check_prices(spec, entrants)
     capacity()  # a setting that is wrong is said now, and not by every episode
-    if any(entrant.tools.servers for entrant in entrants) and not messages.installed():
-        raise SpecError(messages.MISSING)
     if spec.runner != "threads" and find_spec(f"prefect_{spec.runner}") is None:
         raise SpecError(
             f"runner: {spec.runner} needs a package that is not installed: pip install 'stackrank[{spec.runner}]'"
@@ -116,6 +109,25 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
     budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
     backend = chosen_backend(spec.sandbox)
     return CheckedRun(spec, benchmark, all_tasks, tasks, entrants, backend, budget, invalid, left_out, idle)
+
+
+def check_entrants(spec: RunSpec) -> tuple[tuple[Entrant, ...], dict[str, str]]:
+    """The entrants that play, and label -> why it does not play, as of `idle_entrants`. Needs no task.
+
+    Raises SpecError where one is unsound, or none plays.
+    """
+    idle = idle_entrants(spec)
+    if len(idle) == len(spec.entrants) or (spec.stop and spec.stop.against in idle):
+        raise SpecError(next(iter(idle.values())))
+    try:
+        entrants = tuple(make_entrant(each, spec.mcp) for each in spec.entrants if each.label not in idle)
+    except (SetupError, ValueError) as error:
+        raise SpecError(str(error)) from None
+    require_different(entrants)
+    _check_prices(spec, entrants)
+    if any(entrant.tools.servers for entrant in entrants) and not messages.installed():
+        raise SpecError(messages.MISSING)
+    return entrants, idle
 
 
 def idle_entrants(spec: RunSpec) -> dict[str, str]:

@@ -97,6 +97,25 @@ def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: An
     assert tree(shop) == before and not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("entrant", "words"),
+    [
+        (("--agent", "repair", "--model", "x"), "uses no model"),
+        (("--agent", "llm"), "needs a model"),
+        (("--agent", "oracle"), "needs known fixes"),
+        (("--agent", "repair", "--tools", "snapshot"), "does not use"),
+    ],
+)
+def test_an_entrant_of_no_use_is_refused_before_a_suite_runs(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entrant: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.setattr(suite_module, "_run", lambda *_: pytest.fail("the suite ran"))
+    shop = repository(tmp_path / "shop")
+    result = stackrank("fix", str(shop), *entrant, "--out", str(tmp_path / "out"), *BOX)
+    assert (result.status, words in result.sentence()) == (2, True), result.err
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_output_inside_of_the_repository(stackrank: CommandLine, tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop")
     (tmp_path / "link").symlink_to(shop)
