@@ -173,8 +173,8 @@ def fix(
         suite = run_suite(project, backend, times=repeat)
         if suite.unread:
             say(
-                f"{project.name}: the tests in files that cannot be imported did not run "
-                f"({some(suite.unread)}): install what they need with --require or --setup"
+                f"{project.name}: the tests in files that need a missing module did not run "
+                f"({some(suite.unread)}): install it with --require or --setup"
             )
         if changed:
             suite = broken_since(project, backend, suite, base, times=repeat)
@@ -222,11 +222,13 @@ def fix(
     for why, tests in (
         ("flaky", suite.flaky),
         ("they write outside of the workspace, or need a network", suite.outside),
-        ("their files cannot be imported", suite.unread),
+        ("their files need what is not installed", suite.unread),
     ):
         if tests:
             tell(f"set aside, {why}: {', '.join(tests)}")
-    nothing = "There are no problems: every test passes." if not problems and not without else "There are no proposals."
+    nothing = "There are no proposals."
+    if not problems and not without:
+        nothing = f"There are no problems: every {'other ' if any(aside.values()) else ''}test passes."
     print_table(listed(found), {name: name for name in SHOWN[:-1]}, nothing)
     for name, reason in without.items():
         tell(f"no proposal: {name}: {reason}")

@@ -244,7 +244,7 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     )
     # Suites of earlier versions do not count them.
     if unread := after.get("unread"):
-        lines.append(f"Not run: the tests in {_files(unread)}, which cannot be imported")
+        lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in found["regressions"]]
     if more := [test for test in found["mended"] if test not in found["target"]]:
         lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")

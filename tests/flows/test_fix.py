@@ -165,7 +165,7 @@ def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine
     (unread,) = found.json()["set_aside"]["unread"]
     assert found.json()["suite"]["unread"] == 1
     assert "tests/test_frozen.py" in unread and "freezing" in unread
-    assert "the tests in files that cannot be imported did not run" in found.err and "--require" in found.err
+    assert "the tests in files that need a missing module did not run" in found.err and "--require" in found.err
 
 
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
@@ -209,7 +209,7 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
     ("test", "timeout_s", "words"),
     [
         ("def test_it():\n    assert 1 == 2\n", 60, "no test of p passes"),
-        ("import nothing_such\n", 60, "do not run"),
+        ("import nothing_such\n", 60, "no test of p passes"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
         ("x = 1\n", 60, "do not run"),
     ],
@@ -284,19 +284,21 @@ def test_tests_that_fail_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_tests_that_are_together_and_have_two_causes() -> None:
-    suite = Suite(frozenset(), dict.fromkeys("abcd", "why"), ())
-    one = Problem("a", "", "", ("a", "b", "c"), suite, parts=(("a",), ("b", "c")))
-    two = Problem("d", "", "", ("d",), suite)
-    parts = split_up([one, two], {"a": [{"a"}], "d": [{"d"}]}, ())
-    assert [(each.name, each.tests) for each in parts] == [("a-2", ("a",)), ("b", ("b", "c"))]
-    assert "- b: why\n- c: why" in parts[1].statement and parts[1].title == "b fails, and 1 more"
-    assert [each.tests for each in split_up([one, two], {"a": [{"a"}]}, {"a"})] == [("b", "c")]  # the other is mended
-    assert split_up([one, two], {"d": [{"d"}]}, ()) == []
-    single = replace(one, parts=(("a",), ("b",), ("c",)))
-    assert len(split_up([one], {"a": [{"a", "b"}]}, ())) == 2  # something of each part is left
-    for left, groups in (([{"a"}], ["a", "bc"]), ([{"a", "b"}], ["ab", "c"]), ([{"a"}, {"a", "b"}], ["a", "b", "c"])):
-        assert ["".join(each.tests) for each in split_up([single], {"a": left}, ())] == groups  # mended together
-    assert hidden(one, "why", {"z"}) == "why" and "; proposals mend 1 of its 3 tests" in hidden(one, "why", {"a", "z"})
+    a, b, c, d = (f"test_x.py::{name}" for name in "abcd")
+    suite = Suite(frozenset(), dict.fromkeys((a, b, c, d), "why"), ())
+    one = Problem("test_x.a", "", "", (a, b, c), suite, parts=((a,), (b, c)))
+    two = Problem("test_x.d", "", "", (d,), suite)
+    parts = split_up([one, two], {one.name: [{a}], two.name: [{d}]}, ())
+    assert [(each.name, each.tests) for each in parts] == [("test_x.a-2", (a,)), ("test_x.b", (b, c))]
+    assert f"- {b}: why\n- {c}: why" in parts[1].statement and parts[1].title == f"{b} fails, and 1 more"
+    assert [each.tests for each in split_up([one, two], {one.name: [{a}]}, {a})] == [(b, c)]  # the other is mended
+    assert split_up([one, two], {two.name: [{d}]}, ()) == []
+    single = replace(one, parts=((a,), (b,), (c,)))
+    assert len(split_up([one], {one.name: [{a, b}]}, ())) == 2  # something of each part is left
+    for left, groups in (([{a}], ["a", "bc"]), ([{a, b}], ["ab", "c"]), ([{a}, {a, b}], ["a", "b", "c"])):
+        found = ["".join(test[-1] for test in each.tests) for each in split_up([single], {one.name: left}, ())]
+        assert found == groups  # mended together
+    assert hidden(one, "why", {"z"}) == "why" and "; proposals mend 1 of its 3 tests" in hidden(one, "why", {a, "z"})
 
 
 @pytest.mark.parametrize(

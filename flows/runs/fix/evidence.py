@@ -19,7 +19,7 @@ from stackrank.env.sandbox.base import Backend
 from stackrank.env.scoring.suspicious import find_suspicious
 from stackrank.flows.runs.fix.problems import Problem, measured
 from stackrank.flows.runs.fix.project import Project
-from stackrank.flows.runs.fix.suite import Suite, run_again
+from stackrank.flows.runs.fix.suite import run_again
 from stackrank.source import parse_python
 from stackrank.terms import DEBUGGERS
 
@@ -58,7 +58,7 @@ def gather(
     }
     before = problem.before
     after = run_again(project, backend, changed, before, problem.tests, times=times)
-    target = {test: [_said(test, before), _said(test, after)] for test in problem.tests}
+    target = {test: [before.outcome(test), after.outcome(test)] for test in problem.tests}
     executed, why = _executed(project, backend, given, work, problem.tests)
     record = next(
         (row for row in queries.leaderboard(engine, queries.Scope(run=episodes[0]["run_id"]))
@@ -69,7 +69,7 @@ def gather(
         "suite_before": before.counts,
         "suite_after": after.counts,
         "target": target,
-        "mended": sorted(test for test in before.failing if test in after.passing),
+        "mended": sorted(test for test in before.failing if after.outcome(test) == "passed"),
         "regressions": sorted(test for test in before.passing if test not in after.passing),
         "size": _size(diff),
         "lines": executed,
@@ -100,14 +100,6 @@ def surety(evidence: Mapping[str, Any]) -> float:
     sound = 0.5 * whole + 0.2 * (not evidence["suspicious"])
     total: float = sound + 0.1 * agreement + 0.1 * run + 0.05 * rate + 0.05 * small
     return round(total, 4)
-
-
-def _said(test: str, suite: Suite) -> str:
-    if test in suite.passing:
-        return "passed"
-    if test in suite.failing:
-        return "failed"
-    return "flaky" if test in suite.flaky else "missing"
 
 
 def _size(diff: str) -> dict[str, int]:

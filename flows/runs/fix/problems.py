@@ -53,11 +53,12 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
 
     Tests that fail in one function of the program are a group; of the others those of one function of the tests, as
     far as they run one function of the program, the one that fewest tests run. Groups for which the same lines are the
-    most suspicious are one problem.
+    most suspicious are one problem. Files that cannot be imported for the same reason are one, too.
 
-    Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage.
+    Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage, but for files
+    that cannot be imported, whose tests tell it.
     """
-    if not suite.passing:
+    if not suite.passing and not any(map(is_file, suite.failing)):
         why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
         raise BenchmarkError(
             f"no test of {project.name} passes ({why[:200]}), so a fix cannot be told from damage: install the project "
@@ -69,7 +70,10 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     groups: dict[tuple[str, ...], list[str]] = {}
     for test in sorted(suite.failing):
         place = spectrum and _place(project.files, spectrum.failures.get(test, ()))
-        key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
+        if is_file(test):
+            key: tuple[str, ...] = ("", suite.failing[test])
+        else:
+            key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
         groups.setdefault(key, []).append(test)
     together: dict[object, list[tuple[str, ...]]] = {}
     for name, tests in groups.items():
@@ -79,6 +83,11 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         tests = sorted(test for part in parts for test in part)
         problems.append(_problem(suite, tests, tuple(parts) if len(parts) > 1 else (), problems))
     return problems
+
+
+def is_file(test: str) -> bool:
+    """Whether this is no test but a file of tests, one that cannot be imported."""
+    return "::" not in test
 
 
 def split_up(
@@ -114,14 +123,18 @@ def _problem(
     suite: Suite, tests: Sequence[str], parts: tuple[tuple[str, ...], ...], others: Sequence[Problem]
 ) -> Problem:
     listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
-    verb = "This test fails and has" if len(tests) == 1 else "These tests fail and have"
+    if is_file(tests[0]):
+        opening = "These files of tests cannot be imported. All of their tests have to pass"
+    else:
+        opening = f"{'This test fails and has' if len(tests) == 1 else 'These tests fail and have'} to pass"
     name = unique(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), others)
-    return Problem(name, title_of(tests), f"{verb} to pass:\n{listed}\n", tuple(tests), suite, parts=parts)
+    return Problem(name, title_of(tests), f"{opening}:\n{listed}\n", tuple(tests), suite, parts=parts)
 
 
 def title_of(tests: Sequence[str]) -> str:
     """What a problem is called that these tests show."""
-    return f"{tests[0]} fails" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
+    what = "cannot be imported" if is_file(tests[0]) else "fails"
+    return f"{tests[0]} {what}" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
 
 
 def unique(name: str, others: Sequence[Problem]) -> str:
@@ -133,7 +146,7 @@ def unique(name: str, others: Sequence[Problem]) -> str:
 
 def measured(project: Project, backend: Backend, files: Mapping[str, bytes], only: Sequence[str] = ()) -> Spectrum:
     """Which lines the suite, or `only` these tests of it, runs on these files. Raises Unmeasured, SandboxError."""
-    command = project.command.on(only or project.command.targets)
+    command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
     with Sandbox(backend, project.spec) as sandbox:
         return measure_suite(sandbox, files, command, project.timeout_s * MEASURED_TIMES)
 
@@ -195,7 +208,10 @@ def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
 
 
 def _entry(project: Project, problem: Problem) -> TaskEntry:
-    """The task: its tests and those of the same files that pass; what fails for other reasons is left out."""
+    """The task: its tests and those of the same files that pass; what fails for other reasons is left out.
+
+    Nobody knows the tests of a file that cannot be imported: such a task has no lists, and then all have to pass.
+    """
     suite = problem.before
     files = sorted({test.partition("::")[0] for test in problem.tests})
     near = sorted(test for test in suite.passing if test.partition("::")[0] in files)
@@ -213,8 +229,8 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         project.command.on(files, *(word for test in beside for word in ("--deselect", test))),
         title=problem.title,
         statement=problem.statement,
-        fail_to_pass=list(problem.tests),
-        pass_to_pass=near,
+        fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
+        pass_to_pass=[] if is_file(problem.tests[0]) else near,
         # What tests share is no place for a fix; left open, an agent would spend its time there.
         readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,

@@ -19,12 +19,14 @@ def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | Non
     """
     file, tasks = out / SOLVED / TASKS, out / TASKS
     fixes = {
-        (row["base"], test): row["diff"] for row in approved for test in (*row["tests"], *row["evidence"]["mended"])
+        (row["base"], name): row["diff"]
+        for row in approved
+        for name in (*row["tests"], *row["evidence"]["mended"], row["problem"], *row["evidence"].get("covers", ()))
     }
     content = read_tasks(tasks)[0] if tasks.is_file() else None
     solved = []
     for entry in content.tasks if content else ():
-        found = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass}
+        found = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass or [entry.id]}
         if len(found) == 1 and (fix := found.pop()):
             solved.append(entry.model_copy(update={"fix": fix}))
     if content is None or not solved:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, resolve_commit
@@ -20,6 +22,9 @@ _OUTSIDE = re.compile(
 )
 """A test that fails like that wrote where a sandbox lets nobody write, or asked for the network, which it has not."""
 
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
+"""A file of tests that cannot be imported, because of the module that is named here."""
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -27,14 +32,27 @@ class Suite:
 
     passing: frozenset[str]
     failing: Mapping[str, str]
-    """Test id -> the exception, one line."""
+    """Test id -> the exception, one line. Also files of tests that cannot be imported because of the program."""
     flaky: tuple[str, ...]
     outside: tuple[str, ...] = ()
     """Tests that fail because they write outside of the workspace or need a network: no problem of the program."""
     leaves: frozenset[str] = frozenset()
     """New files that the tests leave in the workspace: no part of any change."""
     unread: tuple[str, ...] = ()
-    """Files of tests that cannot be imported, each with the reason: nothing is known of their tests."""
+    """Files of tests that need a module which is not installed, each with the reason."""
+
+    def outcome(self, test: str) -> str:
+        """What a test came to; of a file, what its tests came to, where it can be imported: `passed` if all did."""
+        if test in self.passing:
+            return "passed"
+        if test in self.failing:
+            return "failed"
+        if test in self.flaky:
+            return "flaky"
+        within = (f"{test}::", f"{test}/")
+        if any(each.startswith(within) for each in (*self.failing, *self.unread)):
+            return "failed"
+        return "passed" if any(each.startswith(within) for each in self.passing) else "missing"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -56,7 +74,7 @@ def run_suite(
 
     Raises BenchmarkError where nothing can be told from it, SandboxError.
     """
-    return _agreed([_run(project, backend, changed or {}, only) for _ in range(times)])
+    return _agreed([_run(project, backend, changed or {}, only) for _ in range(times)], project.files)
 
 
 def run_again(
@@ -72,9 +90,10 @@ def run_again(
     targets, does not pass now, since it may be flaky. Raises as `run_suite`.
     """
     runs = [_run(project, backend, changed, ())]
-    if not {*before.passing, *targets} <= _agreed(runs).passing:
+    first = _agreed(runs, project.files)
+    if any(first.outcome(test) != "passed" for test in (*before.passing, *targets)):
         runs += [_run(project, backend, changed, ()) for _ in range(times - 1)]
-    after = _agreed(runs)
+    after = _agreed(runs, project.files)
     known = {*before.flaky, *before.outside}
     return replace(
         after,
@@ -84,7 +103,8 @@ def run_again(
     )
 
 
-def _agreed(runs: Sequence[tuple[TestReport, set[str]]]) -> Suite:
+def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -> Suite:
+    """`files`: of the project."""
     reports = [report for report, _ in runs]
     seen = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, outside = set(), {}, [], []
@@ -100,8 +120,27 @@ def _agreed(runs: Sequence[tuple[TestReport, set[str]]]) -> Suite:
         elif outcomes == {"failed"}:
             failing[test] = message
     leaves = frozenset(path for _, left in runs for path in left)
-    unread = tuple(sorted({error for report in reports for error in report.collect_errors}))
-    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves, unread)
+    unread = []
+    own = {part for file in files for part in PurePosixPath(file).with_suffix("").parts}
+    errors = [dict(map(_import_error, report.collect_errors)) for report in reports]
+    for file in sorted({file for each in errors for file in each}):
+        message = next(each[file] for each in errors if file in each)
+        lacks = _MISSING.search(message)
+        if lacks and (lacks[1] or lacks[2]) not in own:
+            unread.append(f"{file}: {message}")
+        elif not all(file in each for each in errors):
+            flaky.append(file)
+        elif _OUTSIDE.search(message):
+            outside.append(file)
+        else:
+            failing[file] = message
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves, tuple(unread))
+
+
+def _import_error(error: str) -> tuple[str, str]:
+    """The file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`."""
+    file, _, lines = error.partition(": ")
+    return file, " ".join(line.removeprefix("E").strip() for line in ast.literal_eval(lines))
 
 
 def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
@@ -136,7 +175,7 @@ def _run(
             "name faster ones with --test"
         )
     report = parse(result.report, key) if result.report else TestReport()
-    if not report.outcomes or not report.complete:
+    if not (report.outcomes or report.collect_errors) or not report.complete:
         why = report.collect_errors[0] if report.collect_errors else _why(result.output)
         raise BenchmarkError(
             f"the tests of {project.name} do not run ({why[:300]}): name the test command with --test, and "
