@@ -428,7 +428,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     listed = played("review", "--list", "--json").json()["proposals"]
     assert [row["id"] for row in listed] == [row["id"] for row in document["proposals"]] == [1, 2]
     wrong = played("review", "1", "--approve", "--digest", "0" * 64)
-    assert wrong.status == 2 and "another change" in wrong.sentence()
+    assert wrong.status == 2 and "has changed since you reviewed it" in wrong.sentence()
     for row in document["proposals"]:
         assert played("review", str(row["id"]), "--approve", "--digest", row["digest"][:16]).status == 0
         clean = tmp_path / f"clean-{row['id']}"

@@ -145,7 +145,7 @@ def test_names_cannot_break_the_report(stackrank: CommandLine, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (["compare", "one"], ["name another entrant"]),
+        (["compare", "one"], ["name the entrant to compare with"]),
         (["compare", "one", "--max-drop", "0.1"], ["--baseline"]),
         (["compare", "one", "two", "--junit", "x.xml"], ["--max-drop"]),
         (["compare", "one", "two", "--baseline", "r"], ["--max-drop"]),
