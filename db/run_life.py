@@ -104,6 +104,16 @@ class RunLife(Transactions):
 
         return self._write(work)
 
+    def settle_run(self, run_id: int) -> None:
+        """Add up a run that is over, whose last episodes ended after it did."""
+
+        def work(connection: Connection) -> None:
+            status = connection.scalar(select(RUN.c.status).where(RUN.c.id == run_id).with_for_update())
+            if status not in (RunStatus.PENDING, RunStatus.RUNNING):
+                tallies.keep(connection, run_id)
+
+        self._write(work)
+
     def cannot_start(self, run_id: int, reason: str, silent_s: float) -> None:
         """End the run as failed, unless it is over, or its owner was heard of in the last `silent_s` seconds."""
 

@@ -60,24 +60,24 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
             why = lead(session) if session.run.spec.pool else drive(session)
     except BaseException as error:
         status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
-        store.end_run(run_id, status, _in_one_line(error))
+        session.end_run(status, _in_one_line(error))
         raise
     finally:
         leave(run_id)
     counts = queries.progress(store.engine, run_id)
     reason = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
     if session.is_over():
-        store.end_run(run_id, RunStatus.CANCELLED, reason)
+        session.end_run(RunStatus.CANCELLED, reason)
         return Cancelled(message=reason)
     if not why and (left := counts["pending"] + counts["running"]):
         why = f"{left} episodes have no verdict: `stackrank resume {run_id}` goes on with them"
     if why:
-        store.end_run(run_id, RunStatus.FAILED, why)
+        session.end_run(RunStatus.FAILED, why)
         return Failed(message=why)
     if counts["not_played"]:
         reason += f", {counts['not_played']} not needed"
     # Where two play a run, the one that ends it tells how it went, and nobody else does.
-    if store.end_run(run_id, RunStatus.FINISHED, reason):
+    if session.end_run(RunStatus.FINISHED, reason):
         log.info("run finished", run=run_id, result=reason)
         announce(store.engine, run_id, session.run.spec)
     return Completed(message=reason)

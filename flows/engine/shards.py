@@ -110,7 +110,7 @@ def lead(session: Session) -> str:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
             time.sleep(pause_s)
     if session.is_over():
-        store.cancel_run(run_id, "cancelled")
+        session.end_run(RunStatus.CANCELLED, "cancelled")
     deadline = time.monotonic() + ENDING_S
     while store.claims(run_id) and time.monotonic() < deadline:
         time.sleep(0.2)
