@@ -5,14 +5,12 @@ Does not use Prefect. Silence is measured by this process's own clock, as with c
 
 from __future__ import annotations
 
-import time
-from datetime import datetime
-
 from stackrank import log
 from stackrank.db.columns import now
 from stackrank.db.rows import Ended, Interrupted
 from stackrank.db.store import Store
 from stackrank.errors import UsageError
+from stackrank.flows.runs.silence import Silence
 from stackrank.flows.runs.spec import make_spec, played_by_hand
 from stackrank.settings import settings
 
@@ -27,22 +25,16 @@ class LeftRuns:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._heard: dict[int, tuple[datetime | None, float]] = {}
-        """Each run that goes on: its last sign of life, and when this process first saw that one."""
+        self._silence = Silence()
 
     def silent(self) -> list[Interrupted]:
         """The runs that have given no sign of life for as long as `run_silent_s`, while this process watched.
 
         What a person or somebody's program plays is not among them: nobody else can go on with it.
         """
-        clock, seen, found = time.monotonic(), {}, []
-        for run in self._store.interrupted_runs():
-            sign, since = self._heard.get(run["id"], (None, clock))
-            seen[run["id"]] = (run["heartbeat_at"], since if sign == run["heartbeat_at"] else clock)
-            if clock - seen[run["id"]][1] >= settings().run_silent_s and _goes_on_alone(run):
-                found.append(run)
-        self._heard = seen
-        return found
+        going = self._store.interrupted_runs()
+        silent = self._silence.find({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
+        return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
 
     def ended_badly(self) -> list[Ended]:
         """Runs of schedules and pools that ended with errors which may have passed, and whose pause is over.

@@ -17,7 +17,7 @@ from stackrank.db.columns import now
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
 from stackrank.db.transactions import RUN
-from stackrank.flows.runs import left_runs
+from stackrank.flows.runs import left_runs, silence
 from stackrank.flows.runs.left_runs import LeftRuns
 from tests.flows.playing import make_run
 
@@ -33,7 +33,7 @@ def store(database: str) -> Store:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock by which silence is measured; a test sets it."""
     time = [1000.0]
-    monkeypatch.setattr(left_runs.time, "monotonic", lambda: time[0])
+    monkeypatch.setattr(silence.time, "monotonic", lambda: time[0])
     return time
 
 
@@ -52,7 +52,9 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
         set_run(store, run, heartbeat_at=now().replace(year=2001))  # a clock that was set
     left = LeftRuns(store)
     assert left.silent() == []
-    clock[0] += 59.0
+    clock[0] += 29.0
+    assert left.silent() == []
+    clock[0] += 30.0
     assert left.silent() == []
     store.heartbeat(living)
     clock[0] += 2.0
@@ -61,12 +63,28 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
     assert left.silent() == []
 
 
+def test_a_time_in_which_nobody_could_look_is_no_silence(store: Store, clock: list[float]) -> None:
+    """As while the database is away, which keeps the living from giving a sign of life."""
+    run = make_run(**RANDOM)
+    store.start_run(run)
+    left = LeftRuns(store)
+    assert left.silent() == []
+    clock[0] += 3600.0
+    assert left.silent() == []
+    clock[0] += 15.0
+    assert left.silent() == []
+    clock[0] += 15.0
+    assert [each["id"] for each in left.silent()] == [run]
+
+
 def test_a_scheduled_run_that_did_not_come_to_its_start_is_left(store: Store, clock: list[float]) -> None:
     scheduled, by_command = make_run(**RANDOM), make_run(**RANDOM)
     set_run(store, scheduled, schedule="nightly", prefect_flow_run_id="of a flow run that failed")
     left = LeftRuns(store)
     assert left.silent() == []
-    clock[0] += 61.0
+    clock[0] += 30.0
+    assert left.silent() == []
+    clock[0] += 30.0
     assert [run["id"] for run in left.silent()] == [scheduled], "who gave the command sees that it failed"
     assert store.claims(by_command) == []
     store.start_run(scheduled)
@@ -161,10 +179,11 @@ def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
         for each in two:
             each.look()
         assert not resumed() and states(client, dead, alive) == ["Running", "Running"]
-        clock[0] += 61.0
-        store.heartbeat(another)
-        for each in two:
-            each.look()
+        for _ in range(2):
+            clock[0] += 30.0
+            store.heartbeat(another)
+            for each in two:
+                each.look()
         (made,) = resumed()
         assert made.parameters == {"run_id": run} and made.work_pool_name == "supervised"
         assert states(client, dead, alive) == ["Crashed", "Running"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from stackrank.db import queries
@@ -14,8 +17,12 @@ from stackrank.flows.runs import session as sessions
 from stackrank.flows.runs.session import Session
 from stackrank.terms import RunStatus
 from tests.flows.playing import make_run
-from tests.support.waiting import wait_for
+from tests.flows.test_resume import assert_as_undisturbed, endpoint, in_a_process, rows, scripted_run, steps_of
+from tests.postgres import Cluster, cluster
+from tests.support.openai_server import OpenAIServer
+from tests.support.waiting import run_out, wait_for
 
+__all__ = ["endpoint"]
 RANDOM: dict[str, Any] = {"limit": 1, "entrants": [{"agent": "random"}], "sandbox": "bubblewrap"}
 
 
@@ -67,3 +74,40 @@ def test_a_run_that_is_about_to_be_resumed_goes_on_where_nobody_heard_of_the_can
     assert store.reopen_run(queries.run(store.engine, late.run_id))
     late._hear(store.heartbeat(late.run_id), False)
     assert late.is_open()
+
+
+@pytest.fixture
+def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    with cluster() as running:
+        monkeypatch.setenv("STACKRANK_DATABASE_URL", running.create())
+        yield running
+
+
+def processes_of(server: Cluster) -> list[psutil.Process]:
+    control = psutil.Process(int((server.folder / "data" / "postmaster.pid").read_text().splitlines()[0]))
+    return [control, *control.children(recursive=True)]
+
+
+@pytest.mark.slow
+def test_a_database_that_stands_still_makes_nobody_silent(
+    postgres: Cluster, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers nobody for longer than silence takes: then none of those who play is taken for dead."""
+    silent_s = run_out(4.0)
+    monkeypatch.setenv("STACKRANK_SILENT_S", str(silent_s))
+    endpoint._script.delay_s = 1.0  # type: ignore[union-attr]
+    run_id = scripted_run(workers=4)  # those who have a place left watch the others
+    players = [in_a_process(run_id) for _ in range(2)]
+    wait_for(lambda: any(len(tools) >= 2 for tools in steps_of(run_id)), "the middle")
+    stopped = processes_of(postgres)
+    for each in stopped:
+        each.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            players[0].wait(timeout=2 * silent_s)
+    finally:
+        for each in stopped:
+            each.send_signal(signal.SIGCONT)
+    assert [each.wait(timeout=600) for each in players] == [0, 0]
+    assert_as_undisturbed(run_id, endpoint)
+    assert sum(row["interruptions"] for row in rows(run_id)) == 0
