@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Silence:
@@ -16,17 +18,17 @@ class Silence:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[Any, float]] = {}
+        self._seen: dict[Hashable, tuple[Any, float]] = {}
         self._looked = -math.inf
 
-    def find(self, standing: Mapping[int, Any], silent_s: float) -> set[int]:
+    def find(self, standing: Mapping[Key, Any], silent_s: float) -> set[Key]:
         """Those that have stood as they do for `silent_s` seconds. `standing`: all that there are now."""
         now = time.monotonic()
         missed_s = max(now - self._looked - silent_s / 2, 0.0)
         self._looked = now
-        seen = {}
+        seen: dict[Hashable, tuple[Any, float]] = {}
         for key, stands in standing.items():
             before, since = self._seen.get(key, (None, now))
             seen[key] = (stands, since + missed_s if key in self._seen and before == stands else now)
         self._seen = seen
-        return {key for key, (_, since) in seen.items() if now - since >= silent_s}
+        return {key for key in standing if now - seen[key][1] >= silent_s}

@@ -217,3 +217,55 @@ def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
         assert schedules.unblock("blocked", store, force=False)["closed"] and states(client, dead) == ["Crashed"]
         assert client.read_global_concurrency_limit_by_name(limit.name).active_slots == 0
         assert queries.run(store.engine, run)["status"] == "running", "somebody goes on with it"
+
+
+def test_what_a_dead_worker_took_and_never_started_is_given_back(
+    prefect_server: str, store: Store, clock: list[float]
+) -> None:
+    """A worker that is killed in that very moment keeps no slot, and its run is played by another."""
+    from prefect.states import Pending
+
+    from stackrank.flows.engine.supervisor import Supervisor
+
+    with flow_run_of(make_run(**RANDOM), store, "taken") as (client, alive):
+        client.set_flow_run_state(alive, Pending(), force=True)  # it is not started again meanwhile
+        deployment = client.read_flow_run(alive).deployment_id
+        taken = client.create_flow_run_from_deployment(deployment).id
+        client.delete_flow_run(alive)
+        client.set_flow_run_state(taken, Pending())
+        limit = client.read_deployment(deployment).global_concurrency_limit.name
+
+        def slots() -> int:
+            return int(client.read_global_concurrency_limit_by_name(limit).active_slots)
+
+        supervisor = Supervisor(store, "taken")
+        for _ in range(3):
+            supervisor.look()
+            assert (states(client, taken), slots()) == (["Pending"], 1)
+            clock[0] += 55.0
+        supervisor.look()
+        assert (states(client, taken), slots()) == (["Scheduled"], 0)
+
+
+def test_a_paused_schedule_starts_nothing_that_waited(prefect_server: str, store: Store) -> None:
+    from prefect.states import Pending
+
+    from stackrank.flows.engine import schedules
+
+    with flow_run_of(make_run(**RANDOM), store, "queued") as (client, first):
+        deployment = client.read_flow_run(first).deployment_id
+        client.delete_flow_run(first)
+        every = schedules.timing(None, 3600.0, "UTC")
+        schedules.SCHEDULED_RUN.deploy(
+            client, name="queued", pool="queued", parameters=client.read_deployment(deployment).parameters,
+            schedules=every, on_overlap="queue",
+        )  # fmt: skip
+        client._client.post(f"/deployments/{deployment}/schedule", json={"min_runs": 3}).raise_for_status()
+        by_hand = client.create_flow_run_from_deployment(deployment)
+        made = [each.id for each in schedules._waiting(client, client.read_deployment(deployment), 200)]
+        going, waiting = [each for each in made if each != by_hand.id][:2]
+        for each in (going, waiting, by_hand.id):
+            client.set_flow_run_state(each, Pending())
+        assert states(client, going, waiting, by_hand.id) == ["Pending", *["AwaitingConcurrencySlot"] * 2]
+        schedules.set_paused("queued", True)
+        assert states(client, going, waiting, by_hand.id) == ["Pending", "Cancelled", "AwaitingConcurrencySlot"]
