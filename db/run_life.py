@@ -114,11 +114,11 @@ class RunLife(Transactions):
 
         self._write(work)
 
-    def cannot_start(self, run_id: int, reason: str, silent_s: float) -> None:
-        """End the run as failed, unless it is over, or its owner was heard of in the last `silent_s` seconds."""
+    def cannot_start(self, run_id: int, reason: str, *, heard: datetime | None) -> None:
+        """End the run as failed, unless it is over, or its owner was heard of since it was at `heard`."""
 
         def work(connection: Connection) -> None:
-            silent = and_(RUN.c.status == RunStatus.RUNNING, now() - timedelta(seconds=silent_s) > _HEARD)
+            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heard))
             where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
             values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
             if connection.execute(update(RUN).where(*where).values(values)).rowcount:

@@ -5,6 +5,9 @@ Does not use Prefect. Silence is measured by this process's own clock, as with c
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
+
 from stackrank import log
 from stackrank.db.columns import now
 from stackrank.db.rows import Ended, Interrupted
@@ -18,6 +21,23 @@ PAUSES_S = (600.0, 1800.0, 5400.0)
 """How long after its end a run with errors is taken up again: the first time, the second and the last."""
 _OLDEST_S = 86_400.0
 """A run that ended longer ago is history."""
+
+
+def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
+    """End a run that cannot start here as failed. It is left to whoever plays it, and gives a sign of life meanwhile.
+
+    Waits for one as long as silence takes, where the run goes on: clocks tell nothing about others.
+    """
+    heard = _heartbeat(store, run_id)
+    deadline = time.monotonic() + settings().silent_s
+    while heard is not None and _heartbeat(store, run_id) == heard and time.monotonic() < deadline:
+        time.sleep(settings().beat_s)
+    store.cannot_start(run_id, reason, heard=heard)
+
+
+def _heartbeat(store: Store, run_id: int) -> datetime | None:
+    """The last sign of life of a run that goes on."""
+    return next((run["heartbeat_at"] for run in store.interrupted_runs() if run["id"] == run_id), None)
 
 
 class LeftRuns:

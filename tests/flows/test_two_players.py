@@ -5,15 +5,20 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import psutil
 import pytest
+from sqlalchemy import update
 
 from stackrank.db import queries
+from stackrank.db.columns import now
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
+from stackrank.db.transactions import RUN
 from stackrank.flows.runs import session as sessions
+from stackrank.flows.runs.left_runs import fail_unless_played
 from stackrank.flows.runs.session import Session
 from stackrank.terms import RunStatus
 from tests.flows.playing import make_run
@@ -74,6 +79,25 @@ def test_a_run_that_is_about_to_be_resumed_goes_on_where_nobody_heard_of_the_can
     assert store.reopen_run(queries.run(store.engine, late.run_id))
     late._hear(store.heartbeat(late.run_id), False)
     assert late.is_open()
+
+
+@pytest.mark.parametrize("clock_s", [-3600.0, 0.0, 3600.0])
+def test_who_cannot_start_a_run_leaves_it_to_whoever_plays_it(late: Session, clock_s: float) -> None:
+    """Whatever its clock says of the last sign of life."""
+    store = Store(connect())
+    set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
+    fail_unless_played(store, late.run_id, "the key was refused")
+    assert status(late.run_id) == "running"
+    late.claims.give_up()
+    wait_for(lambda: not late.claims._heart or not late.claims._heart.is_alive(), "no beat comes any more")
+    set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
+    fail_unless_played(store, late.run_id, "the key was refused")
+    assert status(late.run_id) == "failed"
+
+
+def set_heartbeat(run_id: int, at: datetime) -> None:
+    with connect().execution_options(write=True).begin() as connection:
+        connection.execute(update(RUN).where(RUN.c.id == run_id).values(heartbeat_at=at))
 
 
 @pytest.fixture
