@@ -104,11 +104,21 @@ class RunLife(Transactions):
 
         return self._write(work)
 
-    def cannot_start(self, run_id: int, reason: str, silent_s: float) -> None:
-        """End the run as failed, unless it is over, or its owner was heard of in the last `silent_s` seconds."""
+    def settle_run(self, run_id: int) -> None:
+        """Add up a run that is over, whose last episodes ended after it did."""
 
         def work(connection: Connection) -> None:
-            silent = and_(RUN.c.status == RunStatus.RUNNING, now() - timedelta(seconds=silent_s) > _HEARD)
+            status = connection.scalar(select(RUN.c.status).where(RUN.c.id == run_id).with_for_update())
+            if status not in (RunStatus.PENDING, RunStatus.RUNNING):
+                tallies.keep(connection, run_id)
+
+        self._write(work)
+
+    def cannot_start(self, run_id: int, reason: str, *, heard: datetime | None) -> None:
+        """End the run as failed, unless it is over, or its owner was heard of since it was at `heard`."""
+
+        def work(connection: Connection) -> None:
+            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heard))
             where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
             values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
             if connection.execute(update(RUN).where(*where).values(values)).rowcount:

@@ -20,11 +20,12 @@ from stackrank.env.sandbox.registry import reap
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.engine.reporting import announce, progress_shown
 from stackrank.flows.engine.shards import lead
+from stackrank.flows.engine.undisturbed import undisturbed
 from stackrank.flows.runs.driver import reopen_errors
+from stackrank.flows.runs.left_runs import fail_unless_played
 from stackrank.flows.runs.preflight import silent_endpoints
 from stackrank.flows.runs.session import leave, session_of
 from stackrank.flows.runs.stopping import reconsider
-from stackrank.settings import settings
 from stackrank.terms import RunStatus
 
 
@@ -42,7 +43,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         silent = silent_endpoints(session.entrants)
     except BaseException as error:
         leave(run_id)
-        store.cannot_start(run_id, _in_one_line(error), settings().run_silent_s)
+        fail_unless_played(store, run_id, _in_one_line(error))
         raise
     store = session.store
     if not store.start_run(run_id, prefect_flow_run_id=str(flow_run.id or "")):
@@ -57,27 +58,27 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         log.info("run started", run=run_id, flow_run=flow_run.id)
         session.claims.start_heart()
         with progress_shown(store.engine, run_id):
-            why = lead(session) if session.run.spec.pool else drive(session)
+            why = undisturbed(lambda: (lead if session.run.spec.pool else drive)(session), session)
     except BaseException as error:
         status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
-        store.end_run(run_id, status, _in_one_line(error))
+        session.end_run(status, _in_one_line(error))
         raise
     finally:
         leave(run_id)
     counts = queries.progress(store.engine, run_id)
     reason = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
     if session.is_over():
-        store.end_run(run_id, RunStatus.CANCELLED, reason)
+        session.end_run(RunStatus.CANCELLED, reason)
         return Cancelled(message=reason)
     if not why and (left := counts["pending"] + counts["running"]):
         why = f"{left} episodes have no verdict: `stackrank resume {run_id}` goes on with them"
     if why:
-        store.end_run(run_id, RunStatus.FAILED, why)
+        session.end_run(RunStatus.FAILED, why)
         return Failed(message=why)
     if counts["not_played"]:
         reason += f", {counts['not_played']} not needed"
     # Where two play a run, the one that ends it tells how it went, and nobody else does.
-    if store.end_run(run_id, RunStatus.FINISHED, reason):
+    if session.end_run(RunStatus.FINISHED, reason):
         log.info("run finished", run=run_id, result=reason)
         announce(store.engine, run_id, session.run.spec)
     return Completed(message=reason)

@@ -25,6 +25,7 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
+from prefect.states import Cancelled
 from pydantic import ValidationError
 
 from stackrank.db import queries
@@ -136,8 +137,15 @@ def automation(row: Row) -> Row:
 def set_paused(name: str, paused: bool) -> None:
     """Stop making runs of a schedule, or go on; what is going on goes on. Raises NotFound."""
     with _client() as client:
-        change = client.pause_deployment if paused else client.resume_deployment
-        change(_find(client, name).id)
+        found = _find(client, name)
+        if not paused:
+            client.resume_deployment(found.id)
+            return
+        client.pause_deployment(found.id)
+        # Prefect leaves those that wait for the run before them: they would start one after the other.
+        while left := [each for each in _waiting(client, found, PAGE) if each.auto_scheduled]:
+            for each in left:
+                client.set_flow_run_state(each.id, Cancelled(message="its schedule was paused"))
 
 
 def trigger(name: str, key: str | None) -> Row:

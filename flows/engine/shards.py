@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilterStateType,
     FlowRunFilterTags,
 )
-from prefect.client.schemas.objects import State, StateType
+from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import PrefectException
 from prefect.runtime import flow_run
@@ -73,6 +72,7 @@ def lead(session: Session) -> str:
     spec, run_id, store = session.run.spec, session.run_id, session.store
     watch, outages, submitted = Watch(), Outages(session), 0
     done, idle = -1, list[UUID]()  # shards submitted since something was played
+    seen: dict[UUID, float] = {}
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
         tag = run_tag(store.engine, run_id)
@@ -98,7 +98,7 @@ def lead(session: Session) -> str:
             missing = math.ceil((pending - held_back) / spec.shard_size) - len(workers)
             probes = bool(held_back) and outages.any_due()
             try:
-                if (missing > 0 or probes) and not _expected(client, tag):
+                if (missing > 0 or probes) and not _expected(client, tag, seen):
                     if why := _in_vain(client, idle):
                         return f"the workers of the pool {spec.pool} cannot play it: {why}"
                     wanted = [*[(1, True)] * probes, *[(spec.shard_size, False)] * missing]
@@ -110,15 +110,15 @@ def lead(session: Session) -> str:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
             time.sleep(pause_s)
     if session.is_over():
-        store.cancel_run(run_id, "cancelled")
+        session.end_run(RunStatus.CANCELLED, "cancelled")
     deadline = time.monotonic() + ENDING_S
     while store.claims(run_id) and time.monotonic() < deadline:
         time.sleep(0.2)
     return ""
 
 
-def _expected(client: SyncPrefectClient, tag: str) -> bool:
-    """Whether shards of the run wait for a worker, or have just started."""
+def _expected(client: SyncPrefectClient, tag: str, seen: dict[UUID, float]) -> bool:
+    """Whether shards of the run wait for a worker, or have just started. `seen`: see `_is_young`."""
     states = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
     found = client.read_flow_runs(
         flow_run_filter=FlowRunFilter(
@@ -126,12 +126,19 @@ def _expected(client: SyncPrefectClient, tag: str) -> bool:
             state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states)),
         )
     )
-    # One that has just started has claimed nothing yet; one that still has nothing is not waited for.
-    young = timedelta(seconds=settings().silent_s)
-    return any(
-        each.state_type is not StateType.RUNNING or each.start_time is None or now() - each.start_time < young
-        for each in found
-    )
+    return any(_is_young(each, seen) for each in found)
+
+
+def _is_young(shard: FlowRun, seen: dict[UUID, float]) -> bool:
+    """Whether a shard may still claim its first episodes; one that runs for longer and has none is not waited for.
+
+    `seen`: when this process first saw each running, by its own clock. The start is told by the clock of the shard's
+    machine, which may be ahead.
+    """
+    if shard.state_type is not StateType.RUNNING or shard.start_time is None:
+        return True
+    watched_s = time.monotonic() - seen.setdefault(shard.id, time.monotonic())
+    return max(watched_s, (now() - shard.start_time).total_seconds()) < settings().silent_s
 
 
 def _in_vain(client: SyncPrefectClient, shards: list[UUID]) -> str:

@@ -16,9 +16,11 @@ from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterState,
     FlowRunFilterStateType,
+    WorkPoolFilter,
+    WorkPoolFilterName,
 )
 from prefect.client.schemas.objects import FlowRun, StateType
-from prefect.states import Crashed
+from prefect.states import Crashed, Scheduled
 
 from stackrank import log
 from stackrank.db import queries
@@ -29,10 +31,15 @@ from stackrank.flows.engine.resumed_run import RESUMED_RUN
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
 from stackrank.flows.runs.left_runs import LeftRuns
+from stackrank.flows.runs.silence import Silence
 
 EVERY_S = 15.0
 LOOKS = 8
 """A flow run whose run is over is closed when it was seen so this many times in a row: after two minutes."""
+TAKEN_S = {"process": 120.0}
+"""In pools of each type, a worker starts what it has taken sooner than that, or is dead."""
+LONGEST_TAKEN_S = 1800.0
+"""In other pools, where a machine or an image may have to come first."""
 _GOING = [StateType.RUNNING, StateType.CANCELLING]
 _FLOWS = [evaluate.name, RESUMED_RUN.flow.name, SCHEDULED_RUN.flow.name, SHARD.flow.name]
 
@@ -45,6 +52,7 @@ class Supervisor:
         self._store = store
         self._pool = pool
         self._left = LeftRuns(store)
+        self._taken = Silence()
         self._resumed: set[str] = set()
         self._over: dict[UUID, int] = {}
         """Flow runs of runs that are over and that nobody plays, and how often each was seen so."""
@@ -67,6 +75,7 @@ class Supervisor:
         with get_client(sync_client=True) as client:
             # First: while its former flow run counts as going on, a schedule would not start the next one.
             self._close(client, silent)
+            self._give_back(client)
             for run_id, why in silent.items():
                 self._resume(client, run_id, why)
             for ended in self._left.ended_badly():
@@ -83,6 +92,24 @@ class Supervisor:
         )
         self._resumed.add(key)
         log.warning("a run that was left goes on", run=run_id, why=why, pool=self._pool, flow_run=made.name)
+
+    def _give_back(self, client: SyncPrefectClient) -> None:
+        """Let others start, of this pool, what a worker took and never started: nobody else would, and its slot and
+        whoever waits for it would wait, too."""
+        pool = WorkPoolFilter(name=WorkPoolFilterName(any_=[self._pool]))
+        names = FlowFilter(name=FlowFilterName(any_=_FLOWS))
+        state = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.PENDING]))
+        found = client.read_flow_runs(
+            flow_filter=names, flow_run_filter=FlowRunFilter(state=state), work_pool_filter=pool, limit=PAGE
+        )
+        if not found:
+            return
+        taken_s = TAKEN_S.get(client.read_work_pool(self._pool).type, LONGEST_TAKEN_S)
+        left = self._taken.find({each.id: each.state_id for each in found}, taken_s)
+        for each in found:
+            if each.id in left:
+                client.set_flow_run_state(each.id, Scheduled(message="its worker never started it"))
+                log.warning("a flow run that was taken and not started is given back", flow_run=each.name)
 
     def _close(self, client: SyncPrefectClient, silent: Mapping[int, str]) -> None:
         """End, in Prefect, flow runs whose worker is dead: their run fell silent, or is over and has no claims."""

@@ -36,7 +36,17 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
     """
     entry = uuid.uuid4().hex
     needed = SANDBOXES * limits.memory_mb
-    while not _enter(entry, needed) and not stopped():
+    said = False
+    while True:
+        try:
+            if _enter(entry, needed) or stopped():
+                break
+        except OSError as error:  # its disk is full: as long as it is, no episode starts
+            if stopped():
+                break
+            if not said:
+                log.warning("the ledger of this machine's episodes cannot be written: they wait", error=error)
+            said = True
         time.sleep(_WAIT_S)
     try:
         yield
@@ -44,7 +54,7 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
         try:
             with _ledger() as entries:
                 entries.pop(entry, None)
-        except NotReady as error:  # the episode was played; its place is free when this process ends
+        except (NotReady, OSError) as error:  # the episode was played; its place is free when this process ends
             log.warning("the ledger of this machine's episodes cannot be changed", error=str(error))
 
 

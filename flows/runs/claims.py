@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from stackrank.db.rows import Claim
+from stackrank.flows.runs.silence import Silence
 from stackrank.home import is_dead, process_mark
 from stackrank.settings import settings
 
@@ -34,26 +33,14 @@ def is_gone(token: str) -> bool:
 
 
 class Watch:
-    """Sees which of a run's claims are void.
-
-    Silence is measured by this process's own clock, from when it first saw the claim as it stands: the clocks of two
-    machines need not agree.
-    """
+    """Sees which of a run's claims are void."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[Any, float]] = {}
+        self._silence = Silence()
 
     def void(self, claims: Iterable[Claim], mine: Collection[int]) -> list[Claim]:
         """Those of the rows of `Store.claims` that may be taken over; `mine` is played in this process right now."""
-        now, silent_s = time.monotonic(), settings().silent_s
-        seen, void = {}, []
-        for row in claims:
-            if row["id"] in mine:
-                continue
-            as_it_stands = (row["claimed_by"], row["alive_at"])
-            known, since = self._seen.get(row["id"], (None, now))
-            seen[row["id"]] = (as_it_stands, since if known == as_it_stands else now)
-            if is_gone(row["claimed_by"]) or now - seen[row["id"]][1] >= silent_s:
-                void.append(row)
-        self._seen = seen
-        return void
+        rows = [row for row in claims if row["id"] not in mine]
+        standing = {row["id"]: (row["claimed_by"], row["alive_at"]) for row in rows}
+        silent = self._silence.find(standing, settings().silent_s)
+        return [row for row in rows if row["id"] in silent or is_gone(row["claimed_by"])]

@@ -6,6 +6,7 @@ it that it ends in `unresolved`, and never gets here.
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 
 from stackrank.agents.episode.loop import ReplayDiffers
@@ -55,6 +56,9 @@ POLICIES: dict[type[Exception], Policy] = {
     SystemError: Policy("the Python interpreter", ErrorClass.MACHINE, retried=True),
     SetupError: Policy("the agent's set-up", ErrorClass.ENVIRONMENT, retried=False),
 }
+SHORTAGE = Policy("this machine", ErrorClass.MACHINE, retried=True)
+"""What an OSError means that says the machine has no more of something: disk space, files, memory, processes."""
+_SHORTAGES = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO}
 FAULT = Policy("stackrank itself", ErrorClass.OURS, retried=False)
 
 
@@ -87,6 +91,8 @@ class EpisodeFailed(StackrankError):
 
 def policy(error: BaseException) -> Policy:
     """The policy for an error, by its class and not by its text."""
+    if isinstance(error, OSError) and error.errno in _SHORTAGES:
+        return SHORTAGE
     for kind, found in POLICIES.items():
         if isinstance(error, kind):
             return found

@@ -13,6 +13,7 @@ from stackrank.db.columns import now
 from stackrank.db.rows import Ended, Interrupted
 from stackrank.db.store import Store
 from stackrank.errors import UsageError
+from stackrank.flows.runs.silence import Silence
 from stackrank.flows.runs.spec import make_spec, played_by_hand
 from stackrank.settings import settings
 
@@ -22,27 +23,38 @@ _OLDEST_S = 86_400.0
 """A run that ended longer ago is history."""
 
 
+def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
+    """End a run that cannot start here as failed. It is left to whoever plays it, and gives a sign of life meanwhile.
+
+    Waits for one as long as silence takes, where the run goes on: clocks tell nothing about others.
+    """
+    heard = _heartbeat(store, run_id)
+    deadline = time.monotonic() + settings().silent_s
+    while heard is not None and _heartbeat(store, run_id) == heard and time.monotonic() < deadline:
+        time.sleep(settings().beat_s)
+    store.cannot_start(run_id, reason, heard=heard)
+
+
+def _heartbeat(store: Store, run_id: int) -> datetime | None:
+    """The last sign of life of a run that goes on."""
+    return next((run["heartbeat_at"] for run in store.interrupted_runs() if run["id"] == run_id), None)
+
+
 class LeftRuns:
     """Sees which runs were left. Used by one thread, which looks every few seconds."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._heard: dict[int, tuple[datetime | None, float]] = {}
-        """Each run that goes on: its last sign of life, and when this process first saw that one."""
+        self._silence = Silence()
 
     def silent(self) -> list[Interrupted]:
         """The runs that have given no sign of life for as long as `run_silent_s`, while this process watched.
 
         What a person or somebody's program plays is not among them: nobody else can go on with it.
         """
-        clock, seen, found = time.monotonic(), {}, []
-        for run in self._store.interrupted_runs():
-            sign, since = self._heard.get(run["id"], (None, clock))
-            seen[run["id"]] = (run["heartbeat_at"], since if sign == run["heartbeat_at"] else clock)
-            if clock - seen[run["id"]][1] >= settings().run_silent_s and _goes_on_alone(run):
-                found.append(run)
-        self._heard = seen
-        return found
+        going = self._store.interrupted_runs()
+        silent = self._silence.find({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
+        return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
 
     def ended_badly(self) -> list[Ended]:
         """Runs of schedules and pools that ended with errors which may have passed, and whose pause is over.

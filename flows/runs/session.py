@@ -10,6 +10,7 @@ from enum import Enum, auto
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.engine import connect
+from stackrank.db.errors import DatabaseError
 from stackrank.db.patience import with_patience
 from stackrank.db.store import Store
 from stackrank.env.benchmarks.base import digest
@@ -55,6 +56,8 @@ class Session:
         self.sandboxes = RunSandboxes(run.backend, run_id, size=run.spec.workers)
         self.claims = HeldClaims(store, run_id, self._hear)
         self.state = SessionState.OPEN
+        self._known_over = False
+        self._ending = threading.Lock()
         self._endings: set[threading.Event] = set()
         self._lock = threading.Lock()
 
@@ -95,6 +98,27 @@ class Session:
         """End the work of this process: no episode starts here any more, and others go on with those that did."""
         self._end(SessionState.RELEASED)
 
+    def interrupt(self, reason: str) -> None:
+        """Cancel the run, and say so at once: who resumes it meanwhile does not meet a late cancel."""
+        self.cancel()
+        try:
+            self.end_run(RunStatus.CANCELLED, reason)
+        except DatabaseError as error:
+            log.warning("the database does not know yet that the run is cancelled", run=self.run_id, error=error)
+
+    def end_run(self, status: RunStatus, reason: str) -> bool:
+        """End the run for everybody. False: it was over.
+
+        Once this process knows that, it ends the run no more: somebody may have resumed it, whose run it then is.
+        """
+        with self._ending:
+            if self._known_over:
+                self.store.settle_run(self.run_id)
+                return False
+            ended = self.store.end_run(self.run_id, status, reason)
+            self._known_over = True
+            return ended
+
     def _end(self, state: SessionState) -> None:
         with self._lock:
             if self.is_over():
@@ -106,9 +130,12 @@ class Session:
 
     def _hear(self, status: RunStatus | None, idle: bool) -> None:
         """React to the run's status, which is read at each heartbeat. `idle`: this process holds no claim."""
+        if status in (RunStatus.PENDING, RunStatus.RUNNING):
+            return  # pending: it was cancelled a moment ago, and somebody is about to resume it
+        self._known_over = True
         if status is RunStatus.CANCELLED:
             self.cancel()
-        elif status is not RunStatus.RUNNING:
+        else:
             self.drain()
             if idle:
                 leave(self.run_id)
@@ -147,7 +174,7 @@ def cancel_here(run_id: int) -> bool:
     """Cancel what this process plays of a run, in the background: for signal handlers. False: it plays nothing yet."""
     session = _sessions.get(run_id)
     if session is not None:
-        threading.Thread(target=session.cancel, name="cancel").start()
+        threading.Thread(target=session.interrupt, args=("interrupted",), name="cancel").start()
     return session is not None
 
 

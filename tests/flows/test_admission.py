@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from stackrank.flows.runs import admission as host
 from stackrank.flows.runs.admission import _ledger, room
 from stackrank.home import process_mark
 from tests.flows.test_resume import ROOT
+from tests.support.waiting import missing, wait_for
 
 LIMITS = Limits(memory_mb=100)
 NEEDED_MB = host.SANDBOXES * LIMITS.memory_mb
@@ -213,3 +214,31 @@ def test_an_episode_that_was_played_stands_although_the_ledger_is_kept(monkeypat
     with ExitStack() as ended_later, room(LIMITS, lambda: False):
         other = ended_later.enter_context(keeps_the_ledger())
     assert len(said) == 1 and f"Process {other.pid}" in said[0]
+
+
+@pytest.fixture
+def small_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home on a file system of its own that is soon full."""
+    disk = home / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        missing("a file system of the test's own needs root and mount")
+    monkeypatch.setenv("STACKRANK_HOME", str(disk))
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_who_comes_while_the_disk_is_full_waits(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ballast = small_disk / "ballast"
+    with suppress(OSError), ballast.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    waiting = Waiting()
+    wait_for(lambda: "cannot be written" in caplog.text, lambda: caplog.text)
+    assert waiting.thread.is_alive() and not waiting.inside.is_set()
+    ballast.unlink()
+    assert waiting.inside.wait(600)
+    assert held() == 1
+    waiting.end()
+    assert held() == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from stackrank.env.sandbox.base import BuildError, MachineBusy, PreparationFailed, SandboxError
@@ -16,6 +18,9 @@ from stackrank.terms import ErrorClass
         (MachineBusy("busy"), ErrorClass.MACHINE),
         (PreparationFailed("no proof"), ErrorClass.MACHINE),
         (BuildError("no pip"), ErrorClass.ENVIRONMENT),
+        (OSError(errno.ENOSPC, "No space left on device"), ErrorClass.MACHINE),
+        (OSError(errno.EMFILE, "Too many open files"), ErrorClass.MACHINE),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory"), ErrorClass.OURS),
         (KeyError("x"), ErrorClass.OURS),
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
+from stackrank.db.columns import now
 from stackrank.flows.runs.session import leave, session_of
 from tests.flows.playing import make_run
 
@@ -40,3 +42,19 @@ def test_workers_that_can_play_nothing_end_the_run(
         leave(session.run_id)
     assert why == ("the workers of the pool nobody cannot play it: the environment variable OPENAI_API_KEY is not set")
     assert len(submitted) == 4  # two rounds of two
+
+
+def test_a_shard_whose_clock_is_ahead_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    from prefect.client.schemas.objects import FlowRun, StateType
+
+    from stackrank.flows.engine import shards
+
+    clock = [100.0]
+    monkeypatch.setattr(shards.time, "monotonic", lambda: clock[0])
+    seen: dict[UUID, float] = {}
+    about = {"flow_id": uuid4(), "state_type": StateType.RUNNING}
+    ahead = FlowRun(**about, start_time=now() + timedelta(hours=1))
+    just, long_ago = (FlowRun(**about, start_time=now() - timedelta(seconds=each)) for each in (1, 60))
+    assert [shards._is_young(each, seen) for each in (ahead, just, long_ago)] == [True, True, False]
+    clock[0] += 21.0
+    assert not shards._is_young(ahead, seen)

@@ -17,7 +17,7 @@ from stackrank.db.columns import now
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
 from stackrank.db.transactions import RUN
-from stackrank.flows.runs import left_runs
+from stackrank.flows.runs import left_runs, silence
 from stackrank.flows.runs.left_runs import LeftRuns
 from tests.flows.playing import make_run
 
@@ -33,7 +33,7 @@ def store(database: str) -> Store:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock by which silence is measured; a test sets it."""
     time = [1000.0]
-    monkeypatch.setattr(left_runs.time, "monotonic", lambda: time[0])
+    monkeypatch.setattr(silence.time, "monotonic", lambda: time[0])
     return time
 
 
@@ -52,7 +52,9 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
         set_run(store, run, heartbeat_at=now().replace(year=2001))  # a clock that was set
     left = LeftRuns(store)
     assert left.silent() == []
-    clock[0] += 59.0
+    clock[0] += 29.0
+    assert left.silent() == []
+    clock[0] += 30.0
     assert left.silent() == []
     store.heartbeat(living)
     clock[0] += 2.0
@@ -61,12 +63,28 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
     assert left.silent() == []
 
 
+def test_a_time_in_which_nobody_could_look_is_no_silence(store: Store, clock: list[float]) -> None:
+    """As while the database is away, which keeps the living from giving a sign of life."""
+    run = make_run(**RANDOM)
+    store.start_run(run)
+    left = LeftRuns(store)
+    assert left.silent() == []
+    clock[0] += 3600.0
+    assert left.silent() == []
+    clock[0] += 15.0
+    assert left.silent() == []
+    clock[0] += 15.0
+    assert [each["id"] for each in left.silent()] == [run]
+
+
 def test_a_scheduled_run_that_did_not_come_to_its_start_is_left(store: Store, clock: list[float]) -> None:
     scheduled, by_command = make_run(**RANDOM), make_run(**RANDOM)
     set_run(store, scheduled, schedule="nightly", prefect_flow_run_id="of a flow run that failed")
     left = LeftRuns(store)
     assert left.silent() == []
-    clock[0] += 61.0
+    clock[0] += 30.0
+    assert left.silent() == []
+    clock[0] += 30.0
     assert [run["id"] for run in left.silent()] == [scheduled], "who gave the command sees that it failed"
     assert store.claims(by_command) == []
     store.start_run(scheduled)
@@ -161,10 +179,11 @@ def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
         for each in two:
             each.look()
         assert not resumed() and states(client, dead, alive) == ["Running", "Running"]
-        clock[0] += 61.0
-        store.heartbeat(another)
-        for each in two:
-            each.look()
+        for _ in range(2):
+            clock[0] += 30.0
+            store.heartbeat(another)
+            for each in two:
+                each.look()
         (made,) = resumed()
         assert made.parameters == {"run_id": run} and made.work_pool_name == "supervised"
         assert states(client, dead, alive) == ["Crashed", "Running"]
@@ -198,3 +217,55 @@ def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
         assert schedules.unblock("blocked", store, force=False)["closed"] and states(client, dead) == ["Crashed"]
         assert client.read_global_concurrency_limit_by_name(limit.name).active_slots == 0
         assert queries.run(store.engine, run)["status"] == "running", "somebody goes on with it"
+
+
+def test_what_a_dead_worker_took_and_never_started_is_given_back(
+    prefect_server: str, store: Store, clock: list[float]
+) -> None:
+    """A worker that is killed in that very moment keeps no slot, and its run is played by another."""
+    from prefect.states import Pending
+
+    from stackrank.flows.engine.supervisor import Supervisor
+
+    with flow_run_of(make_run(**RANDOM), store, "taken") as (client, alive):
+        client.set_flow_run_state(alive, Pending(), force=True)  # it is not started again meanwhile
+        deployment = client.read_flow_run(alive).deployment_id
+        taken = client.create_flow_run_from_deployment(deployment).id
+        client.delete_flow_run(alive)
+        client.set_flow_run_state(taken, Pending())
+        limit = client.read_deployment(deployment).global_concurrency_limit.name
+
+        def slots() -> int:
+            return int(client.read_global_concurrency_limit_by_name(limit).active_slots)
+
+        supervisor = Supervisor(store, "taken")
+        for _ in range(3):
+            supervisor.look()
+            assert (states(client, taken), slots()) == (["Pending"], 1)
+            clock[0] += 55.0
+        supervisor.look()
+        assert (states(client, taken), slots()) == (["Scheduled"], 0)
+
+
+def test_a_paused_schedule_starts_nothing_that_waited(prefect_server: str, store: Store) -> None:
+    from prefect.states import Pending
+
+    from stackrank.flows.engine import schedules
+
+    with flow_run_of(make_run(**RANDOM), store, "queued") as (client, first):
+        deployment = client.read_flow_run(first).deployment_id
+        client.delete_flow_run(first)
+        every = schedules.timing(None, 3600.0, "UTC")
+        schedules.SCHEDULED_RUN.deploy(
+            client, name="queued", pool="queued", parameters=client.read_deployment(deployment).parameters,
+            schedules=every, on_overlap="queue",
+        )  # fmt: skip
+        client._client.post(f"/deployments/{deployment}/schedule", json={"min_runs": 3}).raise_for_status()
+        by_hand = client.create_flow_run_from_deployment(deployment)
+        made = [each.id for each in schedules._waiting(client, client.read_deployment(deployment), 200)]
+        going, waiting = [each for each in made if each != by_hand.id][:2]
+        for each in (going, waiting, by_hand.id):
+            client.set_flow_run_state(each, Pending())
+        assert states(client, going, waiting, by_hand.id) == ["Pending", *["AwaitingConcurrencySlot"] * 2]
+        schedules.set_paused("queued", True)
+        assert states(client, going, waiting, by_hand.id) == ["Pending", "Cancelled", "AwaitingConcurrencySlot"]

@@ -1,0 +1,52 @@
+"""Work that goes on where Prefect gives up a flow for a reason that is none of the run's.
+
+Importing this module imports Prefect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+
+from stackrank import log
+from stackrank.flows.runs.session import Session
+
+_TICK_S = 1.0
+"""How long an exception that is raised in the waiting thread may take to be noticed."""
+
+
+def undisturbed(work: Callable[[], str], session: Session) -> str:
+    """What `work` returns, which plays a session in a thread of its own. Raises what it raises.
+
+    Prefect ends a flow whose slot it cannot keep, because its server was away or has lost who holds which: it raises
+    CancelledError in the flow's thread. Nobody has cancelled the run, so it goes on; at worst another run of its
+    schedule starts beside it. Whatever else is raised in this thread cancels what is played.
+    """
+    result: Future[str] = Future()
+    context = contextvars.copy_context()  # which flow run this is
+
+    def play() -> None:
+        try:
+            result.set_result(context.run(work))
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=play, name="play").start()
+    try:
+        while not result.done():
+            _wait(result, session)
+    except BaseException:
+        session.cancel()
+        wait([result])
+        raise
+    return result.result()
+
+
+def _wait(result: Future[str], session: Session) -> None:
+    try:
+        wait([result], timeout=_TICK_S)
+    except asyncio.CancelledError:
+        log.warning("Prefect has given away the run's slot; the run goes on", run=session.run_id)

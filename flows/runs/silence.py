@@ -1,0 +1,34 @@
+"""How long others have said nothing, by this process's own clock and as far as it could hear them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Silence:
+    """Watches how things stand. Used by one thread, which looks every few seconds.
+
+    Of a time in which nobody looked, half of what counts as silence is the most that is counted: while a database is
+    away, nobody can give a sign of life, and those who live need a moment to do so when it is back.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[Hashable, tuple[Any, float]] = {}
+        self._looked = -math.inf
+
+    def find(self, standing: Mapping[Key, Any], silent_s: float) -> set[Key]:
+        """Those that have stood as they do for `silent_s` seconds. `standing`: all that there are now."""
+        now = time.monotonic()
+        missed_s = max(now - self._looked - silent_s / 2, 0.0)
+        self._looked = now
+        seen: dict[Hashable, tuple[Any, float]] = {}
+        for key, stands in standing.items():
+            before, since = self._seen.get(key, (None, now))
+            seen[key] = (stands, since + missed_s if key in self._seen and before == stands else now)
+        self._seen = seen
+        return {key for key in standing if now - seen[key][1] >= silent_s}
