@@ -36,6 +36,8 @@ ROOT = "/workspace"
 _USER = "1000:1000"
 _FILES = 200_000
 """Files and folders that the workspace, and the temporary folder, can hold; more than are ever looked at."""
+_PATIENCE_S = 2
+"""How long a container may take to end by itself."""
 
 
 @functools.cache
@@ -193,6 +195,8 @@ class DockerChannel:
 
         self._keep.close()
         self._socket.close()
+        if self._went():
+            return
         # Gone already, or the engine is: `gc` finds it by its label.
         with contextlib.suppress(APIError, OSError):
             with contextlib.suppress(APIError):
@@ -200,6 +204,19 @@ class DockerChannel:
                 return
             self._api.unpause(self._id)  # some engines do not kill what is paused
             self._api.remove_container(self._id, force=True, v=True)
+
+    def _went(self) -> bool:
+        """Whether the container went by itself, as its guest ends where nobody is there: a kill costs more."""
+        from docker.errors import APIError, NotFound
+        from requests.exceptions import RequestException
+
+        try:
+            self._api.wait(self._id, timeout=_PATIENCE_S, condition="removed")
+        except NotFound:
+            return True
+        except (APIError, RequestException):
+            return False
+        return True
 
 
 class DockerBackend:

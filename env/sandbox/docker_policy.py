@@ -199,7 +199,7 @@ CALLS = (
     ),
     Call("POST", f"/containers/{_ID}/start"),
     Call("POST", f"/containers/{_ID}/unpause"),
-    Call("POST", f"/containers/{_ID}/wait"),
+    Call("POST", f"/containers/{_ID}/wait", {"condition": "removed"}),
     Call("DELETE", f"/containers/{_ID}", dict.fromkeys(("v", "force"), _YES_NO) | {"link": "0|[Ff]alse"}),
     Call(
         "GET",

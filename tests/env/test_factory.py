@@ -15,6 +15,7 @@ import pytest
 from stackrank.env.sandbox import factory as factory_module
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.bubblewrap import BubblewrapBackend
+from stackrank.env.sandbox.bubblewrap_start import ROOT
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.factory import CannotFork, Factory, Forked
 from tests.env.conftest import usable
@@ -203,6 +204,23 @@ def test_where_nothing_can_be_forked_sandboxes_are_started(monkeypatch: pytest.M
             assert play(sandbox, "def test_it(): print('ran')", score=True).startswith("ran")
 
 
+@pytest.mark.parametrize(
+    ("root", "limits"), [("/nowhere", {}), (ROOT, {"odd": 1})], ids=["the first process fails", "its Python fails"]
+)
+def test_what_cannot_be_forked_says_why_and_leaves_nothing(
+    bubblewrap: BubblewrapBackend, root: str, limits: dict[str, int]
+) -> None:
+    with Sandbox(bubblewrap, SPEC) as sandbox:
+        (factory,) = bubblewrap.factories.all()
+        waiting = makers(factory, but=sandbox)
+        room = {"root": root, "disk": 1 << 20, "read_only": (), "hidden": ()}
+        with Path(os.devnull).open("wb") as errors, pytest.raises(CannotFork, match="odd" if limits else root):
+            factory.fork({"room": room, "limits": limits}, errors.fileno())
+        wait_for(lambda: makers(factory, but=sandbox) == waiting, "its end")
+        with Sandbox(bubblewrap, SPEC) as other:
+            assert other.run("echo well", 20).output == "well\n"
+
+
 def makers(factory: Factory, but: Sandbox) -> list[psutil.Process]:
     """The processes of a factory: bwrap itself, the one that forks guests, and the one that forks Pythons."""
     kept = {pid_of(but), *(each.pid for each in psutil.Process(pid_of(but)).children(recursive=True))}
@@ -245,7 +263,10 @@ def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(
 
 
 def _runs(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended in between
+        return False
 
 
 def test_a_factory_and_its_processes_end_with_its_owner(bubblewrap: BubblewrapBackend) -> None:

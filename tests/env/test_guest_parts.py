@@ -288,33 +288,62 @@ def note(proc: Path, pid: int, waited_s: int, ran_s: int) -> None:
     (folder / "stat").write_text(f"{pid} (a ) b) R {'0 ' * 10}{ticks} 0 0 0 20\n")
 
 
+class Clock:
+    """The time, as the tests want it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+
 @pytest.mark.parametrize(("ran_s", "said"), [((1, 0), 5.0), ((6, 0), 0.0), ((1, 5), 0.0)])
 def test_waiting_for_others_is_told_from_waiting_for_oneself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran_s: tuple[int, int], said: float
 ) -> None:
     monkeypatch.setattr(resource, "getrusage", lambda _: SimpleNamespace(ru_utime=0.0, ru_stime=0.0))
     note(tmp_path, 6, 100, 50)
+    clock = Clock(monkeypatch)
     limit = Allowance(3, lambda: [6, 7, 8, 9], str(tmp_path))
+    clock.now += 1
+    assert limit.left() > 0 and limit.waited_s() == 0
     for pid, waited, ran in zip((7, 8), (5, 2), ran_s, strict=True):
         note(tmp_path, pid, waited, ran)
     assert limit.waited_s() == said, "process 6 waited and ran before"
 
 
 def test_a_limit_makes_up_for_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1000.0
     monkeypatch.setattr(resource, "getrusage", lambda _: SimpleNamespace(ru_utime=0.0, ru_stime=0.0))
-    monkeypatch.setattr(time, "monotonic", lambda: now)
+    clock = Clock(monkeypatch)
     limit = Allowance(10, lambda: [7], str(tmp_path))
-    assert limit.left() == 10
+    clock.now += 30
+    assert limit.left() == pytest.approx(9.9), "who asks so late had to wait himself"
     note(tmp_path, 7, 4, 1)
-    now += 10
-    assert limit.left() == 4 and limit.waited_s() == 0, "it waited 4 of the 10 seconds"
-    now += 4
+    clock.now += 9.9
+    assert limit.left() == pytest.approx(4) and limit.waited_s() == 0, "it waited 4 of the 10 seconds"
+    clock.now += 4
     assert limit.left() <= 0, "and no longer"
     note(tmp_path, 7, 4000, 1)
-    assert limit.left() == (PATIENCE - 1) * 10 - 4 and limit.waited_s() > 3000, "not for ever"
-    now += 100
+    assert limit.left() == pytest.approx((PATIENCE - 1) * 10 - 4) and limit.waited_s() > 3000, "not for ever"
+    clock.now += 100
     assert limit.left() < 0
+
+
+def test_nobody_looks_at_processes_for_what_is_over_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    clock = Clock(monkeypatch)
+
+    def pids() -> list[int]:
+        looks.append(clock.now)
+        return []
+
+    limit = Allowance(10, pids)
+    clock.now += 0.04
+    assert limit.left() == pytest.approx(0.06), "then it has to be asked again"
+    assert limit.waited_s() == 0 and limit.used_s() == pytest.approx(0.04) and not looks
+    clock.now += 0.07
+    assert limit.left() == pytest.approx(9.9) and looks == [clock.now]
+    clock.now += 5
+    assert limit.left() == pytest.approx(4.9) and len(looks) == 1
 
 
 def test_emptying_leaves_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

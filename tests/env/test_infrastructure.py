@@ -98,6 +98,23 @@ def test_sandbox_that_ends_is_an_error_at_once(
         wait_for(lambda: not client.containers(all=True, filters={"name": name}), "its removal", every_s=0.1)
 
 
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_container_is_killed_where_it_does_not_end_by_itself(
+    sandbox_backend: Backend, stuck: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isinstance(sandbox_backend, DockerBackend):
+        return
+    monkeypatch.setattr(docker_module, "_PATIENCE_S", 1 if stuck else 60)
+    api = docker_module.client().api
+    began = int(time.time())
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
+        if stuck:
+            pause(sandbox)
+    wait_for(lambda: not api.containers(all=True, filters={"name": sandbox.name}), "its removal", every_s=0.1)
+    events = api.events(since=began, until=int(time.time()) + 1, filters={"container": sandbox.name}, decode=True)
+    assert ("kill" in {event["Action"] for event in events}) is stuck
+
+
 def test_an_episode_whose_sandbox_dies_goes_on_in_another_at_the_same_place(play: Play) -> None:
     step = play(cart())
     before = step.pdb("b total\nc").state["line"]

@@ -72,7 +72,8 @@ def through(proxy: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DockerBack
         cached.cache_clear()
 
 
-def test_all_that_the_backend_does_goes_through(through: DockerBackend) -> None:
+def test_all_that_the_backend_does_goes_through(through: DockerBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_PATIENCE_S", 60)
     assert through.problem() is None
     with Sandbox(through, SPEC) as sandbox:
         sandbox.put({"a.py": b"print(6 * 7)\n"})
@@ -85,6 +86,7 @@ def test_all_that_the_backend_does_goes_through(through: DockerBackend) -> None:
         sandbox._channel._check()  # type: ignore[attr-defined]
         assert through.reap() == []
     assert sandbox.closed
+    assert sandbox._channel._went()  # type: ignore[attr-defined]
 
 
 def test_an_environment_is_built_through_it(through: DockerBackend) -> None:
@@ -235,6 +237,7 @@ def test_the_last_of_two_equal_keys_is_what_is_checked_and_what_is_sent(bodies: 
         "GET /containers/x/archive?path=/",
         "GET /containers/x/export",
         "POST /containers/x/start?detachKeys=a",
+        "POST /containers/x/wait?condition=next-exit",
         "POST /containers/x/attach/ws",
         "GET /containers/json",
         "GET /containers/json?filters=%7B%7D",

@@ -6,10 +6,12 @@ import contextlib
 import os
 import resource
 import time
-from typing import Callable, Dict, Iterable, Tuple
+from typing import Callable, Dict, Iterable, Optional, Tuple
 
 PATIENCE = 8
 """A limit lasts at most so many times as long, however long the processes had to wait."""
+_LITTLE = 0.01
+"""A share of a limit for which nobody looks at the processes: a step of the debugger takes no longer than a look."""
 
 
 class Allowance:
@@ -23,16 +25,24 @@ class Allowance:
         self._end = time.monotonic() + seconds
         self._most = (PATIENCE - 1) * seconds
         self._given = 0.0
-        self._before = self._used()
+        self._before: Optional[Tuple[Dict[int, float], float]] = None
 
     def left(self) -> float:
-        """Seconds that are left; 0 or less when it is over."""
+        """Seconds after which to ask again; 0 or less when it is over."""
         left = self._end - time.monotonic()
+        if self._before is None:
+            unseen = left - (1 - _LITTLE) * self._seconds
+            if unseen > 0:
+                return unseen
+            self._before = self._used()
+            # However late this first look comes: who asks had to wait for a processor himself.
+            left = (1 - _LITTLE) * self._seconds
+            self._end = time.monotonic() + left
         if left > 0:
             return left
         more = min(self.waited_s(), self._most - self._given)
         # Less is not worth another look: a program that waits now and then would be looked at for ever.
-        if more < 0.01 * self._seconds:
+        if more < _LITTLE * self._seconds:
             return left
         self._given += more
         self._end += more
@@ -44,6 +54,8 @@ class Allowance:
         The most that any process waited; 0 where all of them ran for longer than that: then it was for each other that
         they waited. https://docs.kernel.org/scheduler/sched-stats.html (schedstat: run and wait, in ns).
         """
+        if self._before is None:
+            return 0.0
         (waits, ran), (waits_before, ran_before) = self._used(), self._before
         waited = max((wait - waits_before.get(pid, 0.0) for pid, wait in waits.items()), default=0.0)
         return waited - self._given if waited > ran - ran_before else 0.0

@@ -94,47 +94,48 @@ def send(sock: socket.socket, message: Dict[str, Any], fds: List[int]) -> None:
 
 
 def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
-    """Fork one sandbox. Returns in the factory only."""
+    """Fork one sandbox. Returns in the factory only.
+
+    Both of its processes are made at the same time: the Python is forked while namespaces are made, and joins them
+    while they are furnished.
+    """
     tells = socket.socket(fileno=os.dup(fds[3]))
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     read_fd, write_fd = os.pipe()
+    if python:
+        send(python, asked, [far.fileno(), tells.fileno(), read_fd])
+    far.close()
     middle = os.fork()
     if middle == 0:
         with _ending(tells):
             leave()
             first = os.fork()
             if first:
-                os.write(write_fd, b"%d\n" % first)
+                os.write(write_fd, b"%d" % first)
                 os._exit(0)
+            os.close(write_fd)
             furnish(asked["room"])
             give_up()
             os.setsid()
             for number, fd in enumerate(fds[:3]):
                 os.dup2(fd, number)
-            far.close()
             tells.send(GUEST)
-            os.write(write_fd, b"!")
-            # The other one can only join as long as this process may be looked into.
-            said = near.recv(16) if python else b""
-            if python and not said:
-                os._exit(1)  # the other one is gone, and so is this factory
+            said = b""
+            if python:
+                # The other one can only join as long as this process may be looked into.
+                with contextlib.suppress(OSError):
+                    near.send(b"furnished")
+                    said = near.recv(16)
+                if not said:
+                    os._exit(1)  # the other one is gone, and so is this factory
             keep_only({zip_fd, near.fileno()} if python else {zip_fd})
             _take_code(zip_fd)
             guest(zip_fd, (near.detach(), int(said)) if python else None)
+    os.close(read_fd)
     os.close(write_fd)
     os.waitpid(middle, 0)
-    said = b""
-    while not (b"!" in said and b"\n" in said):
-        part = os.read(read_fd, 32)
-        if not part:
-            break  # it told why
-        said += part
-    else:
-        if python:
-            send(python, {"join": int(said.replace(b"!", b"")), **asked}, [far.fileno(), tells.fileno()])
-    os.close(read_fd)
-    for sock in (near, far, tells):
-        sock.close()
+    near.close()
+    tells.close()
 
 
 def _take_code(zip_fd: int) -> None:
@@ -192,14 +193,19 @@ def template(argv: List[str]) -> List[str]:
             os._exit(0)
         outside = os.fork()
         if outside:
-            os.waitpid(outside, 0)
             for fd in fds:
                 os.close(fd)
+            os.waitpid(outside, 0)
             continue
-        tells = socket.socket(fileno=fds[1])
+        sock, tells = socket.socket(fileno=fds[0]), socket.socket(fileno=fds[1])
         with _ending(tells):
-            join(asked["join"])
+            guest = os.read(fds[2], 32)
+            if not guest:
+                os._exit(0)  # it told why
+            join(int(guest))
             if os.fork() or os.fork():  # so that the guest becomes its parent
+                os._exit(0)
+            if not sock.recv(16):  # until the file systems are there
                 os._exit(0)
             os.chdir(asked["room"]["root"])
             give_up()
@@ -218,7 +224,6 @@ def template(argv: List[str]) -> List[str]:
             tells.send(PYTHON)
         for other in (requests, tells):
             other.detach()  # nobody shall close what has its number later
-        sock = socket.socket(fileno=os.dup(fds[0]))
         keep_only({zip_fd, sock.fileno()})
         sock.send(b"%d" % os.getpid())
         return warm.serve(sock, foreign)
