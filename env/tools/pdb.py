@@ -49,7 +49,7 @@ class Pdb:
     """Real pdb on the failing tests."""
 
     name = "pdb"
-    version = "3"
+    version = "4"
     runs_program = True
     description = (
         "Debug the program with Python's pdb. The first command starts the tests that failed last under the debugger "

@@ -27,6 +27,13 @@ Night = Annotated[
     str, typer.Option("--night", help="Seed of the benchmark fresh: a date, a number or a text. Default: today.")
 ]
 Sandbox = Annotated[str | None, typer.Option("--sandbox", help="docker, bubblewrap or local.")]
+FailingTest = Annotated[
+    bool | None,
+    typer.Option(
+        "--failing-test/--statement-alone",
+        help="Whether the failing tests are shown, or only the statement. Default: they are shown.",
+    ),
+]
 Api = Annotated[str, typer.Option("--api", help="Address of the forge's API.")]
 API = "https://api.github.com"
 Verdicts = Annotated[list[str] | None, typer.Option("--verdict", help=f"Only {one_of(Verdict)} episodes.")]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Environments, Fixes, Repos, Sandbox, port_option
+from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Fixes, Repos, Sandbox, port_option
 from stackrank.wording import say
 
 app = typer.Typer()
@@ -27,6 +27,7 @@ def mcp(
     steps: Annotated[int | None, typer.Option(help="Most actions in the episode.")] = None,
     wall_s: Annotated[float | None, typer.Option(help="Time limit in seconds, from the first call on.")] = None,
     name: Annotated[str, typer.Option(help="Name of the agent. Default: the client's name for itself.")] = "",
+    shows_failing_test: FailingTest = None,
     leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
     port: Annotated[int, port_option("Port for --http; 0 for any free port.")] = 8380,
@@ -44,6 +45,7 @@ def mcp(
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     given: dict[str, Any] = {key: str(place) for key, place in places.items() if place}
     given |= {"benchmark": benchmark, "sandbox": sandbox, "steps": steps, "wall_s": wall_s, "leaderboard": leaderboard}
+    given["shows_failing_test"] = shows_failing_test
     fields = {key: value for key, value in given.items() if value is not None}
     game = OutsideGame(Store(connect()), task, tools, name, fields, say)
     if http:

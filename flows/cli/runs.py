@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Environments, Episode, Fixes, Json, Repos, Run, Sandbox
+from stackrank.flows.cli.options import DataPath, Environments, Episode, FailingTest, Fixes, Json, Repos, Run, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.played import INTERRUPTED, begin, evaluate, print_result, reopen, reopened
 from stackrank.flows.cli.progress import progress
@@ -53,13 +53,7 @@ def run(
             help="Whether the first `eval` at which the visible tests pass ends an episode. Default: it does.",
         ),
     ] = None,
-    shows_failing_test: Annotated[
-        bool | None,
-        typer.Option(
-            "--failing-test/--statement-alone",
-            help="Whether agents see the failing tests, or only the statement. Default: they see the tests.",
-        ),
-    ] = None,
+    shows_failing_test: FailingTest = None,
     owner: Annotated[str | None, typer.Option(help="Owner of the run. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[str | None, typer.Option(help="Project of the run. Default: STACKRANK_PROJECT.")] = None,
     include_invalid: Annotated[
@@ -159,6 +153,7 @@ def play(
     environments: Environments = None,
     tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "full",
     sandbox: Sandbox = None,
+    shows_failing_test: FailingTest = None,
 ) -> None:
     """Debug a task yourself. Your episode is recorded like an agent's."""
     from stackrank.db import queries
@@ -167,9 +162,12 @@ def play(
     from stackrank.flows.runs.by_hand import play_by_hand
 
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
-    data = {name: str(place) for name, place in places.items() if place}
+    fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
+    fields |= {"benchmark": benchmark, "sandbox": sandbox}
+    if shows_failing_test is not None:
+        fields["shows_failing_test"] = shows_failing_test
     engine = connect()
-    ended = play_by_hand(Store(engine), task, tools, {"benchmark": benchmark, "sandbox": sandbox, **data}, say)
+    ended = play_by_hand(Store(engine), task, tools, fields, say)
     if ended.status is RunStatus.FAILED:
         say(f"error: {ended.reason}")
         raise typer.Exit(1)

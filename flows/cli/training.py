@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Environments, Repos, Sandbox, port_option
+from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Repos, Sandbox, port_option
 from stackrank.wording import say
 
 app = typer.Typer()
@@ -21,6 +21,7 @@ def serve_env(
     tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "debug",
     reward: Annotated[list[str] | None, typer.Option(help="A reward term, or TERM=WEIGHT. Repeat for several.")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Most actions in one episode.")] = 50,
+    shows_failing_test: FailingTest = None,
     sessions: Annotated[int, typer.Option(min=1, help="Most concurrent clients.")] = 64,
     sandbox: Sandbox = None,
     path: DataPath = None,
@@ -43,6 +44,7 @@ def serve_env(
         tools=tools,
         rewards=weights,
         steps=steps,
+        shows_failing_test=shows_failing_test is not False,
         sandbox=sandbox,
         path=path,
         repos=repos,

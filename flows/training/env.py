@@ -59,6 +59,7 @@ class TrainingEnv:
         budget: Budget,
         weights: Mapping[Term, float],
         ends_when_solved: bool = True,
+        shows_failing_test: bool = True,
         owns_pool: bool = True,
     ) -> None:
         """Starts nothing. `stackrank.make` says what all this means; `owns_pool`: closing this closes the pool."""
@@ -70,6 +71,7 @@ class TrainingEnv:
         self._budget = budget
         self._weights = weights
         self._ends_when_solved = ends_when_solved
+        self._shows_failing_test = shows_failing_test
         self._pool = pool
         self._owns_pool = owns_pool
         self._lent = Lent(pool)
@@ -95,12 +97,19 @@ class TrainingEnv:
             self.task = self._find_task(task)
         self._leave()
         self.outcome = None
-        env = DebugEnv(self.task, self.tools, self._lent.new, end_when_solved=self._ends_when_solved, rewards=False)
+        env = DebugEnv(
+            self.task,
+            self.tools,
+            self._lent.new,
+            end_when_solved=self._ends_when_solved,
+            shows_failing_test=self._shows_failing_test,
+            rewards=False,
+        )
         referee = Referee(env, self._budget)
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
-        told = with_workspace(self.task, observation)
+        told = with_workspace(env.shown, observation)
         return told, self._info(dict.fromkeys(map(str, self._weights), 0.0))
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:

@@ -36,6 +36,8 @@ class Options(TypedDict, total=False):
     """Seconds an episode may take; None: no limit. Default: 1800."""
     ends_when_solved: bool
     """Whether the first `eval` at which the visible tests pass ends an episode. Default: it does."""
+    shows_failing_test: bool
+    """Whether the failing tests are shown, or only the statement. Default: they are shown."""
     sandbox: str | None
     """docker, bubblewrap or local. Default: what this machine has."""
     path: str | Path | None
@@ -99,6 +101,7 @@ class EnvMaker:
         steps: int = 50,
         wall_s: float | None = 1800.0,
         ends_when_solved: bool = True,
+        shows_failing_test: bool = True,
         sandbox: str | None = None,
         path: str | Path | None = None,
         repos: str | Path | None = None,
@@ -110,6 +113,7 @@ class EnvMaker:
         self._budget = Budget(steps=_at_least_one("steps", steps), wall_s=wall_s)
         self._weights = read_weights(rewards)
         self._ends_when_solved = ends_when_solved
+        self._shows_failing_test = shows_failing_test
         self._source = _source(path, repos, environments)
         self.tools = _tools(tools)
         self.pool = Pool(chosen_backend(sandbox), size=min(count + 1, os.cpu_count() or 1))
@@ -124,6 +128,7 @@ class EnvMaker:
             budget=self._budget,
             weights=self._weights,
             ends_when_solved=self._ends_when_solved,
+            shows_failing_test=self._shows_failing_test,
             owns_pool=owns_pool,
         )
 

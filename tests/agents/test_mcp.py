@@ -272,7 +272,10 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
         (_entrant("debug+other", other={"comand": []}), "mcp.other.comand is not a field; did you mean command"),
         (_entrant("debug+other", other={"command": []}), r"mcp.other.command"),
         (_entrant("debug+o.o", **{"o.o": BY_HAND}), "needs a name of at most 32 letters, digits, - and _"),
-        (_entrant("debug+other", other={"command": ["nope"]}), "cannot be started: nope: No such file.*correct it under"),
+        (
+            _entrant("debug+other", other={"command": ["nope"]}),
+            "cannot be started: nope: No such file.*correct it under",
+        ),
         (_entrant("debug+other", other={**BY_HAND, "env": {"MODE": "dies"}}), "no module named nothing.*correct it"),
     ],
 )

@@ -342,3 +342,13 @@ def test_a_breakpoint_that_cannot_be_set_says_what_may_be_meant(play: Play) -> N
     assert "the nearest lines that do are 3 and 6" in step.pdb("b cart.py:4").text
     stop = step.pdb("b Cart.total\nb other\nc")
     assert "did you mean" not in stop.text and place(stop) == ("cart.py", 7, "other")
+
+
+def test_a_breakpoint_on_a_function_with_overloads_is_set_where_it_runs(play: Play) -> None:
+    code = "import typing\nfrom typing import overload\n\n\nclass Bag:\n    @overload\n"
+    code += "    def add(self, x: int) -> int: ...\n"
+    code += "\n    @typing.overload\n    def add(self, x: str) -> str: ...\n\n    def add(self, x):\n        return x\n"
+    code += "\n\nBag().add(1)\n"
+    stop = play(make_task({"bag.py": code})).pdb("b Bag.add\nc", entrypoint="python bag.py")
+    assert place(stop) == ("bag.py", 13, "Bag.add")
+    assert "several places" not in stop.text

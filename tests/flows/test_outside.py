@@ -124,6 +124,20 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
     assert "same: all" in stackrank("replay", "1").out
 
 
+def test_an_episode_on_the_statement_alone() -> None:
+    async def play() -> None:
+        async with client("--statement-alone") as session:
+            opening = text(await session.call_tool("task", {}))
+            assert "No test that shows it is given" in opening and "tests/test_" not in opening
+            for path, content in fix().items():
+                await session.call_tool("rewrite", {"path": path, "new_code": content})
+            assert "(submitted): resolved" in text(await session.call_tool("submit", {}))
+
+    run(play)
+    row = ended()
+    assert queries.run(connect(), row["run"])["conditions"]["shows_failing_test"] is False
+
+
 def test_limits_hold_and_the_verdict_comes_at_the_end() -> None:
     async def play() -> None:
         async with client("--steps", "2", "--tools", "view,eval", "--name", "ada") as session:

@@ -49,6 +49,15 @@ def test_from_a_pipe(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) ->
     assert stackrank("replay", "1").status == 0
 
 
+def test_on_the_statement_alone(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("listdir\nsubmit\n"))
+    result = stackrank(*PLAY, "--statement-alone")
+    assert result.status == 0 and "unresolved after 2 steps (submitted)" in result.out
+    first, listed, _ = stackrank("trace", "1", "--json").json()["steps"]
+    assert "No test that shows it is given" in first["observation"]
+    assert "test_" not in listed["observation"]
+
+
 def test_interrupted(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> str:
         raise KeyboardInterrupt

@@ -34,7 +34,13 @@ EVERYTHING = dict.fromkeys(Term, 1.0)
 
 
 def training_env(
-    pool: Pool, tools: str = "debug", *, owns_pool: bool = True, task: Task = CART, **budget: Any
+    pool: Pool,
+    tools: str = "debug",
+    *,
+    owns_pool: bool = True,
+    task: Task = CART,
+    shows_failing_test: bool = True,
+    **budget: Any,
 ) -> TrainingEnv:
     return TrainingEnv(
         task,
@@ -43,6 +49,7 @@ def training_env(
         lambda name: task,
         budget=Budget(**budget),
         weights=EVERYTHING,
+        shows_failing_test=shows_failing_test,
         owns_pool=owns_pool,
     )
 
@@ -203,6 +210,16 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
         assert again.text == first.text and env.outcome is None
         assert not env.score().resolved
         assert env.outcome is not None and env.outcome.stop_reason == "agent_gave_up"
+
+
+def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
+    with training_env(pool, shows_failing_test=False) as env:
+        first, _ = env.reset()
+        assert "No test that shows it is given" in first.text
+        assert "def test_" not in first.text and "Files of the workspace:\ncart.py\n" in first.text + "\n"
+        env.step("rewrite", **FIX)
+        done = env.step("submit")
+        assert (done.info["stop_reason"], done.info["verdict"]) == ("submitted", "resolved")
 
 
 def test_limits_and_malformed_actions_end_an_episode_as_in_a_run(pool: Pool) -> None:

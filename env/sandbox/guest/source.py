@@ -19,9 +19,17 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST]]:
             yield from functions(node, prefix)
 
 
+def _is_overload(node: ast.AST) -> bool:
+    """Whether a function only declares types: it is decorated with `typing.overload`, and never runs."""
+    for each in node.decorator_list:  # type: ignore[attr-defined]
+        if (each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "")) == "overload":
+            return True
+    return False
+
+
 def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]:
     """(relative path, line of the first statement) of every function called `name` or `Class.name` below `root`, in
-    files whose path ends with `file`."""
+    files whose path ends with `file`. Overloads are left out."""
     found: List[Tuple[str, int]] = []
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if not each.startswith(".") and each != "__pycache__")
@@ -37,7 +45,7 @@ def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]
             except (SyntaxError, ValueError, OSError, RecursionError):
                 continue
             for qualified, node in functions(tree):
-                if qualified == name or qualified.endswith("." + name):
+                if (qualified == name or qualified.endswith("." + name)) and not _is_overload(node):
                     body = node.body  # type: ignore[attr-defined]
                     first = body[0]
                     docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
