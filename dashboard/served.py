@@ -6,19 +6,38 @@ A browser that leaves while a page is sent to it is no error, and leaves no trac
 from __future__ import annotations
 
 import gzip
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 
 _STATIC = Path(st.__file__).parent / "static" / "static"
+_SCRIPTS = _STATIC / "js"
+_IMPORTED = re.compile(r'(?:from|import)"\./([^"]+\.js)"')
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _CACHED = "public, immutable, max-age=31536000"
+_USUAL = (
+    "Html",
+    "BidiComponent",
+    "DataFrame",
+    "DownloadButton",
+    "Selectbox",
+    "Multiselect",
+    "ButtonGroup",
+    "Metric",
+    "PageLink",
+)
+"""The parts of Streamlit that nearly every page is made of."""
+_OF_CHARTS = ("ArrowVegaLiteChart", "embed", "vega-interpreter")
+_WITH_CHARTS = ("leaderboard", "tool_sets", "failures", "run")
+"""Pages that open with a chart, and the parts that draw it."""
 
 
 class CompressedFiles:
@@ -49,6 +68,32 @@ class CompressedFiles:
         await response(scope, receive, send)
 
 
+class ScriptsAhead:
+    """Names in a page's headers the scripts that it will need, so that the browser fetches them at once.
+
+    Else it asks for the script of a table or a chart when the first one is drawn, after the page's own program has
+    worked out what is in it; and only then for the scripts which that one needs.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._usual = _hints(_USUAL)
+        self._with_charts = _hints((*_USUAL, *_OF_CHARTS))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer."""
+
+        async def hinted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=message["headers"])
+                if headers.get("content-type", "").startswith("text/html"):
+                    page = scope["path"].rpartition("/")[2]
+                    headers["link"] = self._with_charts if page in _WITH_CHARTS else self._usual
+            await send(message)
+
+        await self._app(scope, receive, hinted if scope["type"] == "http" else send)
+
+
 class LeavingBrowsers:
     """Ends the session of a browser that is gone, which Streamlit takes for a message of the wrong kind.
 
@@ -68,8 +113,29 @@ class LeavingBrowsers:
                 raise
 
 
+def _hints(parts: Sequence[str]) -> str:
+    """The header that names the scripts of these parts, apart from those that Streamlit's index names itself."""
+    named = (_STATIC.parent / "index.html").read_text(encoding="utf-8")
+    scripts: dict[str, None] = {}
+    for part in parts:
+        _gather(next(_SCRIPTS.glob(f"{part}.*.js")).name, scripts)
+    links = (f"<./static/js/{name}>; rel=modulepreload; fetchpriority=low" for name in scripts if name not in named)
+    return ", ".join(links)
+
+
+def _gather(script: str, found: dict[str, None]) -> None:
+    """Add a script, and behind it those that it imports as soon as it is loaded."""
+    if script not in found:
+        found[script] = None
+        for name in _IMPORTED.findall((_SCRIPTS / script).read_text(encoding="utf-8")):
+            _gather(name, found)
+
+
 def _compress(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), mtime=0)
 
 
-app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(LeavingBrowsers), Middleware(CompressedFiles)])
+app = st.App(
+    Path(__file__).with_name("app.py"),
+    middleware=[Middleware(LeavingBrowsers), Middleware(CompressedFiles), Middleware(ScriptsAhead)],
+)

@@ -87,7 +87,8 @@ def empty(what: str, command: str = RUN_COMMAND) -> None:
     """An empty state that says what to run."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f":material/inbox: {what}", width="content")
-        st.code(command, language=None, width="content")
+        # Not a block of code: the script that colours those is as long as all the others together.
+        st.markdown(f"`{command}`", width="content")
 
 
 def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> None:

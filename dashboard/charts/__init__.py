@@ -1,8 +1,8 @@
 """Figures. No figure uses colour alone: marks, patterns or signs say the same."""
 
-from stackrank.dashboard.charts.entrants import budget_curves, cost_against_rate, ranking, reliability
-from stackrank.dashboard.charts.failures import failure_bars, funnel
-from stackrank.dashboard.charts.pairs import forest, tool_calls
+from stackrank.dashboard.charts.entrants import budget_curves, cost_against_rate, reliability
+from stackrank.dashboard.charts.failures import failure_bars
+from stackrank.dashboard.charts.opening import forest, funnel, ranking, tool_calls
 from stackrank.dashboard.charts.style import MOST_DRAWN, color_of, draw, plain_label, symbol_of
 
 __all__ = [

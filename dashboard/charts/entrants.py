@@ -17,33 +17,7 @@ from stackrank.dashboard.charts.style import (
     plain_label,
     with_legend,
 )
-from stackrank.wording import interval, percent, usd
-
-
-def ranking(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """Rates as dots with their 95% intervals, best on top."""
-    figure = go.Figure()
-    for row in (row for row in rows if row["rate"] is not None):
-        about = f"{row['tasks']} tasks"
-        if "resolved" in row:  # seen, and not worked out by a model
-            about = f"{row['resolved']} of {row['resolved'] + row['unresolved']} episodes, {about}"
-        figure.add_scatter(
-            x=[row["rate"]],
-            y=[plain_label(row["entrant"])],
-            error_x={
-                "array": [row["ci_high"] - row["rate"]],
-                "arrayminus": [row["rate"] - row["ci_low"]],
-                "thickness": 2,
-                "width": 6,
-            },
-            mode="markers",
-            marker=marker_of(row["entrant_id"]),
-            hovertemplate=f"%{{y}}<br>{percent(row['rate'], 1)} ({interval(row['ci_low'], row['ci_high'])})"
-            f"<br>{about}<extra></extra>",
-        )
-    figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", title="Resolved, with 95% interval", zeroline=False)
-    figure.update_yaxes(autorange="reversed", automargin=True, title=None)
-    return finished(figure, len(rows))
+from stackrank.wording import percent, usd
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:

@@ -1,4 +1,4 @@
-"""Figures about how episodes end, and how far they come."""
+"""Figures about how episodes end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from stackrank.dashboard.charts.style import bar_of, color_of, finished, marker_of, plain_label, with_legend
+from stackrank.dashboard.charts.style import bar_of, finished, plain_label, with_legend
 from stackrank.terms import UNKNOWN, FailurePoint
 from stackrank.wording import words
 
@@ -59,26 +59,3 @@ def failure_bars(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title=None)
     figure.update_yaxes(autorange="reversed", automargin=True, title=None)
     return with_legend(finished(figure, len(rows) + 2, barmode="stack", bargap=0.35))
-
-
-def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> go.Figure:
-    """What share of its episodes each entrant brought to each stage, each task weighing the same; lines over stages."""
-    figure = go.Figure()
-    for row in rows:
-        # Who has no debugger cannot inspect: that is no failure.
-        shares = [None if stage == "inspected" and not row["debugger"] else row["shares"][stage] for stage in stages]
-        figure.add_scatter(
-            x=[words(stage).capitalize() for stage in stages],
-            y=shares,
-            mode="lines+markers",
-            connectgaps=True,
-            line={"color": color_of(row["entrant_id"]), "width": 2},
-            marker=marker_of(row["entrant_id"], 10),
-            name=plain_label(row["entrant"]),
-            customdata=[row[stage] for stage in stages],
-            hovertemplate="%{fullData.name}<br>%{x}: %{customdata} of "
-            f"{row['counted']} episodes, %{{y:.0%}}<extra></extra>",
-        )
-    figure.update_xaxes(title=None)
-    figure.update_yaxes(range=[-0.02, 1.04], tickformat=".0%", title="Episodes that came so far")
-    return with_legend(finished(figure, 7))

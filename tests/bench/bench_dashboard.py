@@ -34,7 +34,7 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.queries import Scope
 from tests.bench.big_database import RARE_TOOL, fill
-from tests.dashboard.browsing import ARGUMENTS, opens_for_certain
+from tests.dashboard.browsing import ARGUMENTS, DRAWN, opens_for_certain
 
 CHROMIUM = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 PAGES = {
@@ -57,7 +57,8 @@ PAGES = {
 }
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 QUIET = f"""() => document.querySelector('{IDLE}') && !document.querySelector('[data-testid="stSkeleton"]')
-    && !document.querySelector('[data-stale="true"]') && document.querySelector('[data-testid="stMain"] h1')"""
+    && !document.querySelector('[data-stale="true"]') && document.querySelector('[data-testid="stMain"] h1')
+    && ({DRAWN})()"""
 
 KEYS = """async count => {
     const roots = [...document.querySelectorAll("*")].map(each => each.shadowRoot)

@@ -19,10 +19,16 @@ ARGUMENTS = [
 ]
 
 
+DRAWN = """() => [...document.querySelectorAll('[data-testid="stVegaLiteChart"], [data-testid="stPlotlyChart"]')]
+    .every(chart => chart.querySelector("canvas, svg.marks, .main-svg"))"""
+"""Whether there is a drawing in every figure: the script that makes it may come after the figure's place."""
+
+
 def ready(page: sync_api.Page) -> None:
     """Wait until the script has run and what it draws is there."""
     sync_api.expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     sync_api.expect(page.locator('[data-testid="stSkeleton"], [data-stale="true"]')).to_have_count(0)
+    page.wait_for_function(DRAWN)
     assert page.locator('[data-testid="stException"]').count() == 0
 
 

@@ -109,7 +109,7 @@ def test_from_the_leaderboard_to_two_traces_side_by_side_and_back(page: sync_api
     heading(page, "Compare")
     assert page.evaluate("location.search") == "?cmp_pick=2%2C1&cmp_benchmark=bugs&cmp_last=10"
     page.get_by_role("tab", name="By category").click()
-    sync_api.expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    sync_api.expect(page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
     page.go_back()
     sync_api.expect(page.get_by_role("tab", name="Tasks")).to_have_attribute("aria-selected", "true")
     page.go_back()

@@ -61,6 +61,24 @@ def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
     assert 500_000 < sum(sizes) < FIRST_LOAD_BYTES
 
 
+def test_a_page_names_the_long_scripts_that_it_will_need(page: sync_api.Page, served: str) -> None:
+    """Else the browser asks for each of them only when what it draws has come."""
+    for place, charts in (("/", False), ("/leaderboard", True), ("/failures", True), ("/run?id=1", True)):
+        asked: list[str] = []
+        page.on("requestfinished", lambda request, asked=asked: asked.append(request.url.rpartition("/")[2]))
+        page.goto(place)
+        ready(page)
+        body, headers = _get(served + place)
+        hints = re.findall(r"<\./static/js/([^>]+)>; rel=modulepreload", headers["link"])
+        assert any(name.startswith("embed.") for name in hints) == charts
+        for name in hints:
+            assert _get(f"{served}/static/js/{name}", Accept_Encoding="gzip")[1]["content-type"].startswith("text/java")
+        named = set(hints) | set(re.findall(r"static/js/([^\"]+)", body.decode()))
+        late = {name for name in asked if name.endswith(".js") and name not in named}
+        assert not {name for name in late if len(_get(f"{served}/static/js/{name}")[0]) > 50_000}
+        assert not any(name.startswith("PlotlyChart") for name in asked), "four times as long as all the others"
+
+
 async def _talks(scope: Scope, receive: Receive, send: Send) -> None:
     """As Streamlit does: what cannot be received was no message of the right kind, and the connection is closed."""
     websocket = WebSocket(scope, receive, send)

@@ -205,4 +205,5 @@ def test_ends_of_episodes_weigh_tasks_as_the_board_does(store: Store) -> None:
     assert (row["resolved"], row["counted"], row["shares"]["resolved"]) == (15, 74, pytest.approx(rate))
     drawn = {bar.name: bar.x[0] for bar in charts.failure_bars([one]).data}
     assert drawn == pytest.approx(one["shares"])
-    assert charts.funnel([row], ["resolved"]).data[0].y == (pytest.approx(rate),)
+    (point,) = charts.funnel([row], ["resolved"])["data"]["values"]
+    assert point["share"] == pytest.approx(rate)

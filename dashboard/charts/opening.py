@@ -1,0 +1,206 @@
+"""Figures that pages open with, as Vega-Lite, whose scripts a browser has read in a fifth of the time of Plotly's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stackrank.dashboard.charts.style import HUES, color_of, on_page, symbol_of
+from stackrank.wording import interval, percent, words
+
+Spec = dict[str, Any]
+_SHAPES = {
+    "x": "M-1 -.6L-.6 -1L0 -.4L.6 -1L1 -.6L.4 0L1 .6L.6 1L0 .4L-.6 1L-1 .6L-.4 0Z",
+    "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
+}
+"""The marks that Vega has no word for, as paths."""
+_PHASES = {"searching": HUES[5], "diagnosing": HUES[0], "repairing": HUES[1]}
+_NAMED_FROM = 0.1
+"""The share of the longest bar from which a part of a bar has its name in it."""
+_AS_IT_IS: Spec = {"scale": None, "legend": None}
+_LEGEND: Spec = {
+    "orient": "top",
+    "title": None,
+    "columns": {"expr": "max(1, floor(width / 180))"},
+    "labelLimit": 280,
+    "symbolSize": 90,
+    "symbolOpacity": 1,
+}
+
+
+def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Rates as dots with their 95% intervals, best on top."""
+    values = []
+    for row in (row for row in rows if row["rate"] is not None):
+        about = f"{row['tasks']} tasks"
+        if "resolved" in row:  # seen, and not worked out by a model
+            about = f"{row['resolved']} of {row['resolved'] + row['unresolved']} episodes, {about}"
+        values.append(
+            {
+                "label": row["entrant"],
+                "value": row["rate"],
+                "low": row["ci_low"],
+                "high": row["ci_high"],
+                "color": color_of(row["entrant_id"]),
+                "fill": color_of(row["entrant_id"]),
+                "shape": _shape_of(row["entrant_id"]),
+                "told": f"{percent(row['rate'], 1)} ({interval(row['ci_low'], row['ci_high'])})",
+                "about": about,
+            }
+        )
+    axis = {"format": ".0%", "tickCount": 6, "grid": False}
+    axis = {"title": "Resolved, with 95% interval", "axis": axis, "scale": {"domain": [0, 1]}}
+    return _dots(values, axis)
+
+
+def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
+    """Differences with their intervals, a row each: `label`, difference, ci_low, ci_high, tasks."""
+    values = []
+    for row in rows:
+        sure = row["ci_low"] > 0 or row["ci_high"] < 0
+        color = on_page(HUES[0] if row["difference"] >= 0 else HUES[1])
+        points, low, high = (100 * row[name] for name in ("difference", "ci_low", "ci_high"))
+        values.append(
+            {
+                "label": f"{row['label']} ({row['tasks']})",
+                "value": points,
+                "low": low,
+                "high": high,
+                "color": color,
+                "fill": color if sure else "transparent",  # A full mark: the interval leaves 0 out.
+                "shape": "diamond",
+                "told": f"{points:+.1f} points [{low:+.1f}, {high:+.1f}]",
+                "about": f"{row['tasks']} tasks",
+            }
+        )
+    reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
+    # In lines, so that a phone shows all of it.
+    title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
+    zero = {"mark": {"type": "rule", "color": "#8C8C8C"}, "encoding": {"x": {"datum": 0}}}
+    axis = {"grid": False}
+    return _dots(values, {"title": title, "axis": axis, "scale": {"domain": [-reach, reach], "nice": False}}, zero)
+
+
+def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Calls per episode of one entrant's tools, stacked by phase."""
+    longest = max(sum(row[phase] for phase in _PHASES) / row["played"] for row in rows)
+    parts = []
+    for row in rows:
+        end = 0.0
+        for phase in _PHASES:
+            calls = row[phase] / row["played"]
+            name = phase if calls >= _NAMED_FROM * longest else ""
+            about = {"label": row["tool"], "phase": phase, "told": f"{calls:.1f} calls an episode", "name": name}
+            parts.append({**about, "start": end, "end": end + calls, "middle": end + calls / 2})
+            end += calls
+    shades = {phase: on_page(hue) for phase, hue in _PHASES.items()}
+    scale = {"domain": list(shades), "range": list(shades.values())}
+    # Each of them can be read on its part of the bar.
+    inks = {
+        "domain": list(shades),
+        "range": ["#FFFFFF" if shade == HUES[0] else "#101010" for shade in shades.values()],
+    }
+    bars = {
+        "mark": {"type": "bar", "height": {"band": 0.65}, "cornerRadius": 0},
+        "encoding": {
+            "x": {"field": "start", "type": "quantitative", "title": "Calls per episode", "axis": {"tickCount": 10}},
+            "x2": {"field": "end"},
+            "color": {"field": "phase", "scale": scale, "legend": _LEGEND},
+        },
+    }
+    names = {
+        "mark": {"type": "text"},
+        "encoding": {
+            "x": {"field": "middle", "type": "quantitative"},
+            "text": {"field": "name"},
+            "color": {"field": "phase", "scale": inks, "legend": None},
+        },
+    }
+    told = _told(label="Tool", phase="Phase", told="Calls")
+    figure = _figure(parts, 44 * len(rows), [bars, names], {"y": _rows(grid=False), "tooltip": told})
+    return {**figure, "resolve": {"scale": {"color": "independent"}}}
+
+
+def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
+    """What share of its episodes each entrant brought to each stage, each task weighing the same; lines over stages."""
+    points = [
+        {
+            "entrant": row["entrant"],
+            "id": row["entrant_id"],
+            "stage": words(stage).capitalize(),
+            "share": row["shares"][stage],
+            "told": f"{row[stage]} of {row['counted']} episodes, {percent(row['shares'][stage], 0)}",
+        }
+        for row in rows
+        for stage in stages
+        # Who has no debugger cannot inspect: that is no failure.
+        if stage != "inspected" or row["debugger"]
+    ]
+    names = [row["entrant"] for row in rows]
+    colors = {"domain": names, "range": [color_of(row["entrant_id"]) for row in rows]}
+    shapes = {"domain": names, "range": [_shape_of(row["entrant_id"]) for row in rows]}
+    color = {"field": "entrant", "scale": colors, "legend": _LEGEND}
+    marks = {
+        "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+        "encoding": {"color": color, "shape": {"field": "entrant", "scale": shapes, "legend": _LEGEND}},
+    }
+    lines = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"color": color, "detail": {"field": "id"}}}
+    share = {"axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}, "title": "Episodes that came so far"}
+    stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": {"labelAngle": 0}}
+    encoding = {
+        "x": {"field": "stage", "type": "nominal", **stage},
+        "y": {"field": "share", "type": "quantitative", **share},
+        "tooltip": _told(entrant="Entrant", stage="Stage", told="Episodes"),
+    }
+    return _figure(points, 300, [lines, marks], encoding)
+
+
+def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, *behind: Spec) -> Spec:
+    """A row per value, with its mark and its interval; `axis` is about the values, and `behind` is drawn first."""
+    color = {"field": "color", **_AS_IT_IS}
+    told = _told(label="", told="", about="")
+    whiskers = {
+        "mark": {
+            "type": "errorbar",
+            "ticks": {"size": 12, "thickness": 2, "opacity": 1},
+            "rule": {"strokeWidth": 2, "opacity": 1},
+        },
+        "encoding": {
+            "x": {"field": "low", "type": "quantitative", **axis},
+            "x2": {"field": "high"},
+            "color": color,
+            "tooltip": told,
+        },
+    }
+    dots = {
+        "mark": {"type": "point", "size": 130, "strokeWidth": 2, "opacity": 1},
+        "encoding": {
+            "x": {"field": "value", "type": "quantitative"},
+            "stroke": color,
+            "fill": {"field": "fill", **_AS_IT_IS},
+            "shape": {"field": "shape", **_AS_IT_IS},
+            "tooltip": told,
+        },
+    }
+    return _figure(values, 44 * len(values), [*behind, whiskers, dots], {"y": _rows(grid=True)})
+
+
+def _rows(*, grid: bool) -> Spec:
+    axis = {"grid": grid, "labelLimit": 400}
+    return {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": axis}
+
+
+def _told(**titles: str) -> list[Spec]:
+    """What the pointer shows: fields with what is written before them."""
+    return [{"field": field, "type": "nominal", "title": title} for field, title in titles.items()]
+
+
+def _figure(values: Sequence[Mapping[str, Any]], height: int, layers: Sequence[Spec], encoding: Spec) -> Spec:
+    """A figure as wide as the page; `height` in pixels, to which axis and legend are added."""
+    size = {"height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {"data": {"values": list(values)}, **size, "layer": list(layers), "encoding": encoding}
+
+
+def _shape_of(entrant_id: int) -> str:
+    symbol = symbol_of(entrant_id)
+    return _SHAPES.get(symbol, symbol)
