@@ -276,9 +276,6 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
             _entrant("debug+other", other={"command": ["nope"]}),
             "cannot be started: nope: No such file.*correct it under",
         ),
-            _entrant("debug+other", other={"command": ["nope"]}),
-            "cannot be started: nope: No such file.*correct it under",
-        ),
         (_entrant("debug+other", other={**BY_HAND, "env": {"MODE": "dies"}}), "no module named nothing.*correct it"),
     ],
 )
