@@ -347,5 +347,5 @@ def test_a_base_without_a_common_commit(tmp_path: Path) -> None:
 )
 def test_what_a_sandbox_has_not_is_no_problem_of_the_program(message: str, aside: bool) -> None:
     report = TestReport({"t": "failed"}, {"t": message}, complete=True)
-    found = suite_module._agreed([(report, set())] * 2)
+    found = suite_module._agreed([(report, set())] * 2, ())
     assert (found.outside, list(found.failing)) == ((("t",), []) if aside else ((), ["t"]))
