@@ -12,6 +12,8 @@ from stackrank.env.tools.listdir import marked
 from stackrank.env.tools.view import decode
 
 _MOST_FILES = 60
+_MOST_CHARS = 3000
+"""Of a listing in which each folder is a line."""
 _MOST_READ_ONLY = 4
 """More read-only files than that in one folder are one line: nothing in them is to be mended."""
 _MOST_CODE = 2400
@@ -19,7 +21,10 @@ _MOST_CODE = 2400
 
 
 def listing(task: Task) -> tuple[str, ...]:
-    """The files, those that may be edited first. Folders of many files are one line where there are too many."""
+    """The files, those that may be edited first.
+
+    Of too many, a folder is a line with the names in it, and those that lie deepest are counted.
+    """
     groups: dict[tuple[bool, str], list[str]] = defaultdict(list)
     for path in sorted(task.files):
         folder, slash, _ = path.rpartition("/")
@@ -28,11 +33,16 @@ def listing(task: Task) -> tuple[str, ...]:
     for (read_only, folder), paths in shown.items():
         if read_only and folder and len(paths) > _MOST_READ_ONLY:
             shown[read_only, folder] = [f"{folder}  ({len(paths)} files, read-only)"]
-    while sum(map(len, shown.values())) > _MOST_FILES:
-        key = max((key for key in shown if key[1]), key=lambda key: len(shown[key]), default=None)
-        if key is None or len(shown[key]) == 1:
-            break
-        shown[key] = [f"{key[1]}  ({len(groups[key])} files{', read-only' if key[0] else ''})"]
+    if sum(map(len, shown.values())) > _MOST_FILES:
+        named = {key: paths for key, paths in groups.items() if key[1] and len(shown[key]) > 1}
+        for (read_only, folder), paths in named.items():
+            names = " ".join(path.removeprefix(folder) for path in paths)
+            shown[read_only, folder] = [f"{folder}  {names}{'  (read-only)' if read_only else ''}"]
+        # What lies deep and is one of many is the last that somebody wants to see.
+        for read_only, folder in sorted(named, key=lambda key: (-key[1].count("/"), -len(groups[key]))):
+            if sum(len(line) for group in shown.values() for line in group) > _MOST_CHARS:
+                number = len(groups[read_only, folder])
+                shown[read_only, folder] = [f"{folder}  ({number} files{', read-only' if read_only else ''})"]
     lines = [line for group in shown.values() for line in group]
     more = [f"... and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
     return (*lines[:_MOST_FILES], *more)

@@ -27,7 +27,7 @@ class LlmAgent(Agent):
     Where it calls `investigate`, the investigator acts until it has answered. Each of its actions is a step.
     """
 
-    version = f"3+{digest(*_PROMPTS, *INVESTIGATORS, 'text')}"
+    version = f"4+{digest(*_PROMPTS, *INVESTIGATORS, 'text')}"
     needs_model = True
     debuggers = frozenset(DEBUGGERS)
     portable = staticmethod(portable)

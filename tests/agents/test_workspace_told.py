@@ -22,6 +22,10 @@ def library(modules: int) -> Task:
     return make_task({"setup.cfg": "", "lib/__init__.py": "", **own, **tests, "tests/test_a.py": "ROW = 1\n"})
 
 
+def _names(modules: int) -> str:
+    return " ".join(sorted(f"m{number}.py" for number in range(modules)))
+
+
 def test_the_program_comes_first_and_folders_of_tests_are_one_line() -> None:
     told = listing(library(2))
     assert told[:2] == ("setup.cfg", "lib/__init__.py") and "lib/b/m1.py" in told
@@ -30,9 +34,16 @@ def test_the_program_comes_first_and_folders_of_tests_are_one_line() -> None:
 
 def test_of_a_large_program_no_folder_is_left_out() -> None:
     told = listing(library(50))
-    assert {"lib/__init__.py", "lib/a/  (50 files)"} < set(told), "the largest folder is one line"
-    assert "lib/b/m49.py" in told and len(told) <= 60
+    assert told[1:4] == ("lib/__init__.py", *(f"lib/{folder}/  {_names(50)}" for folder in ("a", "b")))
+    assert len(told) <= 60
     assert len(listing(make_task({f"m{number}.py": "" for number in range(99)}))) == 61
+
+
+def test_of_a_very_large_program_the_deep_and_full_folders_are_counted() -> None:
+    own = {f"lib/{folder}/m{number}.py": "" for folder in ("a/deep", "b/deep", "b") for number in range(150)}
+    told = listing(make_task({**own, "lib/b/deep/more.py": "", "lib/core.py": "", "lib/first.py": ""}))
+    assert told[0] == "lib/  core.py first.py"
+    assert told[1:] == ("lib/a/deep/  (150 files)", f"lib/b/  {_names(150)}", "lib/b/deep/  (151 files)")
 
 
 def test_the_file_of_the_failing_tests_is_shown_where_it_is_one_and_short() -> None:
