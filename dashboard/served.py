@@ -23,21 +23,17 @@ _SCRIPTS = _STATIC / "js"
 _IMPORTED = re.compile(r'(?:from|import)"\./([^"]+\.js)"')
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _CACHED = "public, immutable, max-age=31536000"
-_USUAL = (
-    "Html",
-    "BidiComponent",
-    "DataFrame",
-    "DownloadButton",
-    "Selectbox",
-    "Multiselect",
-    "ButtonGroup",
-    "Metric",
-    "PageLink",
-)
+_USUAL = ("Html", "BidiComponent", "DataFrame", "DownloadButton", "Metric", "PageLink")
 """The parts of Streamlit that nearly every page is made of."""
-_OF_CHARTS = ("ArrowVegaLiteChart", "embed", "vega-interpreter")
-_WITH_CHARTS = ("leaderboard", "tool_sets", "failures", "run")
-"""Pages that open with a chart, and the parts that draw it."""
+_FILTERS = ("Selectbox", "Multiselect", "ButtonGroup")
+_CHARTS = ("ArrowVegaLiteChart", "embed", "vega-interpreter")
+_MORE = {
+    "leaderboard": (*_FILTERS, *_CHARTS),
+    "tool_sets": (*_FILTERS, *_CHARTS),
+    "failures": (*_FILTERS, *_CHARTS),
+    "run": _CHARTS,
+}
+"""The further parts of the pages that are made of most."""
 
 
 class CompressedFiles:
@@ -78,7 +74,7 @@ class ScriptsAhead:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._usual = _hints(_USUAL)
-        self._with_charts = _hints((*_USUAL, *_OF_CHARTS))
+        self._of_page = {page: _hints((*_USUAL, *more)) for page, more in _MORE.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer."""
@@ -88,7 +84,7 @@ class ScriptsAhead:
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
                     page = scope["path"].rpartition("/")[2]
-                    headers["link"] = self._with_charts if page in _WITH_CHARTS else self._usual
+                    headers["link"] = self._of_page.get(page, self._usual)
             await send(message)
 
         await self._app(scope, receive, hinted if scope["type"] == "http" else send)
@@ -114,11 +110,15 @@ class LeavingBrowsers:
 
 
 def _hints(parts: Sequence[str]) -> str:
-    """The header that names the scripts of these parts, apart from those that Streamlit's index names itself."""
+    """The header that names the scripts of these parts, apart from those that Streamlit's index names itself.
+
+    Another version of Streamlit may have no script of that name; then the browser learns of it later.
+    """
     named = (_STATIC.parent / "index.html").read_text(encoding="utf-8")
     scripts: dict[str, None] = {}
     for part in parts:
-        _gather(next(_SCRIPTS.glob(f"{part}.*.js")).name, scripts)
+        for file in _SCRIPTS.glob(f"{part}.*.js"):
+            _gather(file.name, scripts)
     links = (f"<./static/js/{name}>; rel=modulepreload; fetchpriority=low" for name in scripts if name not in named)
     return ", ".join(links)
 

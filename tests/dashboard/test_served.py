@@ -75,7 +75,7 @@ def test_a_page_names_the_long_scripts_that_it_will_need(page: sync_api.Page, se
             assert _get(f"{served}/static/js/{name}", Accept_Encoding="gzip")[1]["content-type"].startswith("text/java")
         named = set(hints) | set(re.findall(r"static/js/([^\"]+)", body.decode()))
         late = {name for name in asked if name.endswith(".js") and name not in named}
-        assert not {name for name in late if len(_get(f"{served}/static/js/{name}")[0]) > 50_000}
+        assert not {name for name in late if len(_get(f"{served}/static/js/{name}")[0]) > 100_000}
         assert not any(name.startswith("PlotlyChart") for name in asked), "four times as long as all the others"
 
 
