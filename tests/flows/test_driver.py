@@ -91,11 +91,21 @@ def test_a_run_that_cannot_be_played_says_why(session: Session) -> None:
     from stackrank.flows.engine.evaluate import evaluate
 
     run_id = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
+    over = threading.Event()
+
+    def play_elsewhere() -> None:
+        while not over.wait(0.1):
+            session.store.heartbeat(session.run_id)
+
+    other = threading.Thread(target=play_elsewhere)
+    other.start()
     for each in (run_id, session.run_id):
         session.store.change_spec(each, {"benchmark": "gone"})
         leave(each)
         with pytest.raises(SpecError):
             evaluate.fn(each, "label")
+    over.set()
+    other.join()
     run = queries.run(session.store.engine, run_id)
     assert run["status"] == "failed" and "'gone'" in run["reason"]
     assert queries.run(session.store.engine, session.run_id)["status"] == "running", "somebody else plays it"
