@@ -28,6 +28,7 @@ from stackrank.env.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, 
 from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
 from stackrank.env.difficulty.measure import Measured
 from stackrank.env.environment import Environment
+from stackrank.env.inject.leftovers import left_behind
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.environments import why
 from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variables
@@ -80,6 +81,8 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
     broken = plant(files, about.changes)
     if (made := digest_of(broken)) != about.broken:
         raise BenchmarkError(f"{about.id}: its changes create different files than before ({made}, not {about.broken})")
+    if left := left_behind(files, broken):
+        raise BenchmarkError(f"{about.id}: its changes leave {left[0]} unused, which gives the fault away")
     noticing = dict.fromkeys(test.partition("::")[0] for test in about.hidden)
     if missing := [path for path in (*noticing, *about.suite) if path not in library]:
         raise BenchmarkError(f"{about.id}: {recipe.library} {recipe.version} has no {missing[0]}")

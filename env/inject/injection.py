@@ -31,6 +31,8 @@ from stackrank.env.task import Limits
 
 _PER_FUNCTION = 4
 _TRIES = 2
+_CHECKS = 2
+"""Counts up when `verify` refuses more: what was found out before is not used then."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ class Injection:
     @property
     def _file(self) -> Path:
         kind = "quick" if self._wishes.proved_later else "deep" if self._wishes.deep else "candidates"
-        return self._state / f"{self._digest}.{kind}.jsonl"
+        return self._state / f"{self._digest}.{kind}.{_CHECKS}.jsonl"
 
     def _read(self) -> dict[str, Verified]:
         found: dict[str, Verified] = {}

@@ -13,6 +13,7 @@ from stackrank.env.difficulty.formulas import ochiai, rank
 from stackrank.env.difficulty.measure import Measured, measure
 from stackrank.env.difficulty.spectrum import Spectrum
 from stackrank.env.inject.candidates import Candidate
+from stackrank.env.inject.leftovers import left_behind
 from stackrank.env.inject.reach import Reach, TestCommand
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
@@ -34,6 +35,7 @@ _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line \d+, in (?P<function>\S+)
 LEADS = "the traceback leads to it"
 NAMED = "the traceback names its file"
 HIGH = f"its tests rank it among the first {LEAST_RANK}"
+LEFT = "it leaves an unused name behind"
 _SAFE = re.compile(r"[\w./:-]+")
 
 
@@ -84,6 +86,8 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
     broken = candidate.source()
     if (problem := _senseless(broken, project.files[candidate.file])) is not None:
         return Verified(candidate.key, problem)
+    if project.deep and left_behind(project.files, {candidate.file: broken}):
+        return Verified(candidate.key, LEFT)
     files = {**project.files, candidate.file: broken}
     reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
     near = _targets(project, candidate, reaching, named=True)

@@ -300,6 +300,14 @@ def test_what_changes_make_otherwise_by_now_is_left_out(index: str, tmp_path: Pa
     assert "tinybook 1.0 has no tests/test_none.py" in why_left_out(stored(tmp_path / "old", made))
 
 
+def test_a_change_that_leaves_something_unused_is_left_out(index: str, tmp_path: Path) -> None:
+    made = recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
+    (found,) = stored(tmp_path / "a", made).tasks()
+    assert b"key = (start,)" in found.files["src/tinybook/__init__.py"]
+    made = recipe(index, Change(place="src/tinybook/__init__.py:10:8-10:36", write="self._numbers[name] = 0"))
+    assert "its changes leave number unused, which gives the fault away" in why_left_out(stored(tmp_path / "b", made))
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("library: [", "is not YAML"), ("library: x\n", "version: Field required"), ("", "it: Input should be a valid")],
@@ -345,6 +353,20 @@ def test_it_is_proved_and_sealed(task: Task) -> None:
     assert fixed.resolved and fixed.sealed >= 2
     forged = score(task, Changes(files={REPORT: b"", "tests/test_other.py": b""}), new)
     assert not forged.resolved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["parso", "simpy"])
+def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> None:
+    (tmp_path / f"{library}.yaml").write_bytes((DATA / f"{library}.yaml").read_bytes())
+    deep = Deep(Source(tmp_path))
+    try:
+        found = deep.tasks()
+    except BenchmarkError as error:
+        if "cannot be fetched" in str(error):
+            pytest.skip("pip reaches no package index")
+        raise
+    assert len(found) == len(read_recipe(DATA / f"{library}.yaml").tasks) and not deep.excluded()
 
 
 def test_recipes_keep_the_rules() -> None:

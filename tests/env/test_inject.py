@@ -19,7 +19,7 @@ from stackrank.env.inject.deep_operators import DEEP
 from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.env.inject.operators import OPERATORS
 from stackrank.env.inject.reach import Reach, TestCommand, default_command
-from stackrank.env.inject.verify import Verified, difficulty, shallow
+from stackrank.env.inject.verify import LEFT, Project, Verified, difficulty, shallow, verify
 from stackrank.env.inject.write import write_benchmark, write_source
 from stackrank.env.sandbox.base import SandboxError, spec_for
 from stackrank.env.sandbox.client import Sandbox
@@ -364,6 +364,15 @@ def test_deep_operators(name: str) -> None:
     assert any(expected in each for each in sources), sources
     for each in sources:
         compile(each, "a.py", "exec")
+
+
+def test_a_deep_fault_leaves_nothing_unused() -> None:
+    text = DEEP_CASES["key-without-a-part"][0]
+    files, command = {"a.py": text.encode()}, TestCommand.of("pytest", {"test_a.py": b""})
+    reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {1: 0, 2: 0}})
+    (candidate, *_) = (each for each in find_candidates(files, reach, 0, DEEP) if each.operator == "key-without-a-part")
+    nowhere = object.__new__(Sandbox)  # nothing is run for it
+    assert verify(nowhere, Project(files, command, reach, 30, deep=True), candidate).problem == LEFT
 
 
 def test_a_fault_near_its_failure_is_not_deep() -> None:
