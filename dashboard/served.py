@@ -23,17 +23,21 @@ _SCRIPTS = _STATIC / "js"
 _IMPORTED = re.compile(r'(?:from|import)"\./([^"]+\.js)"')
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _CACHED = "public, immutable, max-age=31536000"
-_USUAL = ("Html", "BidiComponent", "DataFrame", "DownloadButton", "Metric", "PageLink")
+_BARE = ("Html", "BidiComponent")
+_USUAL = (*_BARE, "DataFrame", "DownloadButton", "Metric", "PageLink")
 """The parts of Streamlit that nearly every page is made of."""
-_FILTERS = ("Selectbox", "Multiselect", "ButtonGroup")
-_CHARTS = ("ArrowVegaLiteChart", "embed", "vega-interpreter")
-_MORE = {
-    "leaderboard": (*_FILTERS, *_CHARTS),
-    "tool_sets": (*_FILTERS, *_CHARTS),
-    "failures": (*_FILTERS, *_CHARTS),
+_CHARTS = (*_USUAL, "ArrowVegaLiteChart", "embed", "vega-interpreter")
+_FILTERED_CHARTS = (*_CHARTS, "Selectbox", "Multiselect", "ButtonGroup")
+_PARTS = {
+    "leaderboard": _FILTERED_CHARTS,
+    "tool_sets": _FILTERED_CHARTS,
+    "failures": _FILTERED_CHARTS,
     "run": _CHARTS,
+    "episode": _BARE,
+    "diverge": _BARE,
 }
-"""The further parts of the pages that are made of most."""
+"""The parts of the pages that are made of others."""
+
 
 
 class CompressedFiles:
@@ -74,7 +78,7 @@ class ScriptsAhead:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._usual = _hints(_USUAL)
-        self._of_page = {page: _hints((*_USUAL, *more)) for page, more in _MORE.items()}
+        self._of_page = {page: _hints(parts) for page, parts in _PARTS.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer."""
