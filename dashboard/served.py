@@ -39,7 +39,6 @@ _PARTS = {
 """The parts of the pages that are made of others."""
 
 
-
 class CompressedFiles:
     """Answers for the scripts and styles of Streamlit's pages, each of which is compressed once and then kept.
 
