@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.dashboard.charts.style import HUES, color_of, on_page, symbol_of
+from stackrank.dashboard.charts.style import HUES, INK, color_of, on_page, symbol_of
 from stackrank.wording import interval, percent, words
 
 Spec = dict[str, Any]
@@ -77,7 +77,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     # In lines, so that a phone shows all of it.
     title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
     zero = {"mark": {"type": "rule", "color": "#8C8C8C"}, "encoding": {"x": {"datum": 0}}}
-    axis = {"grid": False}
+    axis = {"grid": False, "tickCount": 8}
     return _dots(values, {"title": title, "axis": axis, "scale": {"domain": [-reach, reach], "nice": False}}, zero)
 
 
@@ -198,7 +198,9 @@ def _told(**titles: str) -> list[Spec]:
 def _figure(values: Sequence[Mapping[str, Any]], height: int, layers: Sequence[Spec], encoding: Spec) -> Spec:
     """A figure as wide as the page; `height` in pixels, to which axis and legend are added."""
     size = {"height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
-    return {"data": {"values": list(values)}, **size, "layer": list(layers), "encoding": encoding}
+    ink = on_page(INK)
+    config = {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}
+    return {"data": {"values": list(values)}, **size, "layer": list(layers), "encoding": encoding, "config": config}
 
 
 def _shape_of(entrant_id: int) -> str:

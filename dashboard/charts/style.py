@@ -9,8 +9,11 @@ import streamlit as st
 
 # Okabe and Ito 2008, without the yellow and the black, which one of the two themes swallows.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
-# The same hues, light enough for a dark page.
+INK = "#454C55"
+"""What is written beside a figure; Streamlit's own grey is too faint to read."""
+# The same colours, light enough for a dark page.
 _ON_DARK = {
+    INK: "#D3D9DF",
     "#0072B2": "#3D9BD1",
     "#009E73": "#19B88B",
     "#D55E00": "#E8742A",
