@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import date
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -128,15 +128,23 @@ class _Search:
         """Whether all that the night may take was tried."""
 
     def more(self) -> None:
-        """Make one more task, if there is another."""
+        """Make one more task, if there is another.
+
+        A library whose own tests do not pass here, as some that measure time where the machine is busy, is left out of
+        the night, and that is said: the others make it.
+        """
         with self._working:
             self._faults = self._faults or self._all()
-            with suppress(_Stopped):
+            try:
                 for fault in self._faults:
                     if (made := self._task(*fault)) is not None:
                         self.made.append(made)
                         self._progress.proved()
                         return
+            except BenchmarkError as error:
+                self._progress.say(f"fresh leaves out {error}")
+            except _Stopped:
+                pass
             self.exhausted = True
 
     def stop(self) -> None:

@@ -6,10 +6,11 @@ import hashlib
 import io
 import tarfile
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import date
 from pathlib import Path
-from typing import ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -195,6 +196,21 @@ def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pyt
     }
     with pytest.raises(BenchmarkError, match="no fault of the night x"):
         make_night("x", recipes, 5, whole, lambda _: None)
+
+
+def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
+    said: list[str] = []
+
+    def faults() -> Iterator[object]:
+        raise BenchmarkError("mistune 3.4.0: 2 of its tests fail in the original project")
+        yield
+
+    search: Any = SimpleNamespace(
+        _working=threading.Lock(), _faults=None, _all=faults, _progress=SimpleNamespace(say=said.append), made=[]
+    )
+    fresh_night._Search.more(search)
+    assert search.exhausted and not search.made
+    assert said == ["fresh leaves out mistune 3.4.0: 2 of its tests fail in the original project"]
 
 
 def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
