@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,6 +12,7 @@ import yaml
 
 from stackrank import wording
 from stackrank.dashboard import address, charts, failing, people, show
+from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_PAGE, episode_table, leaderboard_table
 from stackrank.db import queries
@@ -140,6 +142,7 @@ def entrants() -> None:
         leaderboard_table(rows, key="run_board", alt="Entrants of the run, best rate first")
         show.csv_button(rows, name=f"entrants_{run_id}", key="run_board")
         charts.draw(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
+        show.paper_button(partial(paper.ranking, rows), name=f"entrants_{run_id}", key="run")
         if len(rows) > 1:
             show.link(COMPARE_PAGE, "Compare entrants in this run", "compare_arrows", cmp_run=run_id)
     else:

@@ -17,6 +17,11 @@ _SHAPES = {
 _PHASES = {"searching": HUES[5], "diagnosing": HUES[0], "repairing": HUES[1]}
 _NAMED_FROM = 0.1
 """The share of the longest bar from which a part of a bar has its name in it."""
+_ASLANT_ON_A_PHONE: Spec = {
+    "labelAngle": {"expr": "width < 450 ? -40 : 0"},
+    "labelAlign": {"expr": "width < 450 ? 'right' : 'center'"},
+    "labelOverlap": False,
+}
 _AS_IT_IS: Spec = {"scale": None, "legend": None}
 _LEGEND: Spec = {
     "orient": "top",
@@ -50,7 +55,7 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
         )
     axis = {"format": ".0%", "tickCount": 6, "grid": False}
     axis = {"title": "Resolved, with 95% interval", "axis": axis, "scale": {"domain": [0, 1]}}
-    return _dots(values, axis)
+    return _dots(values, axis, _told(label="Entrant", told="Resolved", about="Of"))
 
 
 def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
@@ -76,9 +81,11 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
     # In lines, so that a phone shows all of it.
     title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
-    zero = {"mark": {"type": "rule", "color": "#8C8C8C"}, "encoding": {"x": {"datum": 0}}}
+    zero = {"mark": {"type": "rule", "color": "#8C8C8C"}, "encoding": {"x": {"datum": 0, "type": "quantitative"}}}
     axis = {"grid": False, "tickCount": 8}
-    return _dots(values, {"title": title, "axis": axis, "scale": {"domain": [-reach, reach], "nice": False}}, zero)
+    scale = {"domain": [-reach, reach], "nice": False}
+    told = _told(label="Of", told="Difference", about="Over")
+    return _dots(values, {"title": title, "axis": axis, "scale": scale}, told, zero)
 
 
 def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
@@ -146,7 +153,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
     }
     lines = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"color": color, "detail": {"field": "id"}}}
     share = {"axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}, "title": "Episodes that came so far"}
-    stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": {"labelAngle": 0}}
+    stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": _ASLANT_ON_A_PHONE}
     encoding = {
         "x": {"field": "stage", "type": "nominal", **stage},
         "y": {"field": "share", "type": "quantitative", **share},
@@ -155,10 +162,13 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
     return _figure(points, 300, [lines, marks], encoding)
 
 
-def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, *behind: Spec) -> Spec:
-    """A row per value, with its mark and its interval; `axis` is about the values, and `behind` is drawn first."""
+def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, told: Sequence[Spec], *behind: Spec) -> Spec:
+    """A row per value, with its mark and its interval.
+
+    `axis` is about the values, `told` is what the pointer shows, and `behind` is drawn first.
+    """
     color = {"field": "color", **_AS_IT_IS}
-    told = _told(label="", told="", about="")
+    row = _rows(grid=True)
     whiskers = {
         "mark": {
             "type": "errorbar",
@@ -168,6 +178,7 @@ def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, *behind: Spec) -> Spe
         "encoding": {
             "x": {"field": "low", "type": "quantitative", **axis},
             "x2": {"field": "high"},
+            "y": row,
             "color": color,
             "tooltip": told,
         },
@@ -176,13 +187,14 @@ def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, *behind: Spec) -> Spe
         "mark": {"type": "point", "size": 130, "strokeWidth": 2, "opacity": 1},
         "encoding": {
             "x": {"field": "value", "type": "quantitative"},
+            "y": row,
             "stroke": color,
             "fill": {"field": "fill", **_AS_IT_IS},
             "shape": {"field": "shape", **_AS_IT_IS},
             "tooltip": told,
         },
     }
-    return _figure(values, 44 * len(values), [*behind, whiskers, dots], {"y": _rows(grid=True)})
+    return _figure(values, 44 * len(values), [*behind, whiskers, dots])
 
 
 def _rows(*, grid: bool) -> Spec:
@@ -195,12 +207,20 @@ def _told(**titles: str) -> list[Spec]:
     return [{"field": field, "type": "nominal", "title": title} for field, title in titles.items()]
 
 
-def _figure(values: Sequence[Mapping[str, Any]], height: int, layers: Sequence[Spec], encoding: Spec) -> Spec:
+def _figure(
+    values: Sequence[Mapping[str, Any]], height: int, layers: Sequence[Spec], encoding: Spec | None = None
+) -> Spec:
     """A figure as wide as the page; `height` in pixels, to which axis and legend are added."""
     size = {"height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
     ink = on_page(INK)
     config = {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}
-    return {"data": {"values": list(values)}, **size, "layer": list(layers), "encoding": encoding, "config": config}
+    return {
+        "data": {"values": list(values)},
+        **size,
+        "layer": list(layers),
+        "encoding": encoding or {},
+        "config": config,
+    }
 
 
 def _shape_of(entrant_id: int) -> str:

@@ -49,13 +49,13 @@ def dash_of(entrant_id: int) -> str:
 
 
 def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: Any) -> Any:
-    """Draw a figure of Plotly or of Vega-Lite, whose menu saves it under its own name; returns what Streamlit does."""
-    name = f"stackrank_{key}"
+    """Draw a figure of Plotly, or the specification of one of Vega-Lite; returns what Streamlit does.
+
+    Plotly's has a button that saves a drawing of any size, named as the figure is.
+    """
     if isinstance(figure, dict):
-        menu = {"export": True, "source": False, "compiled": False, "editor": False}
-        figure = {**figure, "usermeta": {"embedOptions": {"actions": menu, "downloadFileName": name}}}
         return st.vega_lite_chart(spec=figure, key=key, alt=alt, width="stretch", **options)
-    saved = {"format": "svg", "filename": name, "width": _SAVED_WIDTH, "height": figure.layout.height}
+    saved = {"format": "svg", "filename": f"stackrank_{key}", "width": _SAVED_WIDTH, "height": figure.layout.height}
     config = {"toImageButtonOptions": saved, "displaylogo": False}
     return st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
 

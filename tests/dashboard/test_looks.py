@@ -61,3 +61,32 @@ def test_names_of_many_entrants_do_not_lie_on_each_other() -> None:
     assert named == ["e1"] + [""] * 9, "only the one that nobody beats"
     few = [trace.text[0] for trace in charts.cost_against_rate(rows[:7]).data if trace.mode == "markers+text"]
     assert few == [f"e{number}" for number in range(1, 8)]
+
+
+def test_figures_of_vega_have_all_rows_with_their_marks() -> None:
+    rows: list[dict[str, Any]] = [
+        {"entrant_id": number, "entrant": f"<b>e{number}", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "tasks": 9}
+        for number in range(1, 11)
+    ]
+    drawn = charts.ranking([*rows, {**rows[0], "rate": None}])["data"]["values"]
+    assert [row["label"] for row in drawn] == [row["entrant"] for row in rows], "nothing reads HTML"
+    assert len({(row["color"], row["shape"]) for row in drawn}) == 10
+    pairs: list[dict[str, Any]] = [
+        {"label": "sure", "difference": 0.1, "ci_low": 0.02, "ci_high": 0.18, "tasks": 9},
+        {"label": "open", "difference": -0.1, "ci_low": -0.22, "ci_high": 0.02, "tasks": 9},
+    ]
+    assert [row["fill"] == row["color"] for row in charts.forest(pairs, "a", "b")["data"]["values"]] == [True, False]
+    used = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
+    parts = charts.tool_calls([used])["data"]["values"]
+    assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
+    assert [part["name"] for part in parts] == ["searching", "diagnosing", ""]
+
+
+def test_who_has_no_debugger_has_no_point_for_inspecting() -> None:
+    stages = ["localized", "inspected", "resolved"]
+    row = {"entrant_id": 1, "entrant": "e", "counted": 2, "shares": dict.fromkeys(stages, 0.5)} | dict.fromkeys(
+        stages, 1
+    )
+    for debugger in (True, False):
+        points = charts.funnel([{**row, "debugger": debugger}], stages)["data"]["values"]
+        assert [point["stage"] for point in points] == ["Localized", *(["Inspected"] * debugger), "Resolved"]
