@@ -81,7 +81,10 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
     # In lines, so that a phone shows all of it.
     title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
-    zero = {"mark": {"type": "rule", "color": "#8C8C8C"}, "encoding": {"x": {"datum": 0, "type": "quantitative"}}}
+    zero = {
+        "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
+        "encoding": {"x": {"datum": 0, "type": "quantitative"}},
+    }
     axis = {"grid": False, "tickCount": 8}
     scale = {"domain": [-reach, reach], "nice": False}
     told = _told(label="Of", told="Difference", about="Over")
