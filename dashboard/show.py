@@ -83,12 +83,18 @@ def as_message(error: Exception) -> str:
     return "".join(f"`{part}`" if index % 2 else escaped(part) for index, part in enumerate(parts))
 
 
+def _code(text: str) -> str:
+    """`text` as code within Markdown: a backtick, as in somebody's name of a benchmark, would end the code."""
+    inside = visible(" ".join(text.split())).replace("`", "'")
+    return f"`{inside}`"
+
+
 def empty(what: str, command: str = RUN_COMMAND) -> None:
     """An empty state that says what to run."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f":material/inbox: {what}", width="content")
         # Not a block of code: the script that colours those is as long as all the others together.
-        st.markdown(f"`{command}`", width="content")
+        st.markdown(_code(command), width="content")
 
 
 def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> None:

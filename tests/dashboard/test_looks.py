@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import stackrank.dashboard as dashboard
 from stackrank.dashboard import charts
@@ -80,6 +81,16 @@ def test_figures_of_vega_have_all_rows_with_their_marks() -> None:
     parts = charts.tool_calls([used])["data"]["values"]
     assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
     assert [part["name"] for part in parts] == ["searching", "diagnosing", ""]
+
+
+def test_a_command_with_a_hostile_name_stays_text() -> None:
+    def page() -> None:
+        from stackrank.dashboard import show
+
+        show.empty("Nothing.", "stackrank run --benchmark repo/a` ![x](http://example.invalid/x)\n# `b")
+
+    (_, shown) = AppTest.from_function(page).run().markdown
+    assert shown.value == "`stackrank run --benchmark repo/a' ![x](http://example.invalid/x) # 'b`"
 
 
 def test_who_has_no_debugger_has_no_point_for_inspecting() -> None:
