@@ -32,7 +32,7 @@ def listing(task: Task) -> tuple[str, ...]:
     shown = {key: [marked(task, path) for path in paths] for key, paths in sorted(groups.items())}
     for (read_only, folder), paths in shown.items():
         if read_only and folder and len(paths) > _MOST_READ_ONLY:
-            shown[read_only, folder] = [f"{folder}  ({len(paths)} files, read-only)"]
+            shown[read_only, folder] = [_counted(read_only, folder, len(paths))]
     if sum(map(len, shown.values())) > _MOST_FILES:
         named = {key: paths for key, paths in groups.items() if key[1] and len(shown[key]) > 1}
         for (read_only, folder), paths in named.items():
@@ -41,11 +41,14 @@ def listing(task: Task) -> tuple[str, ...]:
         # What lies deep and is one of many is the last that somebody wants to see.
         for read_only, folder in sorted(named, key=lambda key: (-key[1].count("/"), -len(groups[key]))):
             if sum(len(line) for group in shown.values() for line in group) > _MOST_CHARS:
-                number = len(groups[read_only, folder])
-                shown[read_only, folder] = [f"{folder}  ({number} files{', read-only' if read_only else ''})"]
+                shown[read_only, folder] = [_counted(read_only, folder, len(groups[read_only, folder]))]
     lines = [line for group in shown.values() for line in group]
     more = [f"... and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
     return (*lines[:_MOST_FILES], *more)
+
+
+def _counted(read_only: bool, folder: str, number: int) -> str:
+    return f"{folder}  ({number} files{', read-only' if read_only else ''})"
 
 
 def failing_file(task: Task, first: State) -> str:

@@ -76,7 +76,7 @@ def fix(
     from stackrank.env.benchmarks.new_task import prepare
     from stackrank.env.sandbox.registry import chosen_backend
     from stackrank.flows.cli.played import INTERRUPTED, begin, played, taken_up
-    from stackrank.flows.runs.check import check_entrants
+    from stackrank.flows.runs.check import check_entrants, needing_fix
     from stackrank.flows.runs.fix.comment import write_comment
     from stackrank.flows.runs.fix.folder import STARTED, TESTS, claim, require_usable
     from stackrank.flows.runs.fix.forge import list_issues
@@ -159,8 +159,8 @@ def fix(
 
     # What is wrong with the entrants is said before a suite runs.
     entrants, _ = check_entrants(read_spec(None, {**wanted, "path": str(out)}))
-    if needy := next((each.spec.agent for each in entrants if each.agent.knows_fix), None):
-        raise UsageError(f"the agent {needy} needs known fixes, and an open problem has none: name another agent")
+    if needy := needing_fix(entrants):
+        raise UsageError(f"{needy} needs known fixes, and an open problem has none: name another agent")
     if project.spec.environment is not None:
         prepare(backend, project.spec, say)
     since = resolve_commit(project.repository, base) if changed else ""

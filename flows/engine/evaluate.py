@@ -58,7 +58,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         log.info("run started", run=run_id, flow_run=flow_run.id)
         session.claims.start_heart()
         with progress_shown(store.engine, run_id):
-            why = undisturbed(lambda: (lead if session.run.spec.pool else drive)(session), session)
+            why = undisturbed(lead if session.run.spec.pool else drive, session)
     except BaseException as error:
         status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
         session.end_run(status, _in_one_line(error))

@@ -18,8 +18,8 @@ _TICK_S = 1.0
 """How long an exception that is raised in the waiting thread may take to be noticed."""
 
 
-def undisturbed(work: Callable[[], str], session: Session) -> str:
-    """What `work` returns, which plays a session in a thread of its own. Raises what it raises.
+def undisturbed(work: Callable[[Session], str], session: Session) -> str:
+    """What `work` returns, which plays the session in a thread of its own. Raises what it raises.
 
     Prefect ends a flow whose slot it cannot keep, because its server was away or has lost who holds which: it raises
     CancelledError in the flow's thread. Nobody has cancelled the run, so it goes on; at worst another run of its
@@ -30,7 +30,7 @@ def undisturbed(work: Callable[[], str], session: Session) -> str:
 
     def play() -> None:
         try:
-            result.set_result(context.run(work))
+            result.set_result(context.run(work, session))
         except BaseException as error:
             result.set_exception(error)
 

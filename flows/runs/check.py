@@ -149,9 +149,14 @@ def require_different(entrants: Sequence[Entrant]) -> None:
             )
 
 
+def needing_fix(entrants: Sequence[Entrant]) -> str | None:
+    """The first entrant that plays only where a fix is known."""
+    return next((entrant.spec.label for entrant in entrants if entrant.agent.knows_fix), None)
+
+
 def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], named: bool) -> dict[str, str]:
     """The tasks that not every entrant can play: name -> reason. `named`: the caller named each. Raises SpecError."""
-    needy = next((entrant.spec.label for entrant in entrants if entrant.agent.knows_fix), None)
+    needy = needing_fix(entrants)
     without = [task.id for task in tasks if not task.fix] if needy else []
     if without and (named or len(without) == len(tasks)):
         raise SpecError(f"{needy} needs known fixes, and {without[0]} has none: leave the task out, or give --fixes")
