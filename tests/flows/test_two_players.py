@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -107,9 +108,17 @@ def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
         yield running
 
 
-def processes_of(server: Cluster) -> list[psutil.Process]:
+def stopped(server: Cluster) -> list[psutil.Process]:
+    """All processes of a server, which stand still: the one that starts others first, and without those that ended
+    meanwhile."""
     control = psutil.Process(int((server.folder / "data" / "postmaster.pid").read_text().splitlines()[0]))
-    return [control, *control.children(recursive=True)]
+    control.send_signal(signal.SIGSTOP)
+    found = [control]
+    for each in control.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            each.send_signal(signal.SIGSTOP)
+            found.append(each)
+    return found
 
 
 @pytest.mark.slow
@@ -123,14 +132,12 @@ def test_a_database_that_stands_still_makes_nobody_silent(
     run_id = scripted_run(workers=4)  # those who have a place left watch the others
     players = [in_a_process(run_id) for _ in range(2)]
     wait_for(lambda: any(len(tools) >= 2 for tools in steps_of(run_id)), "the middle")
-    stopped = processes_of(postgres)
-    for each in stopped:
-        each.send_signal(signal.SIGSTOP)
+    standing = stopped(postgres)
     try:
         with pytest.raises(subprocess.TimeoutExpired):
             players[0].wait(timeout=2 * silent_s)
     finally:
-        for each in stopped:
+        for each in standing:
             each.send_signal(signal.SIGCONT)
     assert [each.wait(timeout=600) for each in players] == [0, 0]
     assert_as_undisturbed(run_id, endpoint)
