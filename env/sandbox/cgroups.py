@@ -11,6 +11,7 @@ import functools
 import itertools
 import os
 import signal
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,17 @@ class Cgroup:
         # What it starts from here on is in the group by itself.
         for child in _children(pid):
             self.add(child)
+
+    def expect(self, member: int) -> None:
+        """Have the kernel make ready for `add` of any group, while something else is done.
+
+        The first process that moves after a while waits for an RCU grace period (10 ms): here `member`, which is in it.
+        """
+        threading.Thread(target=self._move, args=(member,), name="cgroup-expect", daemon=True).start()
+
+    def _move(self, member: int) -> None:
+        with contextlib.suppress(OSError):  # it has ended
+            _write(self.folders[0] / "cgroup.procs", str(member))
 
     def used_s(self) -> float:
         """Seconds of processor time that all that ever ran in it has used."""
@@ -105,6 +117,36 @@ def make(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
                 _remove(folder)
             continue
         return group
+    return None
+
+
+def common(mount: Path = MOUNT) -> Cgroup | None:
+    """The group of what makes sandboxes: it has no limits, and stays. None where this user cannot have one."""
+    for parents in _parents(mount):
+        group = Cgroup(tuple(parent / "factories" for parent in parents))
+        with contextlib.suppress(OSError):
+            for folder in group.folders:
+                folder.mkdir(exist_ok=True)
+            return group
+    return None
+
+
+def group_of(pid: int, name: str, mount: Path = MOUNT) -> Cgroup | None:
+    """The group that counts the processor time of a process of this machine, if `name` is a part of the group's path.
+
+    An engine may be on another machine, or see other process numbers: then the name is not there. Format: cgroups(7).
+    """
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    except OSError:
+        return None
+    # Where both versions are mounted, version 1 (a line with the controller's name) is the one that counts.
+    for controller, folder in (("cpuacct", mount / "cpuacct"), ("", mount)):
+        for line in lines:
+            _, controllers, path = line.split(":", 2)
+            found = folder / path.lstrip("/")
+            if controller in controllers.split(",") and name in path and found.is_dir():
+                return Cgroup((found,))
     return None
 
 

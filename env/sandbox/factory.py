@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from stackrank.env.sandbox import cgroups
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.guest.factory import FAILED, GUEST, PYTHON
@@ -89,6 +90,7 @@ class Factory:
             theirs.close()
         self._control = ours
         self.pid = self._program.pid
+        self._group: cgroups.Cgroup | None = None
         try:
             ours.settimeout(_START_PATIENCE_S)
             ours.sendall(guest_code())
@@ -97,6 +99,9 @@ class Factory:
             if not said:
                 raise OSError(self._complaint())
             self.has_python: bool = json.loads(said)["python"]
+            self._group = cgroups.common()
+            if self._group is not None:
+                self._group.add(self.pid)
         except OSError as error:
             self.close()
             raise SandboxError(f"the factory of sandboxes does not start: {error}") from None
@@ -106,6 +111,8 @@ class Factory:
 
         Raises CannotFork, and SandboxError when the factory is gone.
         """
+        if self._group is not None:
+            self._group.expect(self.pid)
         for_guest, stdin = os.pipe()
         stdout, from_guest = os.pipe()
         told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

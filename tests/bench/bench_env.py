@@ -112,14 +112,15 @@ def measure(kind: Backend, rounds: int) -> dict[str, float]:
     """Medians of every operation in one backend, in milliseconds."""
     found: dict[str, float] = {}
     few = max(rounds // 20, 3)
+    some = max(rounds // 4, 3)
     spec = SandboxSpec(limits=TASK.limits)
 
     def cold() -> None:
         with Sandbox(kind, spec) as sandbox:
             sandbox.put(TASK.files)
 
-    found["new sandbox"] = median_ms(lambda: Sandbox(kind, spec).close(), few)
-    found["new sandbox with files"] = median_ms(cold, few)
+    found["new sandbox"] = median_ms(lambda: Sandbox(kind, spec).close(), some)
+    found["new sandbox with files"] = median_ms(cold, some)
     with Pool(kind, size=1) as pool:
         pooled: list[float] = []
         for _ in range(few):

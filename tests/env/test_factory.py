@@ -274,9 +274,18 @@ def test_a_factory_and_its_processes_end_with_its_owner(bubblewrap: BubblewrapBa
     with Sandbox(backend, SPEC) as sandbox:
         (factory,) = backend.factories.all()
         processes = makers(factory, but=sandbox)
+        for each in processes:
+            assert _group(each.pid).endswith("/factories")
+        assert _group(pid_of(sandbox)) not in map(_group, [each.pid for each in processes])
     factory.close()
     for each in processes:
         wait_for(lambda each=each: not _runs(each), "its end")  # type: ignore[misc]
+
+
+def _group(pid: int) -> str:
+    """The group that limits the memory of a process."""
+    lines = [line.split(":", 2) for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines()]
+    return next(path for _, controllers, path in lines if "memory" in controllers.split(",") or not controllers)
 
 
 def test_the_first_processes_of_a_sandbox_hold_nothing_of_the_factorys(bubblewrap: BubblewrapBackend) -> None:

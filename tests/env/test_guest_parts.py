@@ -234,6 +234,21 @@ def test_control_groups_of_version_2(tmp_path: Path) -> None:
     assert (parent / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_group_of_another_program_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    lines = {1: "9:cpu,cpuacct:/docker/abc\n0::/docker/abc\n", 2: "0::/system.slice/docker-abc.scope\n"}[version]
+    place = {1: "cpuacct/docker/abc", 2: "system.slice/docker-abc.scope"}[version]
+    read = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path: lines if path == Path("/proc/7/cgroup") else read(path))
+    assert cgroups.group_of(7, "abc", tmp_path) is None, "it is not mounted here"
+    (tmp_path / place).mkdir(parents=True)
+    assert cgroups.group_of(7, "abc", tmp_path) == cgroups.Cgroup((tmp_path / place,))
+    assert cgroups.group_of(7, "def", tmp_path) is None, "the number is another process's here"
+    assert cgroups.group_of(2**31 - 1, "abc", tmp_path) is None
+
+
 def test_no_control_groups_without_permission(tmp_path: Path) -> None:
     assert cgroups.make(Limits(), tmp_path / "none") is None
 
