@@ -87,6 +87,9 @@ with st.container(border=True):
         )
     if found["cluster_sentence"]:
         st.caption(show.escaped(found["cluster_sentence"]))
+    (needed,) = ask(queries.effort, [(first["entrant_id"], second["entrant_id"])], scope)
+    if said := queries.effort_sentence(first["entrant"], second["entrant"], needed):
+        st.markdown(f":material/footprint: {show.escaped(said)}")
 if not found["tasks"]:
     st.stop()
 
@@ -178,6 +181,39 @@ def categories() -> None:
     st.caption("Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories.")
 
 
+_NEEDS: tuple[tuple[queries.By, str], ...] = (("steps", "Steps"), ("tokens", "Tokens"), ("cost_usd", "Cost"))
+
+
+def spending() -> None:
+    """How much less the second of the two needs, in steps, tokens and dollars."""
+    pair = [(first["entrant_id"], second["entrant_id"])]
+    lines = [
+        (needed, name)
+        for by, name in _NEEDS
+        for needed in ask(queries.effort, pair, scope, by=by)
+        if needed["saved"] is not None
+    ]
+    amount = queries.amount
+    shown = [
+        {
+            "To resolve a task": name,
+            first["entrant"]: amount(needed["first"] or 0, needed["by"]),
+            second["entrant"]: amount(needed["second"] or 0, needed["by"]),
+            "Saved": amount(needed["saved"] or 0, needed["by"], signed=True),
+            "95% interval": " to ".join(amount(needed[end] or 0, needed["by"], signed=True) for end in ("low", "high")),
+            "p": wording.p_value(needed["p_value"]),
+            "Where it is not resolved": amount(needed["budget"], needed["by"]),
+        }
+        for needed, name in lines
+    ]
+    show.grid(shown, alt="What either of the two needs to resolve a task")
+    show.csv_button([dict(needed) for needed, _ in lines], name="compare_effort", key="cmp_effort")
+    st.caption(
+        "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
+        "task, and not corrected for other pairs. They tell two entrants apart also where both resolve nearly all."
+    )
+
+
 def settings() -> None:
     """The settings in which the two differ."""
     differs = found["differs"]
@@ -191,4 +227,4 @@ def settings() -> None:
         st.caption("Agent, version, model, tools and configuration are the same.")
 
 
-address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "What differs": settings})
+address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "Effort": spending, "What differs": settings})

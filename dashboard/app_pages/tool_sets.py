@@ -31,7 +31,7 @@ def worth() -> None:
         command = "stackrank run deploy/examples/debuggers.yaml --agent repair"
         show.empty("No agent and model has played both this tool set and another.", command)
         return
-    lines = queries.side_by_side(pairs)
+    lines = ask(queries.side_by_side, pairs, scope)
     marked = [
         {
             "label": f"{row['model'] or row['agent']} · {row['tools']} − {row['base']}",
@@ -61,6 +61,8 @@ def worth() -> None:
             "Gained tasks": row["gained"],
             "Lost tasks": row["lost"],
             "Steps": row["steps_mean"],
+            "Steps saved": row["steps_saved"],
+            "95% of the steps saved": _saved(row),
             "Tokens": wording.NOTHING if row["tokens_mean"] is None else wording.short_count(row["tokens_mean"]),
             "Cost": row["cost_per_episode"],
             "Cost per resolved": row["cost_per_resolved"],
@@ -79,6 +81,11 @@ def worth() -> None:
             "Gained tasks": st.column_config.NumberColumn(help="Tasks on which it does better than the base."),
             "Lost tasks": st.column_config.NumberColumn(help="Tasks on which it does worse than the base."),
             "Steps": mean,
+            "Steps saved": st.column_config.NumberColumn(
+                format="%+.1f",
+                help="How many steps less it needs to resolve a task than the base. An episode that does not resolve "
+                "its task counts as all the steps that it was allowed.",
+            ),
             "Tokens": st.column_config.TextColumn(
                 help="Mean per episode, input and output, including those of a subagent."
             ),
@@ -112,6 +119,12 @@ def _points(row: Mapping[str, Any]) -> str:
     if not row["base"]:
         return wording.NOTHING
     return wording.point_interval(row["difference_low"], row["difference_high"])
+
+
+def _saved(row: Mapping[str, Any]) -> str:
+    if row["steps_saved"] is None:
+        return wording.NOTHING
+    return f"{row['steps_saved_low']:+.1f} to {row['steps_saved_high']:+.1f}"
 
 
 def title(row: Mapping[str, Any]) -> str:

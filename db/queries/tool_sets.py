@@ -9,6 +9,7 @@ from sqlalchemy import Engine, func, select
 
 from stackrank.db import rows
 from stackrank.db.queries.compare import compare_sides, with_holm
+from stackrank.db.queries.effort import effort
 from stackrank.db.queries.reading import Row, fetch
 from stackrank.db.queries.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.transactions import TOOL_USE
@@ -87,27 +88,35 @@ def _nearest(firsts: Sequence[rows.Entrant], second: rows.Entrant) -> rows.Entra
     return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
 
 
-def side_by_side(pairs: Sequence[rows.Comparison]) -> list[rows.ToolSetRow]:
+def side_by_side(engine: Engine, pairs: Sequence[rows.Comparison], scope: Scope = EVERYTHING) -> list[rows.ToolSetRow]:
     """The pairs of `tool_sets` as a table: each agent and model with its base first, then what is compared with that.
 
     A base's numbers are over the tasks of its pair with the most of them.
     """
+    ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
+    saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}
     found: list[rows.ToolSetRow] = []
     groups: dict[int, list[rows.Comparison]] = {}
     for pair in pairs:
         groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
     for group in groups.values():
         widest = max(group, key=lambda pair: pair["tasks"])
-        found += [_row(widest["first"], None), *(_row(pair["second"], pair) for pair in group)]
+        found.append(_row(widest["first"], None, None))
+        for pair in group:
+            second = pair["second"]
+            found.append(_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
     return found
 
 
-def _row(side: rows.Standing, pair: rows.Comparison | None) -> rows.ToolSetRow:
+def _row(side: rows.Standing, pair: rows.Comparison | None, saved: rows.Effort | None) -> rows.ToolSetRow:
     counted = side["resolved"] + side["unresolved"]
     own: Row = {name: value for name, value in side.items() if name in _SIDE}
     more = {
         "base": pair["first"]["tools"] if pair else "",
         "episodes": counted,
+        "steps_saved": saved["saved"] if saved else None,
+        "steps_saved_low": saved["low"] if saved else None,
+        "steps_saved_high": saved["high"] if saved else None,
         "tokens_mean": (side["tokens_in"] + side["tokens_out"]) / counted if counted else None,
         "difference": pair["difference"] if pair else None,
         "difference_low": pair["ci_low"] if pair else None,

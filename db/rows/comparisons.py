@@ -61,11 +61,33 @@ class Comparison(TypedDict):
     warning: str
 
 
+class Effort(TypedDict):
+    """What two entrants need to resolve a task, `by` steps, tokens or dollars, over the `tasks` that both played.
+
+    `first` and `second` are means over tasks in which an episode that did not resolve its task took the whole `budget`:
+    what a run allows, else the most that an episode of the two took. `saved` (first - second) has a 95% interval and a
+    p-value, of this pair alone.
+    """
+
+    first_id: int
+    second_id: int
+    by: str
+    budget: float
+    tasks: int
+    first: float | None
+    second: float | None
+    saved: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
 class ToolSetRow(TypedDict):
     """A tool set of one agent and model beside others. Differences (0..1) are to the tool set `base`, paired by task.
 
     `base` is empty in the row of the base itself, whose differences are None. Means are over counted episodes; a cost
     is None when a price is unknown. `gained` and `lost`: tasks that went better, and worse.
+    `steps_saved`: see `Effort`.
     """
 
     entrant_id: int
@@ -88,6 +110,9 @@ class ToolSetRow(TypedDict):
     gained: int | None
     lost: int | None
     steps_mean: float | None
+    steps_saved: float | None
+    steps_saved_low: float | None
+    steps_saved_high: float | None
     tokens_mean: float | None
     cost_per_episode: float | None
     cost_per_resolved: float | None

@@ -6,6 +6,7 @@ here, and tests compare them with both libraries. NumPy and the lighter parts of
 
 from stackrank.db.stats.board import ENOUGH, error_balance, error_bounds, leads, rank_ranges, ranked_together
 from stackrank.db.stats.clusters import Clustered, clustered
+from stackrank.db.stats.effort import Effort, effort
 from stackrank.db.stats.gaps import Gap, gap, rate_over_clusters
 from stackrank.db.stats.history import BASELINE, WINDOW, Change, Night, change
 from stackrank.db.stats.pairs import Difference, Played, holm, pair_p_values, paired_difference
@@ -21,6 +22,7 @@ __all__ = [
     "Clustered",
     "Cost",
     "Difference",
+    "Effort",
     "Gap",
     "Night",
     "Played",
@@ -30,6 +32,7 @@ __all__ = [
     "clustered",
     "cost_per_resolved",
     "detectable",
+    "effort",
     "error_balance",
     "error_bounds",
     "gap",

@@ -130,7 +130,7 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
         found = found[found[:, 0] > 0]
         with numpy.errstate(divide="ignore", invalid="ignore"):
             ratios = numpy.where(found[:, 1] == 0, 0.0, found[:, 1] / found[:, 2])
-        ends = [_ends(values, mean, sure=p_value < ALPHA) for values in (found[:, 1] / found[:, 0], ratios)]
+        ends = [set_means_ends(values, mean, sure=p_value < ALPHA) for values in (found[:, 1] / found[:, 0], ratios)]
         (low, high), (up_low, up_high) = ends
     else:
         spread = float(gaps.std(ddof=1)) if tasks > 1 else 1.0
@@ -146,7 +146,8 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
     return low, high, up_low, up_high
 
 
-def _ends(values: Any, mean: float, *, sure: bool) -> tuple[float, float]:
+def set_means_ends(values: Any, mean: float, *, sure: bool) -> tuple[float, float]:
+    """Low and high of a 95% interval from the values of the sets; `sure`: it must leave 0 out."""
     import numpy
 
     ordered = numpy.sort(values)

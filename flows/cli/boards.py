@@ -272,11 +272,13 @@ def compare(
     document = queries.compare(engine, one, other, scope)
     both = (document["first"]["entrant_id"], document["second"]["entrant_id"])
     about = queries.scope_of(engine, scope, entrants=both)
+    (needed,) = queries.effort(engine, [both], scope)
     if as_json:
-        print_json({**document, "scope": about})
+        print_json({**document, "effort": needed, "scope": about})
     else:
         for said in (
             document["sentence"],
+            queries.effort_sentence(document["first"]["entrant"], document["second"]["entrant"], needed),
             document["holm_sentence"],
             document["cluster_sentence"],
             document["warning"],
@@ -309,7 +311,7 @@ def tool_sets(
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     pairs, about = queries.tool_sets(engine, scope, base=base, models=model or ()), queries.scope_of(engine, scope)
-    rows = queries.side_by_side(pairs)
+    rows = queries.side_by_side(engine, pairs, scope)
     if as_json:
         print_json({"scope": about, "tool_sets": rows, "pairs": pairs})
         return
@@ -323,6 +325,9 @@ def tool_sets(
             else "",
             "p": p_value(row["p_holm"]) if row["base"] else "",
             "steps": f"{row['steps_mean']:.1f}" if row["steps_mean"] is not None else "",
+            "saved": f"{row['steps_saved']:+.1f} [{row['steps_saved_low']:+.1f}, {row['steps_saved_high']:+.1f}]"
+            if row["steps_saved"] is not None
+            else "",
             "tokens": short_count(row["tokens_mean"]) if row["tokens_mean"] is not None else "",
             "cost": usd(row["cost_per_episode"]),
         }
@@ -330,7 +335,8 @@ def tool_sets(
     ]
     columns = {
         "who": "agent", "tools": "tools", "rate": "rate", "base": "against", "points": "points", "p": "p (Holm)",
-        "steps": "steps", "tokens": "tokens", "cost": "cost", "tasks": "tasks", "errors": "errors",
+        "steps": "steps", "saved": "steps saved", "tokens": "tokens", "cost": "cost", "tasks": "tasks",
+        "errors": "errors",
     }  # fmt: skip
     print_table(cells, columns, "No agent and model has played both this tool set and another.")
     for pair in pairs:

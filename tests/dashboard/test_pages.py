@@ -285,6 +285,11 @@ def test_comparing_several(visit: Any, seeded: SimpleNamespace) -> None:
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
     differs = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="What differs").dataframe[0].value
     assert differs["Setting"].tolist() == ["tools", "tool_list"]
+    app = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="Effort")
+    (needed,) = queries.effort(seeded.store.engine, [(one, two)], Scope(benchmark="bugs"))
+    row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
+    assert (row["Saved"], row["Where it is not resolved"]) == (f"{needed['saved']:+.1f}", f"{needed['budget']:.1f}")
+    assert queries.effort_sentence(asked[0]["first"]["entrant"], asked[0]["second"]["entrant"], needed) in texts(app)
 
 
 @pytest.mark.parametrize("pick", ["", "1", "1,1", "x,99", "1,2,3,1,2,3"])
@@ -301,6 +306,8 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
     assert turned.dataframe[0].value["Points"].tolist()[1] == -100 * asked[0]["difference"]
     assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}
+    rows = queries.side_by_side(seeded.store.engine, asked, Scope(benchmark="bugs"))
+    assert sets["Steps saved"].tolist()[1] == rows[1]["steps_saved"] is not None
 
 
 @pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])

@@ -91,7 +91,7 @@ def test_beside_each_other(store: Store, engine: Engine) -> None:
     scope = Scope(run=played(store))
     pairs = queries.tool_sets(engine, scope)
     board = {row["entrant"]: row for row in queries.leaderboard(engine, scope)}
-    rows = queries.side_by_side(pairs)
+    rows = queries.side_by_side(engine, pairs, scope)
     assert [(row["model"], bool(row["base"])) for row in rows] == [
         (model, based) for model in ("large", "small") for based in (False, *[True] * 5)
     ]
@@ -104,5 +104,8 @@ def test_beside_each_other(store: Store, engine: Engine) -> None:
     for row in (row for row in rows if row["base"]):
         pair = compared[row["entrant"]]
         assert (row["difference"], row["p_holm"]) == (pair["difference"], pair["p_holm"])
+        (needed,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
+        saved = (row["steps_saved"], row["steps_saved_low"], row["steps_saved_high"])
+        assert saved == (needed["saved"], needed["low"], needed["high"])
         assert (row["gained"], row["lost"]) == (len(pair["only_second"]), len(pair["only_first"]))
-    assert queries.side_by_side([]) == []
+    assert queries.side_by_side(engine, []) == []

@@ -1,0 +1,113 @@
+"""Which of two entrants needs less to resolve a task: what still tells them apart where both resolve nearly all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from sqlalchemy import Engine, func, select
+
+from stackrank.db import rows, stats
+from stackrank.db.queries.pool import conditions_of
+from stackrank.db.queries.reading import tuples
+from stackrank.db.queries.scope import EVERYTHING, Scope, Selection
+from stackrank.db.sums import TaskKey
+from stackrank.db.transactions import EPISODE
+from stackrank.terms import Verdict
+from stackrank.wording import p_is, usd
+
+By = Literal["steps", "tokens", "cost_usd"]
+Needs = Mapping[TaskKey, Sequence[float]]
+"""What each of an entrant's episodes of a task took; infinite where it did not resolve the task."""
+_E = EPISODE.c
+_COLUMNS = {"steps": _E.steps, "tokens": _E.tokens_in + _E.tokens_out, "cost_usd": _E.cost_usd}
+
+
+def effort(
+    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = EVERYTHING, by: By = "steps"
+) -> list[rows.Effort]:
+    """What the entrants of each pair (ids) need, on the tasks that both played.
+
+    By cost, a pair of which a price is unknown has no task.
+    """
+    selection = scope.find(engine)
+    needs, longest = _needs(selection, {one for pair in pairs for one in pair}, by)
+    allowed = _allowed(selection, by)
+    return [
+        _effort(pair, needs, allowed or max((longest.get(one, 0.0) for one in pair), default=0.0), by) for pair in pairs
+    ]
+
+
+def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> rows.Effort:
+    first, second = (needs.get(one, {}) for one in pair)
+    shared = sorted(first.keys() & second.keys())
+    found = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
+    return {
+        "first_id": pair[0],
+        "second_id": pair[1],
+        "by": by,
+        "budget": budget,
+        "tasks": found.tasks,
+        "first": found.first,
+        "second": found.second,
+        "saved": found.saved,
+        "low": found.low,
+        "high": found.high,
+        "p_value": found.p_value,
+    }
+
+
+def _needs(selection: Selection, entrants: Iterable[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
+    """Entrant -> its needs, and the most that any of its episodes took; without entrants that have an unknown price."""
+    column = _COLUMNS[by]
+    groups = (_E.entrant_id, _E.task_id, _E.verdict, column)
+    query = (
+        select(*groups, func.count())
+        .where(selection.condition, _E.counted, _E.verdict.in_(selection.counting), _E.entrant_id.in_(list(entrants)))
+        .group_by(*groups)
+    )
+    needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
+    longest: dict[int, float] = defaultdict(float)
+    unknown: set[int] = set()
+    for entrant, task, verdict, took, episodes in tuples(selection.engine, query):
+        if (key := selection.keys.get(task)) is None:
+            continue
+        if took is None:
+            unknown.add(entrant)
+            continue
+        longest[entrant] = max(longest[entrant], float(took))
+        needs[entrant][key] += [float(took) if verdict == Verdict.RESOLVED else float("inf")] * episodes
+    return {one: own for one, own in needs.items() if one not in unknown}, longest
+
+
+def _allowed(selection: Selection, by: By) -> float:
+    """What the runs allow an episode; 0 where that has no limit."""
+    if not selection.pooled:
+        return 0.0
+    limit = conditions_of(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
+    return float(limit) if isinstance(limit, int | float) else 0.0
+
+
+def effort_sentence(first: str, second: str, found: rows.Effort) -> str:
+    """What the second of two entrants saves; empty where they have no task in common."""
+    if found["saved"] is None or found["low"] is None or found["high"] is None:
+        return ""
+    by, less = found["by"], found["saved"] >= 0
+    saves = f"{amount(abs(found['saved']), by)} {'less' if less else 'more'}"
+    if by != "cost_usd":
+        saves = f"{amount(abs(found['saved']), by)} {'fewer' if less else 'more'} {by}"
+    low, high = amount(found["low"], by, signed=True), amount(found["high"], by, signed=True)
+    means = f"{amount(found['second'] or 0, by)} against {amount(found['first'] or 0, by)}"
+    return (
+        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(found['p_value'])}: "
+        f"{means}; an episode that does not resolve its task counts as {amount(found['budget'], by)}."
+    )
+
+
+def amount(value: float, by: str, *, signed: bool = False) -> str:
+    """Steps, tokens or dollars, without a word for the unit."""
+    sign = ("-" if value < 0 else "+") if signed else ""
+    if by == "cost_usd":
+        return f"{sign}{usd(abs(value))}"
+    return f"{sign}{abs(value):,.0f}" if by == "tokens" else f"{sign}{abs(value):.1f}"
