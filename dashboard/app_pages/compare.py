@@ -191,7 +191,7 @@ def spending() -> None:
         (needed, name)
         for by, name in _NEEDS
         for needed in ask(queries.effort, pair, scope, by=by)
-        if needed["saved"] is not None
+        if needed["saved"] is not None and needed["budget"]
     ]
     amount = queries.amount
     shown = [
@@ -202,7 +202,7 @@ def spending() -> None:
             "Saved": amount(needed["saved"] or 0, needed["by"], signed=True),
             "95% interval": " to ".join(amount(needed[end] or 0, needed["by"], signed=True) for end in ("low", "high")),
             "p": wording.p_value(needed["p_value"]),
-            "Where it is not resolved": amount(needed["budget"], needed["by"]),
+            "If not resolved": amount(needed["budget"], needed["by"]),
         }
         for needed, name in lines
     ]

@@ -288,7 +288,7 @@ def test_comparing_several(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="Effort")
     (needed,) = queries.effort(seeded.store.engine, [(one, two)], Scope(benchmark="bugs"))
     row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
-    assert (row["Saved"], row["Where it is not resolved"]) == (f"{needed['saved']:+.1f}", f"{needed['budget']:.1f}")
+    assert (row["Saved"], row["If not resolved"]) == (f"{needed['saved']:+.1f}", f"{needed['budget']:.1f}")
     assert queries.effort_sentence(asked[0]["first"]["entrant"], asked[0]["second"]["entrant"], needed) in texts(app)
 
 
