@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from stackrank.env.actions import Action
@@ -18,10 +18,10 @@ USAGE = {
     "listdir": "listdir [PATH [DEPTH]]",
     "grep": "grep [-i] PATTERN [PATH [GLOB]]     (quote a pattern with spaces)",
     "rewrite": "rewrite PATH [FIRST [LAST]]     then the new lines, and a line with a single dot",
-    "pdb": "pdb COMMAND     for instance: pdb b cart.py:12    pdb c    pdb p total",
-    "bash": "bash COMMAND",
+    "pdb": "pdb [entrypoint=WHAT] COMMAND     for instance: pdb b cart.py:12    pdb c    pdb p total",
+    "bash": "bash [timeout_s=SECONDS] COMMAND",
     "terminal": "terminal [key=KEYS] [wait=prompt] [pattern=PATTERN] [TEXT]     for instance: terminal gdb a.out",
-    "eval": "eval",
+    "eval": "eval [verbose] [TEST]",
     "submit": "submit",
 }
 OTHERS = {
@@ -33,7 +33,9 @@ PDB = (
     "break", "tbreak", "clear", "continue", "next", "step", "return", "until", "where", "up", "down", "list",
     "longlist", "args", "p", "pp", "display",
 )  # fmt: skip
-_OPTION = re.compile(r"""(key|wait|pattern|timeout_s|restart)=(?:"([^"]*)"|'([^']*)'|(\S+))\s*""")
+_TEXTS = {"pdb": "command", "bash": "command", "terminal": "text"}
+"""Tools that take a text as it is, and what they call it. Their other arguments come before it."""
+_OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))(?:\s+|$)""")
 _FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
 
 
@@ -66,12 +68,11 @@ def read_action(line: str, tools: ToolSet, more: Callable[[], str]) -> Action:
     rest = rest.strip()
     if name not in tools.tools:
         raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` says how they are typed")
-    if name in ("pdb", "bash"):
-        if not rest:
+    if name in _TEXTS:
+        arguments = _text(rest, _TEXTS[name], schema(tools.find(name))["properties"].keys())
+        if name != "terminal" and "command" not in arguments:
             raise Unclear(f"usage: {usage(name, tools)}")
-        return Action(name, {"command": rest})
-    if name == "terminal":
-        return Action(name, _terminal(rest))
+        return Action(name, arguments)
     try:
         words = shlex.split(rest)
         arguments = _READ[name](words) if name in _READ else _by_name(tools, name, words)
@@ -104,13 +105,21 @@ def _grep(words: Sequence[str]) -> dict[str, Any]:
     return given | dict(zip(("pattern", "path", "glob"), texts, strict=False))
 
 
-def _terminal(rest: str) -> dict[str, Any]:
+def _text(rest: str, body: str, known: Collection[str]) -> dict[str, Any]:
     """Options, then the text as it is."""
     given: dict[str, Any] = {}
-    while option := _OPTION.match(rest):
+    while (option := _OPTION.match(rest)) and option[1] in known and option[1] != body:
         given[option[1]] = option[2] or option[3] or option[4] or ""
         rest = rest[option.end() :]
-    return given | ({"text": rest} if rest else {})
+    return given | ({body: rest} if rest else {})
+
+
+def _eval(words: Sequence[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {"verbose": True} if "verbose" in words else {}
+    tests = [word for word in words if word != "verbose"]
+    if len(tests) > 1:
+        raise ValueError
+    return given | ({"test": tests[0]} if tests else {})
 
 
 def _nothing(words: Sequence[str]) -> dict[str, Any]:
@@ -138,7 +147,7 @@ _READ: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "rewrite": _range,
     "listdir": lambda words: _lines(words, path="path", numbers=("depth",)),
     "grep": _grep,
-    "eval": _nothing,
+    "eval": _eval,
     "submit": _nothing,
 }
 
