@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from stackrank.env.scoring.literals import Edit, Source, called, other_values, parts
+from stackrank.env.scoring.literals import EXCEPTIONS, Edit, Source, called, other_values, parts
 
 MOST_PER_PLACE = 3
-_FLIPS = {
+FLIPS = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.LtE: ("<=", ">"), ast.Gt: (">", "<="),
     ast.GtE: (">=", "<"), ast.Is: ("is", "is not"), ast.IsNot: (r"is\s+not", "is"), ast.In: ("in", "not in"),
     ast.NotIn: (r"not\s+in", "in"),
@@ -29,7 +29,6 @@ _PAIRS = (
 )  # fmt: skip
 _OPPOSITE = {f"assert{a}": f"assert{b}" for one, two in _PAIRS for a, b in ((one, two), (two, one))}
 _COMPARES = re.compile(r"assert(Equals?|AlmostEqual|(List|Dict|Tuple|Set|Sequence|MultiLine|Count)Equal|In|Is)")
-_EXCEPTIONS = ("ValueError", "KeyError", "TypeError", "IndexError", "RuntimeError")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class _Function:
         elif kind is ast.In:
             changed = self._expected([left], lines)
         if not changed or kind in (ast.Is, ast.In):
-            old, new = _FLIPS[kind]
+            old, new = FLIPS[kind]
             (_, start), (end, _) = self._source.span(left), self._source.span(right)
             between = self._source.content[start:end].decode()
             text = re.sub(old, new, between, count=1)
@@ -189,7 +188,7 @@ class _Function:
         if called(call) not in ("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp") or not call.args:
             return
         # Of other classes nobody knows which of them another right fix derives from the expected one.
-        standard = [name for name in _EXCEPTIONS if not _related(call.args[0], name)]
+        standard = [name for name in EXCEPTIONS if not _related(call.args[0], name)]
         self._chance.shuffle(standard)
         for name in standard[:2]:
             self._add(self._source.replace(call.args[0], name.encode()), (lines,), raises=True)

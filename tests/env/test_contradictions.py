@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,6 +255,26 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     assert (len(drawn.runs), drawn.strength) == (2, 0), "a third run would tell nothing"
 
 
+@pytest.mark.parametrize(
+    ("line", "both_ways"),
+    [
+        ("assert f() == 7", True),
+        ("assert f() == 'ab cd'", True),
+        ("assert f() is True", True),
+        ("assert not f()", True),
+        ("assert f() == None", False),
+        ("assert f() == ''", False),
+        ("pytest.raises(ValueError, f)", True),
+        ("pytest.raises(OwnError, f)", False),
+    ],
+)
+def test_what_no_change_leads_to_gives_itself_away(line: str, both_ways: bool) -> None:
+    content = source(f"def test_it():\n    {line}\n")
+    (first, *_) = find_candidates("t.py", content, ["t.py::test_it"])
+    made = Contradiction(first.unit, {}, first.path, 2, first.edit, first.old)
+    assert made.both_ways is both_ways
+
+
 def test_with_few_units_a_third_run_has_other_contradictions() -> None:
     task = replace(cart(), hidden_files={"h.py": b""})
     proof = Proof("", (*unit("a"), *unit("t", telling=True), *unit("seen", path="v.py")))
@@ -302,13 +320,6 @@ def test_a_test_that_passes_both_ways_is_evidence() -> None:
 
 
 # ---- verdicts
-
-
-@pytest.fixture
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A place for proofs that no other test has."""
-    monkeypatch.setattr("stackrank.env.scoring.proof.home", lambda: tmp_path)
-    yield
 
 
 HIDDEN = """
