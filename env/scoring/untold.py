@@ -222,7 +222,7 @@ def _plain(text: str) -> Any:
         node = statement.value if isinstance(statement, ast.Expr) else statement
         if isinstance(node, ast.Call) and len(node.args) + len(node.keywords) == 1:
             node = [*node.args, *(each.value for each in node.keywords)][0]
-        return ast.literal_eval(node)  # type: ignore[arg-type]  # what is no expression is a ValueError
+        return ast.literal_eval(node)  # what is no expression is a ValueError
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return _NO_VALUE
 
@@ -230,7 +230,10 @@ def _plain(text: str) -> Any:
 def _same(one: Any, two: Any) -> bool:
     """Whether two plain values are the same, but for the last digits of numbers."""
     if isinstance(one, (int, float)) and isinstance(two, (int, float)):
-        return one == two or math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
+        try:
+            return one == two or math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
+        except OverflowError:  # a whole number that no float holds
+            return False
     if isinstance(one, (list, tuple)) and isinstance(two, (list, tuple)):
         return len(one) == len(two) and all(map(_same, one, two))
     if isinstance(one, dict) and isinstance(two, dict):
