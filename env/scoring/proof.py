@@ -49,6 +49,11 @@ class Contradiction:
         return self.old not in ("None", "''", '""', "b''", 'b""')
 
     @property
+    def flips_membership(self) -> bool:
+        """Whether `in` became `not in`, or `assertIn` became `assertNotIn`."""
+        return any(word in self.edit.new and word not in self.old for word in ("not in", "assertNotIn"))
+
+    @property
     def change(self) -> str:
         """What was changed, for people."""
         return f"{self.path}, line {self.line}: {self.old.strip()} became {self.edit.new.strip()}"

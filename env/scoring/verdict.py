@@ -69,6 +69,7 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.scoring.blind import Sightings, plan
 from stackrank.env.scoring.carry_over import Work, carry_over
+from stackrank.env.scoring.contradictions import lines_about_membership
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove, why_not
@@ -136,6 +137,7 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     usable = [
         each for each in proof.contradictions if each.path in original and files.get(each.path) == original[each.path]
     ]
+    usable = _exclusive(usable, original)
     if not usable:
         return _plain(task, work, new_sandbox, proof)
     verdict = _Verdict(task, work, proof)
@@ -151,6 +153,12 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
         some = ", ".join(differing[:3])
         return replace(taken, unsealed=f"its answers are others where tests do not say which are wanted ({some})")
     return replace(taken, sealed=drawn.strength)
+
+
+def _exclusive(contradictions: Sequence[Contradiction], files: Mapping[str, bytes]) -> list[Contradiction]:
+    """Without those of older proofs that a right program may meet beside the author's: `"a" in x` and `"b" in x`."""
+    lines = {path: lines_about_membership(files[path]) for path in {each.path for each in contradictions}}
+    return [each for each in contradictions if each.line not in lines[each.path] or each.flips_membership]
 
 
 def _told(

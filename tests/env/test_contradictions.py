@@ -52,7 +52,7 @@ def changed_lines(body: str, tests: tuple[str, ...] = ("t.py::test_it",)) -> set
         ("assert f(7) != 3", "assert f(7) == 3"),
         ("assert f(7) < 3", "assert f(7) >= 3"),
         ("assert 'é' and f(7) == [1, 0]", "assert 'é' and f(7) == [0, 1]"),
-        ("assert 'ab cd' in f(7)", "assert 'cd ab' in f(7)"),
+        ("assert 'ab cd' in f(7)", "assert 'ab cd' not in f(7)"),
         ("assert 'ab' not in f(7)", "assert 'ab' in f(7)"),
         ("assert f(7) == -1", "assert f(7) == -2"),
         ("assert f(7) == f(8)", "assert f(7) != f(8)"),
@@ -68,6 +68,32 @@ def test_expectations_are_changed_and_inputs_are_not(line: str, wanted: str) -> 
     lines = changed_lines(f"def test_it(self=None):\n    {line}\n")
     assert wanted in lines
     assert all("f(7)" in each for each in lines)
+
+
+def test_what_a_right_program_may_say_too_is_no_contradiction() -> None:
+    """Membership of one thing does not exclude another one: only that of the same thing does."""
+    assert changed_lines("def test_it():\n    assert '3 items' in f(7)\n") == {"assert '3 items' not in f(7)"}
+    assert changed_lines("def test_it(self):\n    self.assertIn('3 items', f(7))\n") == {
+        "self.assertNotIn('3 items', f(7))"
+    }
+
+
+def test_who_says_more_than_the_known_fix_is_no_cheat(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    cases = "".join(f"\n\ndef test_{n}():\n    assert '{n}' in str(total([{n}]))\n" for n in range(2, 7))
+    task = with_fix("from cart import total\n" + cases)
+    more = (
+        "def total(items):\n    return Much(sum(items))\n\n\ndef average(items):\n    return sum(items) / len(items)\n"
+    )
+    more += "\n\nclass Much(int):\n    __str__ = lambda self: f'{int(self)} and not 1234567890'\n"
+    proof = proof_of(task)
+    (one, *_) = [each for each in proof.contradictions if each.path in task.hidden_files]
+    start = task.hidden_files[one.path].index(b"'2'")
+    old = replace(one, edit=Edit(start, start + 3, "'7'"), old="'2'")
+    for kept in (proof, replace(proof, contradictions=(old, *proof.contradictions))):
+        save_proof(task, kept)
+        found = score(task, Changes(files={"cart.py": more.encode()}), lambda spec: Sandbox(backend, spec))
+        assert found.resolved and found.sealed and not found.tampered, found.notes
 
 
 def test_tolerances_hide_nothing() -> None:
