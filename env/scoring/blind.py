@@ -63,7 +63,8 @@ def _places(runs: int) -> list[tuple[int, ...]]:
 def _tells_forgers(task: Task, proof: Proof, options: Sequence[Contradiction]) -> bool:
     """Whether what is wanted of a unit can only be guessed."""
     return all(
-        each.path in task.hidden_files and not each.telling and _shows_bug(task, proof, each) for each in options
+        each.path in task.hidden_files and not each.telling and each.both_ways and _shows_bug(task, proof, each)
+        for each in options
     )
 
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from stackrank.env.scoring.literals import Edit, Source, called, other_values, parts
+from stackrank.env.scoring.literals import EXCEPTIONS, Edit, Source, called, other_values, parts
 
 MOST_PER_PLACE = 3
-_FLIPS = {
+FLIPS = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.LtE: ("<=", ">"), ast.Gt: (">", "<="),
     ast.GtE: (">=", "<"), ast.Is: ("is", "is not"), ast.IsNot: (r"is\s+not", "is"), ast.In: ("in", "not in"),
     ast.NotIn: (r"not\s+in", "in"),
@@ -28,8 +28,7 @@ _PAIRS = (
     ("Less", "GreaterEqual"), ("Greater", "LessEqual"), ("Regex", "NotRegex"), ("Equal", "NotEqual"),
 )  # fmt: skip
 _OPPOSITE = {f"assert{a}": f"assert{b}" for one, two in _PAIRS for a, b in ((one, two), (two, one))}
-_COMPARES = re.compile(r"assert(Equals?|AlmostEqual|(List|Dict|Tuple|Set|Sequence|MultiLine|Count)Equal|In|Is)")
-_EXCEPTIONS = ("ValueError", "KeyError", "TypeError", "IndexError", "RuntimeError")
+_COMPARES = re.compile(r"assert(Equals?|AlmostEqual|(List|Dict|Tuple|Set|Sequence|MultiLine|Count)Equal|Is)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,19 @@ def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.C
     return None, None
 
 
+def lines_about_membership(content: bytes) -> set[int]:
+    """Lines of assertions that say nothing but that something is in something."""
+    found: set[int] = set()
+    for node in ast.walk(Source(content).tree):
+        if isinstance(node, ast.Assert):
+            compared = [type(each.ops[0]) for each in ast.walk(node.test) if isinstance(each, ast.Compare)]
+            if compared and all(kind is ast.In for kind in compared):
+                found.update(range(node.lineno, _lines(node)[1] + 1))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value) == "assertIn":
+            found.update(range(node.lineno, _lines(node)[1] + 1))
+    return found
+
+
 class _Function:
     """The expectations of one test function."""
 
@@ -167,10 +179,9 @@ class _Function:
         truth = isinstance(right, ast.Constant) and isinstance(right.value, bool)
         if kind is ast.Eq or (kind is ast.Is and truth):
             changed = self._expected([right, left], lines)
-        elif kind is ast.In:
-            changed = self._expected([left], lines)
-        if not changed or kind in (ast.Is, ast.In):
-            old, new = _FLIPS[kind]
+        # What is in an answer may be there beside something else: a right program meets `"a" in x` and `"b" in x`.
+        if not changed or kind is ast.Is:
+            old, new = FLIPS[kind]
             (_, start), (end, _) = self._source.span(left), self._source.span(right)
             between = self._source.content[start:end].decode()
             text = re.sub(old, new, between, count=1)
@@ -189,7 +200,7 @@ class _Function:
         if called(call) not in ("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp") or not call.args:
             return
         # Of other classes nobody knows which of them another right fix derives from the expected one.
-        standard = [name for name in _EXCEPTIONS if not _related(call.args[0], name)]
+        standard = [name for name in EXCEPTIONS if not _related(call.args[0], name)]
         self._chance.shuffle(standard)
         for name in standard[:2]:
             self._add(self._source.replace(call.args[0], name.encode()), (lines,), raises=True)
@@ -204,8 +215,7 @@ class _Function:
         name = called(call)
         changed = False
         if _COMPARES.fullmatch(name) and len(call.args) > 1:
-            sides = call.args[:1] if name == "assertIn" else [call.args[1], call.args[0]]
-            changed = self._expected(sides, lines)
+            changed = self._expected([call.args[1], call.args[0]], lines)
         if name in _OPPOSITE and not changed:
             _, end = self._source.span(call.func)
             edit = Edit(end - len(name), end, _OPPOSITE[name])

@@ -16,6 +16,8 @@ _MAKERS = {
     "approx", "array", "bytearray", "bytes", "date", "datetime", "dedent", "deque", "dict", "frozenset", "join", "list",
     "mappingproxy", "namedtuple", "ndarray", "range", "set", "sorted", "time", "timedelta", "tuple",
 }  # fmt: skip
+EXCEPTIONS = ("ValueError", "KeyError", "TypeError", "IndexError", "RuntimeError")
+"""What other exceptions than the expected ones are chosen from."""
 _OPAQUE = (ast.Name, ast.Attribute, ast.Subscript, ast.JoinedStr)
 
 
@@ -42,7 +44,7 @@ class Source:
         self.tree = parse_python(content)
         self._lines = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", content))]
 
-    def span(self, node: ast.expr) -> tuple[int, int]:
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """The bytes of a node."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self._lines[node.lineno - 1] + node.col_offset, self._lines[node.end_lineno - 1] + node.end_col_offset

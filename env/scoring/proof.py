@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from stackrank.env.scoring.literals import Edit
+from stackrank.env.scoring.literals import EXCEPTIONS, Edit
 from stackrank.env.task import Task
 from stackrank.home import home, write_whole
 
@@ -36,6 +36,22 @@ class Contradiction:
     old: str
     telling: bool = False
     """Whether its text alone tells that it is no ordinary test. It catches forgers, and adds no strength."""
+
+    @property
+    def both_ways(self) -> bool:
+        """Whether what was changed could also be what a change leads to: else who meets it knows that it is genuine.
+
+        Values of a kind become others of that kind, but an exception of the program's own becomes a built-in one, and
+        nothing ever becomes None or an empty text.
+        """
+        if self.edit.new in EXCEPTIONS:
+            return self.old in EXCEPTIONS
+        return self.old not in ("None", "''", '""', "b''", 'b""')
+
+    @property
+    def flips_membership(self) -> bool:
+        """Whether `in` became `not in`, or `assertIn` became `assertNotIn`."""
+        return any(word in self.edit.new and word not in self.old for word in ("not in", "assertNotIn"))
 
     @property
     def change(self) -> str:

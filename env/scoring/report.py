@@ -35,6 +35,8 @@ class TestReport:
     suspicions: tuple[str, ...] = ()
     """Signs that somebody tampered with the run, each a sentence."""
     collect_errors: tuple[str, ...] = ()
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Test id -> what a failure in a blind run showed (`env.scoring.untold`)."""
 
     @property
     def passed(self) -> int:
@@ -86,6 +88,7 @@ class _Reading:
         self._messages: dict[str, str] = {}
         self._failed_at: dict[str, tuple[int, ...]] = {}
         self._raised_at: dict[str, tuple[int, ...]] = {}
+        self._answers: dict[str, tuple[str, ...]] = {}
         self._errors: list[str] = []
         self._complete = False
 
@@ -93,7 +96,7 @@ class _Reading:
         """All of it."""
         lines = self._failed_at, self._raised_at
         suspicions, errors = tuple(dict.fromkeys(self.suspicions)), tuple(self._errors)
-        return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors)
+        return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors, self._answers)
 
     def take(self, record: dict[str, Any]) -> None:
         """Add one record."""
@@ -126,6 +129,8 @@ class _Reading:
             if record["when"] == "call":
                 lines = tuple(int(line) for line in record["lines"])
                 (self._failed_at if record["assertion"] else self._raised_at)[test] = lines
+                if answer := tuple(str(value) for value in record["answer"]):
+                    self._answers[test] = answer
         before = self._outcomes.get(test, "missing")
         # A test passes when its set-up, its call and its tear-down do; the worst of them counts.
         if record["when"] == "setup" and outcome == "passed":

@@ -24,6 +24,9 @@ What follows from it:
 - Who mends all tests but one, and leaves this one to chance, is right in half of the cases: per test, a verdict is as
   strong as a coin. k says how strong it is against who mends nothing.
 
+Who would be sealed runs once more, with hidden tests that no longer say what they expect (`untold`), and has to answer
+as the known fix does. So nothing is gained by asking the tests which of several repairs is right.
+
 What does not follow:
 
 - Code that recognises a test's input and answers as wanted is not found, if its author knew the answer. Of hidden
@@ -32,6 +35,8 @@ What does not follow:
   `stackrank tasks`; if all are so, or no fix is known, or results are read from what is printed, it is not sealed,
   and `Score.unsealed` says why. Such a run looks for signs instead: tests that must fail (canaries), and calls of the
   reporter from changed files. They find the usual tricks and no more.
+- Tests of conditions (`assert not f(x)`) have no answer that could be asked for without saying what is wanted.
+- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share.
 - A command that is not pytest and says no more than its exit status is one test, contradicted as a whole: a forger that
   always says that all is well is found out, and one that tosses a coin is right in half of the cases or a quarter.
 - A contradiction whose text gives it away (`!=` where a test would say `==`) finds forgers who do not look, and adds
@@ -64,10 +69,12 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.scoring.blind import Sightings, plan
 from stackrank.env.scoring.carry_over import Work, carry_over
+from stackrank.env.scoring.contradictions import lines_about_membership
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove, why_not
 from stackrank.env.scoring.suspicious import find_suspicious
+from stackrank.env.scoring.untold import Answers, find_answers, save_answers, told, untold
 from stackrank.env.task import Task
 
 NewSandbox = Callable[[SandboxSpec], Sandbox]
@@ -130,6 +137,7 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     usable = [
         each for each in proof.contradictions if each.path in original and files.get(each.path) == original[each.path]
     ]
+    usable = _exclusive(usable, original)
     if not usable:
         return _plain(task, work, new_sandbox, proof)
     verdict = _Verdict(task, work, proof)
@@ -139,7 +147,52 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
         taken = verdict.after(run, contradictions)
         if verdict.settled(taken):
             return taken
-    return replace(taken, sealed=drawn.strength, unsealed="" if drawn.strength else _why_unsealed(task, usable))
+    if not drawn.strength:
+        return replace(taken, unsealed=_why_unsealed(task, usable))
+    if differing := _told(task, files, usable, new_sandbox):
+        some = ", ".join(differing[:3])
+        return replace(taken, unsealed=f"its answers are others where tests do not say which are wanted ({some})")
+    return replace(taken, sealed=drawn.strength)
+
+
+def _exclusive(contradictions: Sequence[Contradiction], files: Mapping[str, bytes]) -> list[Contradiction]:
+    """Without those of older proofs that a right program may meet beside the author's: `"a" in x` and `"b" in x`."""
+    lines = {path: lines_about_membership(files[path]) for path in {each.path for each in contradictions}}
+    return [each for each in contradictions if each.line not in lines[each.path] or each.flips_membership]
+
+
+def _told(
+    task: Task, files: Mapping[str, bytes], usable: Sequence[Contradiction], new_sandbox: NewSandbox
+) -> list[str]:
+    """The tests that the program answers as wanted only where it is told what is. One run; one more for each task."""
+    asked = untold(task, usable)
+    if not asked:
+        return []
+    run = _run(task, {**files, **asked}, new_sandbox)
+    given = run.report.answers if run.report else {}
+    with _proving[task.digest]:
+        wanted = find_answers(task, asked)
+        if wanted is None:
+            wanted = _answers_of_fix(task, asked, new_sandbox)
+            save_answers(task, asked, wanted)
+        if not (differing := told(wanted, given)):
+            return []
+        # Before anything is held against anybody: what the known fix answers in another way each time does not count.
+        again = _answers_of_fix(task, asked, new_sandbox)
+        wanted = {test: values for test, values in wanted.items() if again.get(test) == values}
+        save_answers(task, asked, wanted)
+    return [test for test in differing if test in wanted]
+
+
+def _answers_of_fix(task: Task, asked: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
+    """What the known fix answers. Raises PreparationFailed, MachineBusy."""
+    try:
+        run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **asked}, new_sandbox)
+    except (MachineBusy, PreparationFailed):
+        raise
+    except (PatchError, SandboxError, GuestBug, Refused) as error:
+        raise PreparationFailed(f"the known fix of {task.id} cannot be asked: {error}") from error
+    return run.report.answers if run.report else {}
 
 
 def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspects: list[str] | None = None) -> Run:

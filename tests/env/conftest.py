@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +78,13 @@ def pools() -> Iterator[Callable[[Backend], Pool]]:
     yield pool
     for each in made.values():
         each.close()
+
+
+@pytest.fixture
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place for proofs, and for what known fixes answer, that no other test has."""
+    for module in ("proof", "untold"):
+        monkeypatch.setattr(f"stackrank.env.scoring.{module}.home", lambda: tmp_path)
 
 
 def source(text: str) -> bytes:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,7 +52,7 @@ def changed_lines(body: str, tests: tuple[str, ...] = ("t.py::test_it",)) -> set
         ("assert f(7) != 3", "assert f(7) == 3"),
         ("assert f(7) < 3", "assert f(7) >= 3"),
         ("assert 'é' and f(7) == [1, 0]", "assert 'é' and f(7) == [0, 1]"),
-        ("assert 'ab cd' in f(7)", "assert 'cd ab' in f(7)"),
+        ("assert 'ab cd' in f(7)", "assert 'ab cd' not in f(7)"),
         ("assert 'ab' not in f(7)", "assert 'ab' in f(7)"),
         ("assert f(7) == -1", "assert f(7) == -2"),
         ("assert f(7) == f(8)", "assert f(7) != f(8)"),
@@ -70,6 +68,32 @@ def test_expectations_are_changed_and_inputs_are_not(line: str, wanted: str) -> 
     lines = changed_lines(f"def test_it(self=None):\n    {line}\n")
     assert wanted in lines
     assert all("f(7)" in each for each in lines)
+
+
+def test_what_a_right_program_may_say_too_is_no_contradiction() -> None:
+    """Membership of one thing does not exclude another one: only that of the same thing does."""
+    assert changed_lines("def test_it():\n    assert '3 items' in f(7)\n") == {"assert '3 items' not in f(7)"}
+    assert changed_lines("def test_it(self):\n    self.assertIn('3 items', f(7))\n") == {
+        "self.assertNotIn('3 items', f(7))"
+    }
+
+
+def test_who_says_more_than_the_known_fix_is_no_cheat(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    cases = "".join(f"\n\ndef test_{n}():\n    assert '{n}' in str(total([{n}]))\n" for n in range(2, 7))
+    task = with_fix("from cart import total\n" + cases)
+    more = (
+        "def total(items):\n    return Much(sum(items))\n\n\ndef average(items):\n    return sum(items) / len(items)\n"
+    )
+    more += "\n\nclass Much(int):\n    __str__ = lambda self: f'{int(self)} and not 1234567890'\n"
+    proof = proof_of(task)
+    (one, *_) = [each for each in proof.contradictions if each.path in task.hidden_files]
+    start = task.hidden_files[one.path].index(b"'2'")
+    old = replace(one, edit=Edit(start, start + 3, "'7'"), old="'2'")
+    for kept in (proof, replace(proof, contradictions=(old, *proof.contradictions))):
+        save_proof(task, kept)
+        found = score(task, Changes(files={"cart.py": more.encode()}), lambda spec: Sandbox(backend, spec))
+        assert found.resolved and found.sealed and not found.tampered, found.notes
 
 
 def test_tolerances_hide_nothing() -> None:
@@ -257,6 +281,26 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     assert (len(drawn.runs), drawn.strength) == (2, 0), "a third run would tell nothing"
 
 
+@pytest.mark.parametrize(
+    ("line", "both_ways"),
+    [
+        ("assert f() == 7", True),
+        ("assert f() == 'ab cd'", True),
+        ("assert f() is True", True),
+        ("assert not f()", True),
+        ("assert f() == None", False),
+        ("assert f() == ''", False),
+        ("pytest.raises(ValueError, f)", True),
+        ("pytest.raises(OwnError, f)", False),
+    ],
+)
+def test_what_no_change_leads_to_gives_itself_away(line: str, both_ways: bool) -> None:
+    content = source(f"def test_it():\n    {line}\n")
+    (first, *_) = find_candidates("t.py", content, ["t.py::test_it"])
+    made = Contradiction(first.unit, {}, first.path, 2, first.edit, first.old)
+    assert made.both_ways is both_ways
+
+
 def test_with_few_units_a_third_run_has_other_contradictions() -> None:
     task = replace(cart(), hidden_files={"h.py": b""})
     proof = Proof("", (*unit("a"), *unit("t", telling=True), *unit("seen", path="v.py")))
@@ -302,13 +346,6 @@ def test_a_test_that_passes_both_ways_is_evidence() -> None:
 
 
 # ---- verdicts
-
-
-@pytest.fixture
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A place for proofs that no other test has."""
-    monkeypatch.setattr("stackrank.env.scoring.proof.home", lambda: tmp_path)
-    yield
 
 
 HIDDEN = """

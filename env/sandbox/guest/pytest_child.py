@@ -26,19 +26,24 @@ from .prepared import prepared
 from .shadows import forget_shadowed
 from .steady import plugin as steady
 
+MOST_SHOWN = 1000
+"""Characters of a value that a failure is reported with; of longer ones a digest is."""
 
-def reporter(key: bytes, canaries: bool, suspects: List[str]) -> Any:
-    """The plugin.
 
-    `canaries`: add tests that must fail, after all others; one that passes tells that failures are suppressed.
+def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
+    """The plugin. `mode`: see `main`.
+
+    With canaries: adds tests that must fail, after all others; one that passes tells that failures are suppressed.
     `suspects`: files that may neither skip a test nor expect it to fail.
     """
     import pytest
 
     audit, clock, digest = sys.audit, time.perf_counter, hashlib.sha256
     doubtful = {os.path.abspath(path) for path in suspects}
+    canaries = mode == "canaries"
     false: Dict[str, str] = {}
     found: List[str] = []
+    compared: List[str] = []
 
     class Canary(pytest.Item):
         def __init__(self, check: Callable[[], None], **options: Any) -> None:
@@ -78,6 +83,11 @@ def reporter(key: bytes, canaries: bool, suspects: List[str]) -> Any:
                 session.items += make_canaries(session)
                 session.testscollected = len(session.items)
 
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
+            if mode == "blind":
+                compared[:] = [_shown(left), _shown(right)] if op == "==" else []
+
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
             # Outermost wrapper: the exception is read before any other hook has seen it.
@@ -100,8 +110,10 @@ def reporter(key: bytes, canaries: bool, suspects: List[str]) -> Any:
                 "message": _message(error),
                 "assertion": isinstance(error, AssertionError),
                 "lines": _lines(error, str(item.path if hasattr(item, "path") else item.fspath)),
+                "answer": _answer(error) if mode == "blind" else [],
                 "at": started,
             }
+            compared.clear()
             audit(EVENT, record)
 
         def pytest_collectreport(self, report: Any) -> None:
@@ -137,6 +149,29 @@ def reporter(key: bytes, canaries: bool, suspects: List[str]) -> Any:
                 lines.append(trace.tb_lineno)
             trace = trace.tb_next
         return lines
+
+    def _answer(error: Optional[BaseException]) -> List[str]:
+        """What a failure shows: the two sides of a comparison, or what else was raised, with its classes."""
+        if error is None:
+            return []
+        if not isinstance(error, AssertionError):
+            return [" ".join(each.__name__ for each in type(error).__mro__)[:MOST_SHOWN]]
+        trace = error.__traceback__
+        while trace is not None:
+            known = trace.tb_frame.f_locals
+            if trace.tb_frame.f_code.co_filename == unittest.case.__file__ and "first" in known and "second" in known:
+                return [_shown(known["first"]), _shown(known["second"])]
+            trace = trace.tb_next
+        return list(compared)
+
+    def _shown(value: Any) -> str:
+        try:
+            text = repr(value)
+        except Exception as error:
+            return "%s cannot be shown: %s" % (type(value).__name__, type(error).__name__)
+        if len(text) <= MOST_SHOWN:
+            return text
+        return "a value of %d characters: %s" % (len(text), digest(text.encode("utf-8", "replace")).hexdigest())
 
     return Reporter()
 
@@ -217,7 +252,7 @@ def main(argv: List[str]) -> int:
     sys.path[0] = os.getcwd()
     sys.argv = ["pytest", *argv[2:]]
     install(fd, key, suspects, sys._getframe())
-    plugin = reporter(key, mode == "canaries", suspects)
+    plugin = reporter(key, mode, suspects)
     del given, key
     forget_shadowed(sys.path[0])
     with prepared(argv[2:]):
