@@ -98,7 +98,7 @@ class CommandAgent(Agent):
         settings = _settings(config)
         about = make_setup(identity(config), [(model, settings)])
         installed = (Environment(requirements=tuple(settings.requirements)),) if settings.requirements else ()
-        return Setup(about.identity, about.endpoints, about.unpriced, about.check, installed)
+        return Setup(about.identity, about.endpoints, about.unpriced, about.check, installed, about.models)
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
         """Asks nothing yet. Raises SetupError, as `configure` does."""

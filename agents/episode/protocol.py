@@ -111,7 +111,8 @@ class EndpointDown(EndpointError):
     """The endpoint does not answer at all, or says that it is unavailable, so other requests would fail as well."""
 
     def __init__(self, message: str, endpoint: str = "") -> None:
-        """`endpoint`: its address, as in `Endpoint.shown_url`; empty if unknown."""
+        """`endpoint`: its address, as in `Endpoint.shown_url`; where only one of its models is concerned, as `model_at`
+        says; empty if unknown."""
         super().__init__(message)
         self.endpoint = endpoint
 
@@ -148,6 +149,11 @@ class Endpoint(Protocol):
         ...
 
 
+def model_at(url: str, model: str) -> str:
+    """One model of an endpoint, as a run that waits for it names it."""
+    return f"{url} ({model})"
+
+
 def _nothing_to_check() -> None:
     """The default check: nothing outside this process could reject the agent."""
 
@@ -168,6 +174,15 @@ class Setup:
     Raises SetupError, EndpointError."""
     installed: tuple[Environment, ...] = ()
     """What is installed in its sandboxes in addition to the task's environment."""
+    models: tuple[str, ...] = ()
+    """The model that it asks at each of `endpoints`."""
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """What may not answer it: its endpoints, and its models there."""
+        pairs = zip(self.endpoints, self.models, strict=False)  # agents of others may name no models
+        models = {model_at(endpoint.shown_url, model) for endpoint, model in pairs}
+        return frozenset({endpoint.shown_url for endpoint in self.endpoints} | models)
 
 
 class Agent(ABC):

@@ -49,7 +49,8 @@ def make_setup(identity: Mapping[str, Any], models: Sequence[tuple[str, Settings
             endpoint.check()
 
     unpriced = tuple(model for model, settings in models if find_price(model, settings.price) is None)
-    return Setup(identity, tuple(endpoint.settings for endpoint in endpoints), unpriced, check=check)
+    asked = tuple(endpoint.model for endpoint in endpoints)
+    return Setup(identity, tuple(endpoint.settings for endpoint in endpoints), unpriced, check=check, models=asked)
 
 
 class Conversation:

@@ -14,7 +14,14 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from stackrank import awake
-from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, GaveUp, SetupError
+from stackrank.agents.episode.protocol import (
+    AccessError,
+    EndpointDown,
+    EndpointError,
+    GaveUp,
+    SetupError,
+    model_at,
+)
 from stackrank.agents.llm import limits, retries
 from stackrank.agents.llm.calls import Call
 from stackrank.agents.llm.client import make_client
@@ -30,6 +37,9 @@ _CHECK_TOKENS = 16
 _MOST_TOKENS = 10**9
 _WRONG = (400, 422)
 """HTTP statuses of a request that the endpoint does not understand."""
+
+_TOO_MANY = 429
+"""The HTTP status of one question too many: no fault of this one, whatever others are answered."""
 
 Message = dict[str, Any]
 """A message of a conversation, in the form of Chat Completions; what the model said is in the form of its own API."""
@@ -215,9 +225,8 @@ class Endpoint(ABC):
         except Failed as error:
             if foreign is not None and self._is_at_fault(error):
                 raise Rejected(self._clean(error), error.status) from None
-            answers_others = shared.answered > failing
-            raise self._failure(error, tries, awake.now() - started, answers_others) from None
-        shared.answered = time.monotonic()
+            raise self._failure(error, tries, awake.now() - started, failing) from None
+        shared.answered(self.model)
         return answer, Took(model_ms=(awake.now() - asked) * 1000, waited_ms=(asked - started) * 1000)
 
     def _is_at_fault(self, error: Failed) -> bool:
@@ -314,8 +323,8 @@ class Endpoint(ABC):
             text = re.sub(whole, "***", text)
         return text
 
-    def _failure(self, error: Failed, tries: int, seconds: float, answers_others: bool = False) -> Exception:
-        """The exception to raise for what the endpoint did in the end; `answers_others`: since this question failed."""
+    def _failure(self, error: Failed, tries: int, seconds: float, failing: float = math.inf) -> Exception:
+        """The exception to raise for what the endpoint did in the end; `failing`: since when (monotonic clock)."""
         where = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
         said = self._clean(error)
         if error.status is not None and retries.is_too_long(error):
@@ -341,9 +350,14 @@ class Endpoint(ABC):
             return SetupError(f"{where} does not accept the request: check the entrant's config ({said})")
         times = "at once" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
         message = f"{where} failed {times}: {said}"
-        if retries.is_passing(error) and not isinstance(error, Garbled) and not answers_others:
-            return EndpointDown(message, self.settings.shown_url)
-        return EndpointError(message)
+        if not retries.is_passing(error) or isinstance(error, Garbled):
+            return EndpointError(message)
+        shared, url = limits.of(self.settings), self.settings.shown_url
+        if error.status != _TOO_MANY and shared.answers_since(failing, self.model):
+            return EndpointError(message)
+        # Who answers, if only with a status, may answer other models' questions: limits and overload are a model's.
+        model_only = error.status is not None or shared.answers_since(failing)
+        return EndpointDown(message, model_at(url, self.model) if model_only else url)
 
     def _clean(self, error: Failed) -> str:
         """What an error says, in one line and without the key, however the server repeats it."""

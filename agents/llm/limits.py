@@ -89,8 +89,7 @@ class Limits:
         self._most: float | None = None
         self._requests = Rate(f"{url} requests")
         self._tokens = Rate(f"{url} tokens")
-        self.answered = -math.inf
-        """When the endpoint last answered this process, by the monotonic clock."""
+        self._answered: dict[str, float] = {}
 
     def narrow(self, settings: Settings) -> None:
         """Apply the limits of these settings as well."""
@@ -115,6 +114,16 @@ class Limits:
             with self._free:
                 self._now -= 1
                 self._free.notify()
+
+    def answered(self, model: str) -> None:
+        """This model has just answered."""
+        self._answered[model] = time.monotonic()
+
+    def answers_since(self, when: float, model: str | None = None) -> bool:
+        """Whether this process got an answer after `when`, by the monotonic clock: of any model, or of this one."""
+        times = dict(self._answered)
+        last = max(times.values(), default=-math.inf) if model is None else times.get(model, -math.inf)
+        return last > when
 
     def used(self, estimated: int, tokens: int) -> None:
         """Correct the estimate by the tokens that were actually used."""

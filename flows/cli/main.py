@@ -62,9 +62,9 @@ def main() -> None:
     except Exception as error:
         if _debug:
             raise
-        from stackrank.flows.services.prefect_server import refusal
+        from stackrank.flows.services.prefect_server import meaning
 
-        error = refusal(error) or error
+        error = meaning(error) or error
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
             text = f"{type(error).__name__}: {text} (a bug in stackrank: run again with --debug)"

@@ -5,23 +5,27 @@ Importing this module imports Prefect, which takes seconds: the command line doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
+import httpx
 from prefect import Flow
-from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions
 from prefect.client.schemas.responses import DeploymentResponse
-from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound, PrefectHTTPStatusError
 from prefect.utilities.callables import parameter_schema
 from prefect.workers.process import ProcessWorker
 from sqlalchemy import Engine
 
 from stackrank.db import queries
+from stackrank.flows.services.background import ServerError
+from stackrank.flows.services.prefect_server import meaning
 
 PAGE = 200
 """Rows that Prefect's API gives at once, at most."""
@@ -30,6 +34,20 @@ STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
     "skip": ConcurrencyLimitStrategy.CANCEL_NEW,
     "queue": ConcurrencyLimitStrategy.ENQUEUE,
 }
+
+
+@contextmanager
+def asked() -> Iterator[SyncPrefectClient]:
+    """A client; what goes wrong on the way to the server comes out as ServerError."""
+    try:
+        with get_client(sync_client=True) as client:
+            yield client
+    except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
+        if meant := meaning(error):
+            raise meant from error
+        if isinstance(error, RuntimeError):
+            raise
+        raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from types import FrameType
 from stackrank.db.errors import DatabaseError
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.session import cancel_here
-from stackrank.flows.services.prefect_server import client_env
+from stackrank.flows.services.prefect_server import client_env, why_unreachable
 
 _RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
 _FEW = "2"
@@ -53,13 +53,14 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
         state = evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
         if state.is_failed() and isinstance(error := state.result(raise_on_failure=False), DatabaseError):
             say(f"error: {error}")  # it may have kept the run from being ended in the database
-    except (TransportError, HTTPStatusError) as error:
-        status = error.response.status_code if isinstance(error, HTTPStatusError) else None
-        if status is not None and status < 500:
+    except (TransportError, HTTPStatusError, RuntimeError) as raised:
+        cause = why_unreachable(raised) or raised
+        status = cause.response.status_code if isinstance(cause, HTTPStatusError) else None
+        if isinstance(cause, RuntimeError) or (status is not None and status < 500):
             raise
         # Episodes do not need the server; what is left, if anything, the run's status says.
         what = "is gone" if status is None else "fails"
-        reason = " ".join(str(error).split())[:200]
+        reason = " ".join(str(cause).split())[:200]
         say(
             f"warning: the Prefect server {what} ({reason}): its pages do not know how run {run_id} ended; what was "
             f"played is in the database, and `stackrank resume {run_id}` goes on with what was not"

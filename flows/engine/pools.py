@@ -5,10 +5,8 @@ Importing this module imports Prefect.
 
 from __future__ import annotations
 
-from prefect.client.orchestration import get_client
-
 from stackrank import log
-from stackrank.flows.engine.deployments import ensure_pool
+from stackrank.flows.engine.deployments import asked, ensure_pool
 from stackrank.flows.engine.resumed_run import RESUMED_RUN
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
@@ -19,7 +17,7 @@ def prepare_pool(name: str) -> None:
 
     Workers of an earlier version cannot import the flows of this one: update them all.
     """
-    with get_client(sync_client=True) as client:
+    with asked() as client:
         ensure_pool(client, name)
         for workflow in (RESUMED_RUN, SCHEDULED_RUN, SHARD):
             for updated in workflow.update_former(client):

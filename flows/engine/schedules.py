@@ -5,13 +5,10 @@ Importing this module imports Prefect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-import httpx
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate, GlobalConcurrencyLimitUpdate
 from prefect.client.schemas.filters import (
     DeploymentFilter,
@@ -24,35 +21,21 @@ from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun, St
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.client.schemas.sorting import FlowRunSort
-from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
+from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled
 from pydantic import ValidationError
 
 from stackrank.db import queries
 from stackrank.db.errors import NotFound
 from stackrank.db.store import Store
-from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap
+from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap, asked
 from stackrank.flows.engine.reporting import EVENT, LEADERBOARD
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.supervisor import close
 from stackrank.flows.runs.spec import RunSpec, SpecError
-from stackrank.flows.services.background import ServerError
-from stackrank.flows.services.prefect_server import refusal
 from stackrank.settings import settings
 
 Row = dict[str, Any]
-
-
-@contextmanager
-def _client() -> Iterator[SyncPrefectClient]:
-    """A client; what goes wrong on the way to the server comes out as ServerError."""
-    try:
-        with get_client(sync_client=True) as client:
-            yield client
-    except (httpx.TransportError, PrefectHTTPStatusError) as error:
-        if meant := refusal(error):
-            raise meant from error
-        raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
 
 
 def timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
@@ -91,7 +74,7 @@ def add(
     # the person who makes the schedule.
     given = spec.model_fields_set | {"owner", "project", "tags"}
     parameters = spec.model_dump(mode="json", include=given)
-    with _client() as client:
+    with asked() as client:
         SCHEDULED_RUN.deploy(
             client,
             name=name,
@@ -107,14 +90,14 @@ def add(
 
 def rows() -> list[Row]:
     """All schedules, by name."""
-    with _client() as client:
+    with asked() as client:
         SCHEDULED_RUN.update_former(client)
         return [_row(client, each) for each in sorted(SCHEDULED_RUN.stored(client), key=lambda each: each.name)]
 
 
 def row(name: str) -> Row:
     """One schedule. Raises NotFound."""
-    with _client() as client:
+    with asked() as client:
         return _row(client, _find(client, name))
 
 
@@ -136,7 +119,7 @@ def automation(row: Row) -> Row:
 
 def set_paused(name: str, paused: bool) -> None:
     """Stop making runs of a schedule, or go on; what is going on goes on. Raises NotFound."""
-    with _client() as client:
+    with asked() as client:
         found = _find(client, name)
         if not paused:
             client.resume_deployment(found.id)
@@ -150,7 +133,7 @@ def set_paused(name: str, paused: bool) -> None:
 
 def trigger(name: str, key: str | None) -> Row:
     """Start a run of a schedule now; the same `key` gives the same run. Raises NotFound."""
-    with _client() as client:
+    with asked() as client:
         SCHEDULED_RUN.update_former(client)
         found = _find(client, name)
         made = client.create_flow_run_from_deployment(found.id, idempotency_key=key)
@@ -167,7 +150,7 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
     living = {run["id"] for run in store.interrupted_runs()} - {
         run["id"] for run in store.interrupted_runs(settings().run_silent_s)
     }
-    with _client() as client:
+    with asked() as client:
         found = _find(client, name)
         for each in _of(client, found, [StateType.RUNNING, StateType.CANCELLING], PAGE):
             if queries.run_of_flow(store.engine, str(each.id)) in living and not force:
@@ -184,7 +167,7 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
 
 def remove(name: str) -> None:
     """Remove a schedule; its runs stay. Raises NotFound."""
-    with _client() as client:
+    with asked() as client:
         found = _find(client, name)
         # Workers would find what is scheduled, and complain for ever about a deployment that is gone.
         client.pause_deployment(found.id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import random
 import time
-from collections import Counter
 from collections.abc import Callable
 
 from stackrank import log
@@ -56,7 +55,8 @@ class Driver:
         self._started = 0
         self._playing: dict[int, Claimed] = {}
         self._tries: dict[Cell, int] = {}
-        self._unanswered: Counter[Cell] = Counter()
+        self._unanswered: dict[Cell, tuple[int, int]] = {}
+        """The steps that an episode had answers for when its endpoint failed, and how often it failed there."""
         self._waiting: list[tuple[float, Claimed]] = []
         """Failed episodes, and when each is tried again. They stay claimed, so that the run does not look finished."""
         self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
@@ -181,10 +181,12 @@ class Driver:
 
     def _unanswered_by(self, claim: Claimed, error: EpisodeFailed) -> None:
         """An episode waits for its endpoint; unless that answers the others, again and again, and never this one."""
-        cell = _cell(claim)
-        self._unanswered[cell] += not self._outages.is_probe(claim)
+        cell, answered = _cell(claim), queries.answered_steps(self._store.engine, claim["id"])
+        before, times = self._unanswered.get(cell, (answered, 0))
+        times = (times if answered == before else 0) + (not self._outages.is_probe(claim))
+        self._unanswered[cell] = (answered, times)
         self._outages.down(claim, error)
-        if self._unanswered[cell] > self._session.run.spec.retries + 1:
+        if times > self._session.run.spec.retries + 1:
             # Unless somebody has claimed it meanwhile.
             reason, kind = StopReason.ERROR, ErrorClass.ENDPOINT
             self._store.fail_episode(claim["id"], stop_reason=reason, error=str(error), error_class=kind, by="")

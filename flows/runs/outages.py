@@ -1,6 +1,7 @@
 """A circuit breaker for each endpoint of a run: while it does not answer, its entrants wait, and the rest goes on.
 
-The state is in the run's row (`db.outages`), so that all workers of the run keep to it. One episode at a time, the
+Where an endpoint answers, but one of its models is over its limit or overloaded, only who asks that model waits. The
+state is in the run's row (`db.outages`), so that all workers of the run keep to it. One episode at a time, the
 probe, asks the endpoint again, after pauses that grow. The first answer ends the outage.
 """
 
@@ -101,7 +102,7 @@ class Outages:
 
     def _entrants_of(self, endpoint: str, entrant: int) -> set[int]:
         asking = self._session.entrants.items()
-        return {entrant, *(key for key, each in asking if endpoint in {e.shown_url for e in each.setup.endpoints})}
+        return {entrant, *(key for key, each in asking if endpoint in each.setup.sources)}
 
     def over(self, claim: Claimed) -> None:
         """An episode ended in another way than by its endpoint: if it was a probe, it was answered."""

@@ -73,8 +73,11 @@ def stop_server() -> bool:
     return _service().stop()
 
 
-def refusal(error: Exception) -> ServerError | None:
-    """What it means that a Prefect server answered 401 or 403; None: the error is another."""
+def meaning(error: Exception) -> ServerError | None:
+    """What it means that a Prefect server refused a login, or was gone when a client began; None: it is another."""
+    if cause := why_unreachable(error):
+        reason = " ".join(str(cause).split()) or type(cause).__name__
+        return ServerError(f"The Prefect server does not answer ({reason}): run the command again when it does.")
     response: Any = getattr(error, "response", None)
     if not type(error).__module__.startswith("prefect") or getattr(response, "status_code", 0) not in (401, 403):
         return None
@@ -82,6 +85,13 @@ def refusal(error: Exception) -> ServerError | None:
         f"The Prefect server at {response.url.join('/')} does not take the login: set PREFECT_API_AUTH_STRING (or "
         "PREFECT_API_KEY) to the one that it has, in the environment or in the Prefect profile."
     )
+
+
+def why_unreachable(error: BaseException) -> BaseException | None:
+    """The error of HTTP behind that of a client that could not even ask the server for its version; None: another."""
+    cause = error.__cause__
+    from_http = type(cause).__module__.partition(".")[0] in ("httpx", "prefect")
+    return cause if isinstance(error, RuntimeError) and "Failed to reach API" in str(error) and from_http else None
 
 
 def client_env(url: str) -> dict[str, str]:

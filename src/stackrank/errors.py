@@ -21,7 +21,7 @@
         McpServerFailed       an MCP server of an entrant's, before anything of the agent's ran
           McpServerChanged    it offers other tools than when the run began
         EndpointError         the model's endpoint
-          EndpointDown        it answers nobody: its entrants wait
+          EndpointDown        it answers nobody, or one of its models does not: their entrants wait
         DatabaseError         the database
         ForgeError            the forge that is to get a pull request
         ServerError           a service in the background

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.loop import Budget
-from stackrank.agents.episode.protocol import Briefing, EndpointDown, EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import (
+    Briefing,
+    EndpointDown,
+    EndpointError,
+    GaveUp,
+    Malformed,
+    SetupError,
+    model_at,
+)
 from stackrank.agents.llm import LlmAgent, limits
 from stackrank.agents.llm.retries import FIRST_CONTACT_S
 from stackrank.agents.llm.settings import LlmSettings
@@ -164,19 +172,27 @@ def test_patience_ends(serve: Any, fault: Fault) -> None:
     ("fault", "down"),
     [(Fault.status(503), True), (Fault.dropped(), True), (Fault.status(402), False), (Fault.garbled(), False)],
 )
-def test_an_endpoint_is_down_where_no_question_would_fare_better(
-    serve: Any, monkeypatch: pytest.MonkeyPatch, fault: Fault, down: bool
-) -> None:
+def test_an_endpoint_is_down_where_no_question_would_fare_better(serve: Any, fault: Fault, down: bool) -> None:
     server = serve([fault])
     with pytest.raises(EndpointError) as caught:
         started(retry_s=0.0).act(Observation(""))
     assert isinstance(caught.value, EndpointDown) is down
     if isinstance(caught.value, EndpointDown):
-        assert caught.value.endpoint == server.url
-        monkeypatch.setattr(limits.of(LlmSettings()), "answered", math.inf)  # another question since this one failed
-        with pytest.raises(EndpointError) as again:
-            started(retry_s=0.0).act(Observation(""))
-        assert not isinstance(again.value, EndpointDown)
+        assert caught.value.endpoint == (model_at(server.url, "scripted") if fault.code else server.url)
+
+
+@pytest.mark.parametrize("fault", [Fault.status(503), Fault.status(429), Fault.dropped()])
+def test_what_is_down_is_no_more_than_what_does_not_answer(serve: Any, fault: Fault) -> None:
+    """While a question fails, the same model answers another one, or another model of the endpoint does."""
+    server = serve([fault])
+    shared = limits.of(LlmSettings())
+    for answering, down in (("another", model_at(server.url, "scripted")), ("scripted", "")):
+        server._script = lambda request, model=answering: shared.answered(model) or fault
+        with pytest.raises(EndpointError) as caught:
+            started(retry_s=0.6).act(Observation(""))
+        if fault.code == 429:  # it says itself that the question is not to blame
+            down = model_at(server.url, "scripted")
+        assert getattr(caught.value, "endpoint", "") == down
 
 
 def test_a_wait_longer_than_the_patience_is_not_waited_for(serve: Any) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -18,10 +20,14 @@ from stackrank.flows.runs.driver import Done, Driver
 from stackrank.flows.runs.error_policy import EpisodeFailed
 from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session, leave, session_of
-from tests.flows.playing import make_run
+from tests.flows.playing import drive, make_run
+from tests.flows.scripted import ANSWERS, ENTRANT, Script
+from tests.flows.test_resume import endpoint, rows, scripted_run
+from tests.support.openai_server import Entry, Fault, OpenAIServer
 
 pytestmark = pytest.mark.slow  # by its time
 
+__all__ = ["endpoint"]
 URL = "http://127.0.0.1:9/v1"
 MODEL = {"agent": "llm", "model": "m", "config": {"base_url": URL}}
 TASKS = 3
@@ -178,3 +184,47 @@ def test_who_is_silent_is_known_before_the_first_episode(monkeypatch: pytest.Mon
         assert len(asked) == 2
     finally:
         leave(session.run_id)
+
+
+@pytest.mark.usefixtures("database")
+def test_a_model_over_its_limit_keeps_no_other_model_of_its_endpoint(
+    endpoint: OpenAIServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is refused until the other model is done, which answers all the time."""
+    script, asked = Script(), Counter[str]()
+
+    def limited(request: dict[str, Any]) -> Entry:
+        asked[request["model"]] += 1
+        over = request["model"] == "limited" and asked["scripted"] < 4 * ANSWERS
+        return Fault.status(429) if over else script(request)
+
+    endpoint._script = limited
+    entrants = [{**ENTRANT, "model": name, "config": {"retry_s": 0}} for name in ("limited", "scripted")]
+    run_id = scripted_run(entrants=entrants, retries=0)
+    assert drive(run_id) == ""
+    found = rows(run_id, counted=None)
+    assert Counter((row["model"], row["verdict"]) for row in found) == {
+        (model, verdict): 2 for model in ("limited", "scripted") for verdict in ("resolved", "unresolved")
+    }
+    assert asked["scripted"] == 4 * ANSWERS and not any(row["error"] for row in found)
+    assert all(not row["interruptions"] for row in found if row["model"] == "scripted"), "it waited for nothing"
+    said = capsys.readouterr().err
+    assert f"{endpoint.url} (limited)" in said and f"{endpoint.url} (scripted)" not in said
+
+
+@pytest.mark.usefixtures("database")
+def test_an_endpoint_that_fails_at_each_question_and_then_answers_it_loses_no_episode(endpoint: OpenAIServer) -> None:
+    script, seen = Script(), set[str]()
+
+    def each_once(request: dict[str, Any]) -> Entry:
+        question = json.dumps(request["messages"])
+        if question in seen:
+            return script(request)
+        seen.add(question)
+        return Fault.status(503)
+
+    endpoint._script = each_once
+    run_id = scripted_run(entrants=[{**ENTRANT, "config": {"retry_s": 0}}], attempts=1, retries=0, workers=1)
+    assert drive(run_id) == ""
+    assert Counter(row["verdict"] for row in rows(run_id, counted=None)) == {"resolved": 1, "unresolved": 1}
+    assert endpoint.asked == 2 * 2 * ANSWERS

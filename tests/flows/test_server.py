@@ -17,9 +17,10 @@ import textwrap
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 import pytest
@@ -241,7 +242,10 @@ def test_server_environment(home: Path) -> None:
     assert "flow_runs" in server._server_env({}, 4321)["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"]
 
 
-Answer = Callable[[int, str, bytes], str]
+class Answer(Protocol):
+    """What starts a web server; `dies`: after its first answer it accepts nobody any more."""
+
+    def __call__(self, status: int, content_type: str, body: bytes, *, dies: bool = False) -> str: ...
 
 
 @pytest.fixture
@@ -249,13 +253,15 @@ def answering() -> Iterator[Answer]:
     """Start a web server that gives one answer to everything; returns its address."""
     started: list[ThreadingHTTPServer] = []
 
-    def start(status: int, content_type: str, body: bytes) -> str:
+    def start(status: int, content_type: str, body: bytes, *, dies: bool = False) -> str:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 self.send_response(status)
                 self.send_header("Content-Type", content_type)
                 self.end_headers()
                 self.wfile.write(body)
+                if dies:
+                    web.socket.close()
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -376,6 +382,24 @@ def test_a_wrong_login_is_told_in_one_sentence(prefect_server: str, tmp_path: Pa
     assert done.returncode == 1
     *_, error = done.stderr.splitlines()
     assert error.startswith("error: The Prefect server at http://127.0.0.1") and "PREFECT_API_AUTH_STRING" in error
+
+
+@pytest.mark.parametrize("command", [("worker", "--pool", "gone"), ("schedule", "list")])
+def test_a_server_that_is_gone_when_a_command_begins_is_told_in_one_sentence(
+    answering: Answer, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """It said that it is healthy a moment ago."""
+    url = answering(200, "application/json", b"true", dies=True) + "/api"
+    done = subprocess.run(
+        [sys.executable, "-m", "stackrank.flows.cli.main", *command],
+        env={**os.environ, "PREFECT_API_URL": url, "PREFECT_CLIENT_MAX_RETRIES": "0", "STACKRANK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 1
+    *_, error = done.stderr.splitlines()
+    assert error.startswith("error: The Prefect server did not do it (") and error.endswith("try again.")
 
 
 def test_an_open_server_of_an_earlier_version_goes_on_with_a_word(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

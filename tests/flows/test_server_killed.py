@@ -5,7 +5,9 @@ Episodes do not need it: they go on, and the command ends soon after them, with 
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ from stackrank.flows.services import prefect_server as server
 from tests.flows.calls import CommandLine
 from tests.flows.conftest import in_home
 from tests.flows.scripted import ENTRANT, RESOLVED, UNRESOLVED
-from tests.flows.test_resume import ATTEMPTS, POINTS, ROOT, assert_as_undisturbed, endpoint
+from tests.flows.test_resume import ATTEMPTS, POINTS, ROOT, assert_as_undisturbed, endpoint, scripted_run
 from tests.support.openai_server import OpenAIServer
 from tests.support.waiting import wait_for
 
@@ -45,7 +47,8 @@ def own_server(server_home: Path) -> Iterator[psutil.Process]:
             patch.setenv(name, value)
         process = psutil.Process(status["pid"])
         yield process
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -85,3 +88,29 @@ def test_the_prefect_server_is_killed(
     resumed = stackrank("resume", "alone", "--json")
     assert (resumed.status, resumed.json()["status"]) == (0, "finished")
     assert_as_undisturbed(1, endpoint)
+
+
+def test_the_prefect_server_is_killed_before_the_run_starts(
+    prefect_server: str,
+    prefect_home: Path,
+    own_server: psutil.Process,
+    stackrank: CommandLine,
+    endpoint: OpenAIServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The run has its row, and Prefect has never heard of it."""
+    monkeypatch.setenv("PREFECT_CLIENT_MAX_RETRIES", "0")
+    run_id = scripted_run()
+    own_server.kill()
+    url = os.environ["PREFECT_API_URL"]
+    here = f"from stackrank.flows.cli.played import evaluate; evaluate({run_id}, {url!r}, True, False)"
+    done = subprocess.run([sys.executable, "-c", here], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert json.loads(done.stdout)["status"] == "pending", done.stderr
+    assert "the Prefect server is gone" in done.stderr and f"`stackrank resume {run_id}`" in done.stderr
+    with in_home(prefect_home):
+        variables = server.client_env(prefect_server)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    resumed = stackrank("resume", str(run_id), "--json")
+    assert (resumed.status, resumed.json()["status"]) == (0, "finished")
+    assert_as_undisturbed(run_id, endpoint)
