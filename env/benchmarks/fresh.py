@@ -61,7 +61,8 @@ class Fresh(TaskByTask):
 
     def _night(self) -> Night:
         """What is known of the night, and, where more is wanted and may be made, that too. Raises BenchmarkError."""
-        about = [self.seed, *(f"{each.library} {each.sha256} {each.own_tests}" for each in self._recipes.values())]
+        parts = ("library", "sha256", "own_tests", "tests_need", "test_requirements")
+        about = [self.seed, *(repr([getattr(each, part) for part in parts]) for each in self._recipes.values())]
         folder = home() / "fresh"
         file = folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.night.json"
         known = _read(file)

@@ -74,13 +74,14 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
 def library_of(recipe: Recipe) -> dict[str, bytes]:
     """A library with its tests, and without what nobody needs."""
     files = library_files(recipe)
-    folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests)}
+    folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests, *recipe.tests_need)}
     return {path: content for path, content in files.items() if path.partition("/")[0] in folders}
 
 
 def environment_of(recipe: Recipe) -> Environment | None:
     """What its tests need."""
-    return Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None
+    requirements = (*recipe.requirements, *recipe.test_requirements)
+    return Environment(requirements=requirements) if requirements else None
 
 
 def split(files: Mapping[str, bytes], failing: tuple[str, ...]) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:

@@ -17,11 +17,13 @@ import yaml
 
 from stackrank.env.benchmarks import fresh, fresh_night
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
-from stackrank.env.benchmarks.deep_recipe import Change, Recipe
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe, read_recipe
+from stackrank.env.benchmarks.deep_suite import library_files
 from stackrank.env.benchmarks.fresh import Fresh
 from stackrank.env.benchmarks.fresh_night import FAR, PARTS, make_night, night_number
-from stackrank.env.benchmarks.fresh_task import FreshTask, split
+from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of, split
 from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.environment import Environment
 from stackrank.env.inject import verify
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
@@ -143,6 +145,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
     return tmp_path / "own"
+
+
+def test_own_tests_bring_what_they_need(folder: Path) -> None:
+    made = read_recipe(folder / "tinybook.yaml")
+    assert "docs/index.md" in library_files(made) and "docs/index.md" not in library_of(made)
+    assert "docs/index.md" in library_of(made.model_copy(update={"tests_need": ["docs/index.md"]}))
+    assert environment_of(made) is None
+    more = made.model_copy(update={"requirements": ["a==1"], "test_requirements": ["b==2"]})
+    assert environment_of(more) == Environment(requirements=("a==1", "b==2"))
 
 
 def test_what_only_looks_makes_no_night(folder: Path) -> None:
