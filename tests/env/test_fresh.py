@@ -78,6 +78,34 @@ def test_after_adding_twice():
 """
 
 
+INHERITED = """\
+class Tests:
+    def test_a(self):
+        assert self.number == 1
+
+    def test_b(self):
+        assert self.number == 1
+
+
+class TestOne(Tests):
+    number = 1
+
+
+class TestTwo(TestOne):
+    number = 2
+"""
+
+
+def test_inherited_tests_are_withheld_from_all_classes_that_have_them() -> None:
+    failing = ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b")
+    named = ("t.py::TestOne::test_a", "t.py::TestOne::test_b", *failing)
+    shown, _, gone = split({"t.py": INHERITED.encode()}, failing, named)
+    assert gone == {"t.py::TestOne::test_b", "t.py::TestTwo::test_b"}
+    assert "test_a" in shown["t.py"].decode() and "test_b" not in shown["t.py"].decode()
+    with pytest.raises(BenchmarkError, match="only one test"):
+        split({"t.py": INHERITED.encode()}, ("t.py::TestOne::test_a", "t.py::TestTwo::test_a"))
+
+
 ONE = "def test_a():\n    pass\n\n\n"
 
 
