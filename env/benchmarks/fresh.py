@@ -56,7 +56,13 @@ class Fresh(TaskByTask):
         self.empty = f"the night {self.seed} of fresh has no task yet: `stackrank tasks fresh` makes today's"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        for each in self._night().tasks[: self._count]:
+        night = self._night()
+        if len(night.tasks) < self._count <= night.wanted:
+            self.notes = (
+                f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} tasks that were "
+                "wanted, because its faults came to an end: name another night (--night)",
+            )
+        for each in night.tasks[: self._count]:
             yield each.id, functools.partial(load_task, self._recipes[each.library], each)
 
     def _night(self) -> Night:

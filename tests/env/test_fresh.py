@@ -267,6 +267,16 @@ def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
     assert asked == [("1", 1, []), ("2", 5, ["10"]), ("1", 2, ["20", "21"])], "2 has no more than two, and is not asked"
 
 
+def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh_night, "make_night", lambda *_: [a_task("tinybook", "0" * 16)])
+    monkeypatch.setattr(fresh, "load_task", lambda *_: SimpleNamespace(id="tinybook-0"))
+    for count, notes in ((1, 0), (3, 1), (1, 0)):
+        night = Fresh(Source(folder, seed="1", count=count))
+        assert len(night.tasks()) == 1 and len(night.notes) == notes
+        if notes:
+            assert "the night 1 of fresh has only 1 of the 3 tasks that were wanted" in night.notes[0]
+
+
 @pytest.mark.slow
 def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     night = load_benchmark("fresh", Source(folder, seed="1"))
