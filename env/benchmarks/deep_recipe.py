@@ -115,8 +115,12 @@ class Recipe(_Model):
     suite: list[str] = []
     """The library's quick tests that agents can run, and that every verdict runs: files or ids."""
     own_tests: list[str] = []
-    """The files and folders of the library's own tests that pass in a sandbox with nothing but its requirements: what
-    `fresh` seeks faults by. Empty: it seeks none here."""
+    """The files, folders and classes (as ids) of the library's own tests that pass in a sandbox with nothing but what
+    the fields below name, and that measure no time: what `fresh` seeks faults by. Empty: it seeks none here."""
+    tests_need: list[str] = []
+    """What else these tests need of the source distribution: files and folders at its top, such as `conftest.py`."""
+    test_requirements: list[str] = []
+    """What else pip installs for these tests: as in `requirements`."""
     timeout_s: float = Field(default=60, gt=0)
     tasks: list[TaskRecipe] = Field(min_length=1)
 

@@ -56,12 +56,19 @@ class Fresh(TaskByTask):
         self.empty = f"the night {self.seed} of fresh has no task yet: `stackrank tasks fresh` makes today's"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        for each in self._night().tasks[: self._count]:
+        night = self._night()
+        if len(night.tasks) < self._count <= night.wanted:
+            self.notes = (
+                f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} tasks that were "
+                "wanted, because its faults came to an end: name another night (--night)",
+            )
+        for each in night.tasks[: self._count]:
             yield each.id, functools.partial(load_task, self._recipes[each.library], each)
 
     def _night(self) -> Night:
         """What is known of the night, and, where more is wanted and may be made, that too. Raises BenchmarkError."""
-        about = [self.seed, *(f"{each.library} {each.sha256} {each.own_tests}" for each in self._recipes.values())]
+        parts = ("library", "sha256", "own_tests", "tests_need", "test_requirements")
+        about = [self.seed, *(repr([getattr(each, part) for part in parts]) for each in self._recipes.values())]
         folder = home() / "fresh"
         file = folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.night.json"
         known = _read(file)

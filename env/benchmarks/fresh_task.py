@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
 from stackrank.env.benchmarks.deep_suite import library_files
-from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
+from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, defined_as, without_tests
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.task import Limits, Task
@@ -44,8 +44,9 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
         raise BenchmarkError(
             f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
         )
-    shown, hidden, withheld = split(files, about.fail_to_pass)
-    visible = shlex.join(word for word in shlex.split(about.command) if word.partition("[")[0] not in withheld)
+    words = shlex.split(about.command)
+    shown, hidden, withheld = split(files, about.fail_to_pass, [word for word in words if "::" in word])
+    visible = shlex.join(word for word in words if word not in withheld)
     fix = make_diff(broken, {path: files[path] for path in broken})
     given = {**files, **broken, **shown}
     return Task(
@@ -74,28 +75,34 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
 def library_of(recipe: Recipe) -> dict[str, bytes]:
     """A library with its tests, and without what nobody needs."""
     files = library_files(recipe)
-    folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests)}
+    folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests, *recipe.tests_need)}
     return {path: content for path, content in files.items() if path.partition("/")[0] in folders}
 
 
 def environment_of(recipe: Recipe) -> Environment | None:
     """What its tests need."""
-    return Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None
+    requirements = (*recipe.requirements, *recipe.test_requirements)
+    return Environment(requirements=requirements) if requirements else None
 
 
-def split(files: Mapping[str, bytes], failing: tuple[str, ...]) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
+def split(
+    files: Mapping[str, bytes], failing: Iterable[str], named: Iterable[str] = ()
+) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
     """The test files as agents see them, without the second half of the failing functions; as they are; what is gone.
 
+    `named`: all that the command names. A function that several classes inherit is gone from all of them.
     Raises BenchmarkError where there are not two, or what is left is no Python.
     """
-    found = list(dict.fromkeys(test.partition("[")[0] for test in failing))
-    withheld = set(found[(len(found) + 1) // 2 :])
-    if not withheld:
+    functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
+    stands = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
+    found = list(dict.fromkeys(stands[test.partition("[")[0]] for test in failing))
+    cut = found[(len(found) + 1) // 2 :]
+    if not cut:
         raise BenchmarkError("only one test detects it")
     shown: dict[str, bytes] = {}
-    for path in sorted({test.partition("::")[0] for test in withheld}):
-        shown[path] = without_tests(files[path], withheld, path)
-    return shown, {path: files[path] for path in shown}, withheld
+    for path in sorted({test.partition("::")[0] for test in cut}):
+        shown[path] = without_tests(files[path], cut, path)
+    return shown, {path: files[path] for path in shown}, {each for each in functions if stands[each] in cut}
 
 
 def _words(test: str) -> str:

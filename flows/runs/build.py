@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.base import BenchmarkError, TaskByTask
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, BuildError, Say, spec_for
 from stackrank.env.task import Task
@@ -18,8 +18,11 @@ from stackrank.flows.runs.spec import SpecError
 def build(run: CheckedRun, say: Say) -> CheckedRun:
     """Build the environments of a run's tasks. Returns the run without the tasks whose environment cannot be built.
 
-    `say` gets a line whenever there is something to wait for. Raises SpecError where no task is left, SandboxError.
+    `say` gets a line whenever there is something to wait for, and what people should know about the benchmark's data.
+    Raises SpecError where no task is left, SandboxError.
     """
+    for note in run.benchmark.notes if isinstance(run.benchmark, TaskByTask) else ():
+        say(note)
     unbuilt = build_environments(run.backend, run.tasks, run.spec.workers, say)
     tasks = _left(run.tasks, unbuilt)
     run = ask_servers(replace(run, tasks=tasks), say)

@@ -17,11 +17,13 @@ import yaml
 
 from stackrank.env.benchmarks import fresh, fresh_night
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
-from stackrank.env.benchmarks.deep_recipe import Change, Recipe
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe, read_recipe
+from stackrank.env.benchmarks.deep_suite import library_files
 from stackrank.env.benchmarks.fresh import Fresh
 from stackrank.env.benchmarks.fresh_night import FAR, PARTS, make_night, night_number
-from stackrank.env.benchmarks.fresh_task import FreshTask, split
+from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of, split
 from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.environment import Environment
 from stackrank.env.inject import verify
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
@@ -74,6 +76,34 @@ def test_after_adding_twice():
     book.add("cal", 9)
     assert book.find("c") == ["cal", "cy"]
 """
+
+
+INHERITED = """\
+class Tests:
+    def test_a(self):
+        assert self.number == 1
+
+    def test_b(self):
+        assert self.number == 1
+
+
+class TestOne(Tests):
+    number = 1
+
+
+class TestTwo(TestOne):
+    number = 2
+"""
+
+
+def test_inherited_tests_are_withheld_from_all_classes_that_have_them() -> None:
+    failing = ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b")
+    named = ("t.py::TestOne::test_a", "t.py::TestOne::test_b", *failing)
+    shown, _, gone = split({"t.py": INHERITED.encode()}, failing, named)
+    assert gone == {"t.py::TestOne::test_b", "t.py::TestTwo::test_b"}
+    assert "test_a" in shown["t.py"].decode() and "test_b" not in shown["t.py"].decode()
+    with pytest.raises(BenchmarkError, match="only one test"):
+        split({"t.py": INHERITED.encode()}, ("t.py::TestOne::test_a", "t.py::TestTwo::test_a"))
 
 
 ONE = "def test_a():\n    pass\n\n\n"
@@ -143,6 +173,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
     return tmp_path / "own"
+
+
+def test_own_tests_bring_what_they_need(folder: Path) -> None:
+    made = read_recipe(folder / "tinybook.yaml")
+    assert "docs/index.md" in library_files(made) and "docs/index.md" not in library_of(made)
+    assert "docs/index.md" in library_of(made.model_copy(update={"tests_need": ["docs/index.md"]}))
+    assert environment_of(made) is None
+    more = made.model_copy(update={"requirements": ["a==1"], "test_requirements": ["b==2"]})
+    assert environment_of(more) == Environment(requirements=("a==1", "b==2"))
 
 
 def test_what_only_looks_makes_no_night(folder: Path) -> None:
@@ -226,6 +265,16 @@ def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
     for seed, count in (("1", 1), ("1", 1), ("2", 5), ("2", 5), ("1", 2)):
         Fresh(Source(folder, seed=seed, count=count))._night()
     assert asked == [("1", 1, []), ("2", 5, ["10"]), ("1", 2, ["20", "21"])], "2 has no more than two, and is not asked"
+
+
+def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh_night, "make_night", lambda *_: [a_task("tinybook", "0" * 16)])
+    monkeypatch.setattr(fresh, "load_task", lambda *_: SimpleNamespace(id="tinybook-0"))
+    for count, notes in ((1, 0), (3, 1), (1, 0)):
+        night = Fresh(Source(folder, seed="1", count=count))
+        assert len(night.tasks()) == 1 and len(night.notes) == notes
+        if notes:
+            assert "the night 1 of fresh has only 1 of the 3 tasks that were wanted" in night.notes[0]
 
 
 @pytest.mark.slow

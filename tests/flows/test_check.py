@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
 
+from stackrank.env.benchmarks.base import TaskByTask
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.local import LocalBackend
+from stackrank.env.task import Task
 from stackrank.flows.runs.build import build
 from stackrank.flows.runs.check import check
 from stackrank.flows.runs.spec import SpecError, make_spec
@@ -49,3 +52,21 @@ def test_check_builds_and_prints_nothing_and_build_does(
     tasks.pop(0)
     with pytest.raises(SpecError, match="no task is left: there is no such package"):
         build(check(spec), said.append)
+
+
+class Few(TaskByTask):
+    """A benchmark with less than was wanted."""
+
+    name, license, source = "few", "", ""
+
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
+        self.notes = ("it has only 1 of the 3 tasks that were wanted",)
+        yield "one", lambda: make_task({"a.py": ""}, id="one")
+
+
+def test_what_people_should_know_about_the_tasks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("stackrank.flows.runs.check.load_benchmark", lambda *_: Few())
+    monkeypatch.setattr("stackrank.flows.runs.check.chosen_backend", lambda _: Spy())
+    build(check(make_spec({"benchmark": "few", "entrants": [{"agent": "random"}]}, "the test")), said.append)
+    assert said == ["it has only 1 of the 3 tasks that were wanted"]
