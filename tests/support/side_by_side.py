@@ -18,9 +18,9 @@ GROUPS = (
         "flows/test_reporting.py", "flows/test_server.py", "flows/test_shards.py", "flows/test_leases.py",
         "flows/test_outside.py", "flows/test_supervisor.py",
     ),
+    ("dashboard/test_browser.py", "dashboard/test_login.py", "dashboard/test_proposals.py"),
     (
-        "dashboard/test_browser.py", "dashboard/test_trace_browser.py", "dashboard/test_login.py",
-        "dashboard/test_access.py", "dashboard/test_proposals.py", "dashboard/test_questions.py",
+        "dashboard/test_trace_browser.py", "dashboard/test_access.py", "dashboard/test_questions.py",
         "dashboard/test_served.py",
     ),
     (
@@ -40,9 +40,9 @@ GROUPS = (
 )  # fmt: skip
 SHARED = {
     "prefect_server": ("tests/", {0, 1}),
-    "served": ("tests/dashboard/", {2}),
-    "postgres": ("tests/db/", {3}),
-    "postgresql": ("tests/db/", {3}),
+    "served": ("tests/dashboard/", {2, 3}),
+    "postgres": ("tests/db/", {4}),
+    "postgresql": ("tests/db/", {4}),
 }
 """Fixture, or parameter of one, that stands for a server of the session -> where it does, and the groups of its files.
 
