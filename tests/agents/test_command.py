@@ -37,11 +37,11 @@ from stackrank.terms import StopReason
 from tests.agents.conftest import CART
 from tests.env.conftest import any_backend, usable
 from tests.flows.calls import CommandLine
-from tests.flows.conftest import database, prefect_home, prefect_server, stackrank
+from tests.flows.conftest import database, stackrank
 from tests.flows.playing import drive
 from tests.support.openai_server import Entry, OpenAIServer, call, says
 
-__all__ = ["any_backend", "database", "prefect_home", "prefect_server", "stackrank"]
+__all__ = ["any_backend", "database", "stackrank"]
 KEY = "sk-of-the-operator-0123456789"
 MEND = call("bash", command="sed -i 's/result - 1/result/' cart.py && env && ls \"$AGENT_DIR\"")
 ASKED = {"type": "text", "text": "Why?", "cache_control": {"type": "ephemeral"}}
@@ -281,16 +281,3 @@ def test_programs_of_others_mend_a_bug_as_the_guide_says(
     assert (server.asked, row["tokens_in"], row["steps"]) == (2, 200, 4)
     if name != "codex":  # it gives what its commands print a number by chance
         assert "same: all" in stackrank("replay", "1").out
-
-
-@pytest.mark.slow
-def test_a_run_without_a_key(stackrank: CommandLine, prefect_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    usable("bubblewrap")
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    asked = ("--benchmark", "bugs", "--limit", "1", "--agent", "command", "--model", "scripted", "--json")
-    found = stackrank("run", *asked, "--sandbox", "bubblewrap").json()
-    (entrant,) = found["entrants"]
-    assert (entrant["agent"], entrant["tools"], found["errors"], found["unresolved"]) == ("command", "command", 0, 1)
-    assert entrant["tokens_in"] > 0
-    assert "same: all" in stackrank("replay", "1").out

@@ -111,6 +111,17 @@ def test_what_is_printed_for_people(stackrank: CommandLine) -> None:
     assert "1 tasks x 1 entrants" in result.err
 
 
+def test_a_program_plays_without_a_key(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    asked = ("--benchmark", "bugs", "--limit", "1", "--agent", "command", "--model", "scripted", "--json")
+    found = stackrank("run", *asked, "--sandbox", "bubblewrap").json()
+    (entrant,) = found["entrants"]
+    assert (entrant["agent"], entrant["tools"], found["errors"], found["unresolved"]) == ("command", "command", 0, 1)
+    assert entrant["tokens_in"] > 0
+    assert "same: all" in stackrank("replay", "1").out
+
+
 class Flaky(BubblewrapBackend):
     """A backend whose first sandboxes fail."""
 

@@ -59,7 +59,7 @@ def _end(number: int, frame: object) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, and order the files: those of groups, the others with something slow, the rest."""
     for item in items:
-        if STARTED & {*getattr(item, "fixturenames", ()), *_parameters(item)} or STARTS & set(_names(item)):
+        if STARTED & {*getattr(item, "fixturenames", ()), *parameters(item)} or STARTS & set(_names(item)):
             item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     from tests.support.side_by_side import GROUPS, RANKS, file_of  # not above: the guard runs this file by itself
@@ -83,7 +83,8 @@ def _names(item: pytest.Item) -> tuple[str, ...]:
     return item.function.__code__.co_names if isinstance(item, pytest.Function) else ()
 
 
-def _parameters(item: pytest.Item) -> list[object]:
+def parameters(item: pytest.Item) -> list[object]:
+    """The parameters of a test that are text."""
     call = getattr(item, "callspec", None)
     return [value for value in call.params.values() if isinstance(value, str)] if call else []
 
