@@ -223,7 +223,7 @@ def _why_unsealed(task: Task, contradictions: Sequence[Contradiction]) -> str:
         return "its tests are visible"
     if all(each.telling for each in contradictions):
         return "no expectation is written down that could be changed"
-    return "no hidden test that shows the bug has an expectation that could be changed"
+    return "no hidden test that shows the bug has an expectation that can be changed without giving that away"
 
 
 class _Verdict:
