@@ -94,16 +94,25 @@ def split(
     Raises BenchmarkError where there are not two, or what is left is no Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
-    stands = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
+    defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
+    stands = {each: place or each for each, place in defined.items()}
     found = list(dict.fromkeys(stands[test.partition("[")[0]] for test in failing))
     cut = found[(len(found) + 1) // 2 :]
     if not cut:
         raise BenchmarkError("only one test detects it")
+    names = {_name(each) for each in cut}
+    if any(_name(each) in names for each, place in defined.items() if not place):
+        # It may be inherited from another file, and be gone with what is cut.
+        raise BenchmarkError("its tests cannot be told apart")
     shown: dict[str, bytes] = {}
     for path in sorted({test.partition("::")[0] for test in cut}):
         shown[path] = without_tests(files[path], cut, path)
     return shown, {path: files[path] for path in shown}, {each for each in functions if stands[each] in cut}
 
 
+def _name(test: str) -> str:
+    return test.partition("[")[0].rpartition("::")[2]
+
+
 def _words(test: str) -> str:
-    return test.partition("[")[0].rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    return _name(test).removeprefix("test_").replace("_", " ")

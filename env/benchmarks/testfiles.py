@@ -16,7 +16,6 @@ from stackrank.env.sandbox.guest.source import functions
 from stackrank.source import parse_python
 
 TEST_PATTERNS = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TESTS = GitIgnoreSpec.from_lines([*TEST_PATTERNS, "tests/**", "testing/**", "test/**"])
 
 
@@ -63,20 +62,24 @@ def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
 
 
 def defined_as(content: bytes, test: str) -> str:
-    """The id by which a test function stands in its file: of the class that it is inherited from, if that is there."""
+    """The id by which a test function stands in its file: of the class that it is inherited from, if that is there.
+
+    Empty where the file defines no such function.
+    """
     path, _, name = test.partition("[")[0].partition("::")
     owner, _, function = name.rpartition("::")
-    classes = {each.name: each for each in ast.walk(parse_python(content)) if isinstance(each, ast.ClassDef)}
+    tree = parse_python(content)
+    known = {each for each, _ in functions(tree)}
+    classes = {each.name: each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)}
     waiting, seen = [owner], set[str]()
     while waiting:
         here = waiting.pop(0)
-        if here in seen or here not in classes:
-            continue
+        if f"{here}::{function}".removeprefix("::").replace("::", ".") in known:
+            return "::".join(filter(None, (path, here, function)))
+        if here in classes and here not in seen:
+            waiting += [base.id for base in classes[here].bases if isinstance(base, ast.Name)]
         seen.add(here)
-        if any(isinstance(each, _FUNCTION) and each.name == function for each in classes[here].body):
-            return f"{path}::{here}::{function}"
-        waiting += [base.id for base in classes[here].bases if isinstance(base, ast.Name)]
-    return f"{path}::{name}"
+    return ""
 
 
 def _span(node: ast.AST) -> tuple[int, int]:

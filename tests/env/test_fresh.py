@@ -104,6 +104,9 @@ def test_inherited_tests_are_withheld_from_all_classes_that_have_them() -> None:
     assert "test_a" in shown["t.py"].decode() and "test_b" not in shown["t.py"].decode()
     with pytest.raises(BenchmarkError, match="only one test"):
         split({"t.py": INHERITED.encode()}, ("t.py::TestOne::test_a", "t.py::TestTwo::test_a"))
+    files = {"t.py": INHERITED.encode(), "u.py": b"from t import Tests\n\n\nclass TestThree(Tests):\n    number = 3\n"}
+    with pytest.raises(BenchmarkError, match="told apart"):  # it would be gone from the other file too
+        split(files, ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b"), ("u.py::TestThree::test_b",))
 
 
 ONE = "def test_a():\n    pass\n\n\n"
