@@ -186,7 +186,16 @@ def line(record: dict[str, object], key: bytes = KEY) -> str:
 
 def result(seq: int, **changes: object) -> dict[str, object]:
     base: dict[str, object] = {"test": "t", "canary": False, "when": "call", "outcome": "passed", "xfail": False}
-    return {**base, "reported": "passed", "message": "", "assertion": True, "lines": [], "seq": seq, **changes}
+    return {
+        **base,
+        "reported": "passed",
+        "message": "",
+        "assertion": True,
+        "lines": [],
+        "answer": [],
+        "seq": seq,
+        **changes,
+    }
 
 
 def test_report_that_is_right() -> None:
