@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import random
 import re
 from collections import defaultdict
@@ -18,6 +19,8 @@ from itertools import islice
 from stackrank.env.scoring.literals import EXCEPTIONS, Edit, Source, called, other_values, parts
 
 MOST_PER_PLACE = 3
+_KNOWN = 256
+"""Files of which it is remembered what was found in them: verdicts are about the same ones again and again."""
 FLIPS = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.LtE: ("<=", ">"), ast.Gt: (">", "<="),
     ast.GtE: (">=", "<"), ast.Is: ("is", "is not"), ast.IsNot: (r"is\s+not", "is"), ast.In: ("in", "not in"),
@@ -103,7 +106,8 @@ def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.C
     return None, None
 
 
-def lines_about_membership(content: bytes) -> set[int]:
+@functools.lru_cache(maxsize=_KNOWN)
+def lines_about_membership(content: bytes) -> frozenset[int]:
     """Lines of assertions that say nothing but that something is in something."""
     found: set[int] = set()
     for node in ast.walk(Source(content).tree):
@@ -113,7 +117,7 @@ def lines_about_membership(content: bytes) -> set[int]:
                 found.update(range(node.lineno, _lines(node)[1] + 1))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value) == "assertIn":
             found.update(range(node.lineno, _lines(node)[1] + 1))
-    return found
+    return frozenset(found)
 
 
 class _Function:

@@ -13,13 +13,14 @@ Nothing can be guessed here: the values that are wanted are not in the process.
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.environment import files_digest
@@ -33,6 +34,17 @@ from stackrank.source import parse_python
 Answers = Mapping[str, tuple[str, ...]]
 """Test id -> what its failure showed: both sides of a comparison, or the classes of what else was raised."""
 
+
+class _Changed(NamedTuple):
+    """What one contradiction changes in a file: see there."""
+
+    unit: str
+    line: int
+    edit: Edit
+
+
+_KNOWN = 256
+"""Files that are remembered as they were made: verdicts ask for the same ones again and again."""
 _WORD = "'untold'"
 _RAISES_NOTHING = "__import__('contextlib').nullcontext()"
 _ANYTHING = {"object", "BaseException", "Exception"}
@@ -41,19 +53,23 @@ _TOLERANT = ("approx", "assertAlmostEqual", "isclose", "allclose")
 
 def untold(task: Task, contradictions: Sequence[Contradiction]) -> dict[str, bytes]:
     """Hidden test files without what they expect; none where no expectation can be taken away."""
-    by_file: dict[str, list[Contradiction]] = defaultdict(list)
+    by_file: dict[str, list[_Changed]] = defaultdict(list)
     for each in contradictions:
         if each.path in task.hidden_files and not each.telling:
-            by_file[each.path].append(each)
+            by_file[each.path].append(_Changed(each.unit, each.line, each.edit))
     made, asked = {}, 0
     for path in filter(is_test, task.hidden_files):
         try:
-            reader = _Reader(task.hidden_files[path])
+            made[path], number = _untold(task.hidden_files[path], tuple(by_file[path]))
         except (SyntaxError, ValueError):
             continue  # nothing that pytest could run
-        made[path], number = reader.untold(by_file[path])
         asked += number
     return made if asked else {}
+
+
+@functools.lru_cache(maxsize=_KNOWN)
+def _untold(content: bytes, contradictions: tuple[_Changed, ...]) -> tuple[bytes, int]:
+    return _Reader(content).untold(contradictions)
 
 
 def told(wanted: Answers, given: Answers) -> list[str]:
@@ -70,7 +86,7 @@ class _Reader:
             child: node for node in ast.walk(self._source.tree) for child in ast.iter_child_nodes(node)
         }  # fmt: skip
 
-    def untold(self, contradictions: Sequence[Contradiction]) -> tuple[bytes, int]:
+    def untold(self, contradictions: Sequence[_Changed]) -> tuple[bytes, int]:
         """The file without what these change and without what says it in other ways; how many of its units ask."""
         asked: dict[str, tuple[Edit, int]] = {}
         for each in contradictions:
@@ -85,7 +101,7 @@ class _Reader:
 
     # ---- expected values
 
-    def _blank(self, contradiction: Contradiction) -> Edit | None:
+    def _blank(self, contradiction: _Changed) -> Edit | None:
         """What takes the whole expected value away; None where it is not known what that is."""
         around = self._around(contradiction.edit)
         for node in around:

@@ -46,7 +46,8 @@ class NoEnv:
     """An environment without a sandbox."""
 
     def __init__(self, task: Any, tools: Any, *_: Any, **__: Any) -> None:
-        self.task, self.tools = task, tools
+        self.task = self.shown = task
+        self.tools = tools
         self.over, self.score_ms, self.ends_when_solved = "", 0.0, True
 
     def __enter__(self) -> NoEnv:
