@@ -48,7 +48,7 @@ class NoEnv:
     def __init__(self, task: Any, tools: Any, *_: Any, **__: Any) -> None:
         self.task = self.shown = task
         self.tools = tools
-        self.over, self.score_ms, self.ends_when_solved = "", 0.0, True
+        self.over, self.score_ms, self.ends_when_solved, self.changes = "", 0.0, True, None
 
     def __enter__(self) -> NoEnv:
         return self
