@@ -26,7 +26,8 @@ _AS_IT_IS: Spec = {"scale": None, "legend": None}
 _LEGEND: Spec = {
     "orient": "top",
     "title": None,
-    "columns": {"expr": "max(1, floor(width / 180))"},
+    # By what is there before the axes take their part: rows that come later have no room, and the first is cut off.
+    "columns": {"expr": "max(1, floor(containerSize()[0] / 240))"},
     "labelLimit": 280,
     "symbolSize": 90,
     "symbolOpacity": 1,
