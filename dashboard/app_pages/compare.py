@@ -193,14 +193,14 @@ def spending() -> None:
         for needed in ask(queries.effort, pair, scope, by=by)
         if needed["saved"] is not None and needed["budget"]
     ]
-    amount = queries.amount
+    amount = wording.amount
     shown = [
         {
             "To resolve a task": name,
             first["entrant"]: amount(needed["first"] or 0, needed["by"]),
             second["entrant"]: amount(needed["second"] or 0, needed["by"]),
             "Saved": amount(needed["saved"] or 0, needed["by"], signed=True),
-            "95% interval": " to ".join(amount(needed[end] or 0, needed["by"], signed=True) for end in ("low", "high")),
+            "95% interval": wording.amount_interval(needed["low"], needed["high"], needed["by"]),
             "p": wording.p_value(needed["p_value"]),
             "If not resolved": amount(needed["budget"], needed["by"]),
         }

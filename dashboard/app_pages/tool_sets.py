@@ -62,7 +62,7 @@ def worth() -> None:
             "Lost tasks": row["lost"],
             "Steps": row["steps_mean"],
             "Steps saved": row["steps_saved"],
-            "95% of the steps saved": _saved(row),
+            "95% of the steps saved": wording.amount_interval(row["steps_saved_low"], row["steps_saved_high"], "steps"),
             "Tokens": wording.NOTHING if row["tokens_mean"] is None else wording.short_count(row["tokens_mean"]),
             "Cost": row["cost_per_episode"],
             "Cost per resolved": row["cost_per_resolved"],
@@ -119,12 +119,6 @@ def _points(row: Mapping[str, Any]) -> str:
     if not row["base"]:
         return wording.NOTHING
     return wording.point_interval(row["difference_low"], row["difference_high"])
-
-
-def _saved(row: Mapping[str, Any]) -> str:
-    if row["steps_saved"] is None:
-        return wording.NOTHING
-    return f"{row['steps_saved_low']:+.1f} to {row['steps_saved_high']:+.1f}"
 
 
 def title(row: Mapping[str, Any]) -> str:

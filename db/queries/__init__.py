@@ -16,7 +16,7 @@ from stackrank.db.queries.catalogue import (
 )
 from stackrank.db.queries.changes import changes
 from stackrank.db.queries.compare import compare, compare_all, compare_categories
-from stackrank.db.queries.effort import By, amount, effort, effort_sentence
+from stackrank.db.queries.effort import By, effort, effort_sentence
 from stackrank.db.queries.episodes import episode, episodes, examples, neighbours, whole_episodes
 from stackrank.db.queries.funnel import funnel, labelled_otherwise, set_aside
 from stackrank.db.queries.gate import gate
@@ -72,7 +72,6 @@ __all__ = [
     "abilities",
     "acceptance",
     "actions",
-    "amount",
     "answered_steps",
     "apart_sentence",
     "audits",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from dataclasses import asdict
+from typing import Literal, cast
 
 from sqlalchemy import Engine, func, select
 
@@ -15,7 +16,7 @@ from stackrank.db.queries.scope import EVERYTHING, Scope, Selection
 from stackrank.db.sums import TaskKey
 from stackrank.db.transactions import EPISODE
 from stackrank.terms import Verdict
-from stackrank.wording import p_is, usd
+from stackrank.wording import amount, p_is
 
 By = Literal["steps", "tokens", "cost_usd"]
 Needs = Mapping[TaskKey, Sequence[float]]
@@ -43,19 +44,8 @@ def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by
     first, second = (needs.get(one, {}) for one in pair)
     shared = sorted(first.keys() & second.keys())
     found = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
-    return {
-        "first_id": pair[0],
-        "second_id": pair[1],
-        "by": by,
-        "budget": budget,
-        "tasks": found.tasks,
-        "first": found.first,
-        "second": found.second,
-        "saved": found.saved,
-        "low": found.low,
-        "high": found.high,
-        "p_value": found.p_value,
-    }
+    about = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
+    return cast("rows.Effort", about | asdict(found))
 
 
 def _needs(selection: Selection, entrants: Iterable[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
@@ -103,11 +93,3 @@ def effort_sentence(first: str, second: str, found: rows.Effort) -> str:
         f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(found['p_value'])}: "
         f"{means}; an episode that does not resolve its task counts as {amount(found['budget'], by)}."
     )
-
-
-def amount(value: float, by: str, *, signed: bool = False) -> str:
-    """Steps, tokens or dollars, without a word for the unit."""
-    sign = ("-" if value < 0 else "+") if signed else ""
-    if by == "cost_usd":
-        return f"{sign}{usd(abs(value))}"
-    return f"{sign}{abs(value):,.0f}" if by == "tokens" else f"{sign}{abs(value):.1f}"

@@ -52,7 +52,8 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -111,15 +112,24 @@ def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
     with _proving[task.digest]:
         proof = find_proof(task)
         if proof is None:
-            try:
-                with new_sandbox(spec_for(task, warm=False)) as sandbox:
-                    proof = prove(task, sandbox)
-            except (MachineBusy, PreparationFailed):
-                raise
-            except (SandboxError, GuestBug, Refused) as error:
-                raise PreparationFailed(f"the contradictions of {task.id} cannot be proved: {error}") from error
+            with (
+                _preparing(f"the contradictions of {task.id} cannot be proved"),
+                new_sandbox(spec_for(task, warm=False)) as sandbox,
+            ):
+                proof = prove(task, sandbox)
             save_proof(task, proof)
         return proof
+
+
+@contextmanager
+def _preparing(problem: str) -> Iterator[None]:
+    """What fails here is not the agent's: it comes out as PreparationFailed, or as MachineBusy."""
+    try:
+        yield
+    except (MachineBusy, PreparationFailed):
+        raise
+    except (PatchError, SandboxError, GuestBug, Refused) as error:
+        raise PreparationFailed(f"{problem}: {error}") from error
 
 
 def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None = None) -> Score:
@@ -186,12 +196,8 @@ def _told(
 
 def _answers_of_fix(task: Task, asked: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
     """What the known fix answers. Raises PreparationFailed, MachineBusy."""
-    try:
+    with _preparing(f"the known fix of {task.id} cannot be asked"):
         run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **asked}, new_sandbox)
-    except (MachineBusy, PreparationFailed):
-        raise
-    except (PatchError, SandboxError, GuestBug, Refused) as error:
-        raise PreparationFailed(f"the known fix of {task.id} cannot be asked: {error}") from error
     return run.report.answers if run.report else {}
 
 

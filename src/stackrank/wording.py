@@ -166,6 +166,20 @@ def usd(value: float | None) -> str:
     return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
 
 
+def amount(value: float, by: str, *, signed: bool = False) -> str:
+    """Steps, tokens or dollars, without a word for the unit."""
+    sign = ("-" if value < 0 else "+") if signed else ""
+    if by == "cost_usd":
+        return f"{sign}{usd(abs(value))}"
+    return f"{sign}{abs(value):,.0f}" if by == "tokens" else f"{sign}{abs(value):.1f}"
+
+
+def amount_interval(low: float | None, high: float | None, by: str) -> str:
+    """The two ends of an interval of such amounts, with their signs."""
+    ends = (low, high)
+    return " to ".join(amount(end, by, signed=True) for end in ends if end is not None) or NOTHING
+
+
 def duration(seconds: float | None) -> str:
     """A duration as `2 min 05 s`."""
     if seconds is None:
