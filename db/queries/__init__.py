@@ -16,7 +16,7 @@ from stackrank.db.queries.catalogue import (
 )
 from stackrank.db.queries.changes import changes
 from stackrank.db.queries.compare import compare, compare_all, compare_categories
-from stackrank.db.queries.effort import By, effort, effort_sentence
+from stackrank.db.queries.effort import effort, effort_sentence
 from stackrank.db.queries.episodes import episode, episodes, examples, neighbours, whole_episodes
 from stackrank.db.queries.funnel import funnel, labelled_otherwise, set_aside
 from stackrank.db.queries.gate import gate
@@ -34,6 +34,7 @@ from stackrank.db.queries.runs import outages, paused, played_in, progress, run,
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
 from stackrank.db.queries.search import hits_in, search
+from stackrank.db.queries.spent import By
 from stackrank.db.queries.standings import (
     best_per_dollar,
     board,

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import Literal, cast
+from typing import cast
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 
 from stackrank.db import rows, stats
 from stackrank.db.queries.pool import conditions_of
-from stackrank.db.queries.reading import tuples
 from stackrank.db.queries.scope import EVERYTHING, Scope, Selection
+from stackrank.db.queries.spent import By, spent
 from stackrank.db.sums import TaskKey
-from stackrank.db.transactions import EPISODE
-from stackrank.terms import Verdict
 from stackrank.wording import amount, p_is
 
-By = Literal["steps", "tokens", "cost_usd"]
 Needs = Mapping[TaskKey, Sequence[float]]
 """What each of an entrant's episodes of a task took; infinite where it did not resolve the task."""
-_E = EPISODE.c
-_COLUMNS = {"steps": _E.steps, "tokens": _E.tokens_in + _E.tokens_out, "cost_usd": _E.cost_usd}
 
 
 def effort(
@@ -48,26 +43,19 @@ def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by
     return cast("rows.Effort", about | asdict(found))
 
 
-def _needs(selection: Selection, entrants: Iterable[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
+def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
     """Entrant -> its needs, and the most that any of its episodes took; without entrants that have an unknown price."""
-    column = _COLUMNS[by]
-    groups = (_E.entrant_id, _E.task_id, _E.verdict, column)
-    query = (
-        select(*groups, func.count())
-        .where(selection.condition, _E.counted, _E.verdict.in_(selection.counting), _E.entrant_id.in_(list(entrants)))
-        .group_by(*groups)
-    )
     needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
     longest: dict[int, float] = defaultdict(float)
     unknown: set[int] = set()
-    for entrant, task, verdict, took, episodes in tuples(selection.engine, query):
-        if (key := selection.keys.get(task)) is None:
+    for row in spent(selection, by, entrants):
+        if row.took is None:
+            unknown.add(row.entrant_id)
             continue
-        if took is None:
-            unknown.add(entrant)
-            continue
-        longest[entrant] = max(longest[entrant], float(took))
-        needs[entrant][key] += [float(took) if verdict == Verdict.RESOLVED else float("inf")] * episodes
+        took, unresolved = float(row.took), row.counted - row.resolved
+        longest[row.entrant_id] = max(longest[row.entrant_id], took)
+        own = needs[row.entrant_id][selection.keys[row.task_id]]
+        own += [took] * row.resolved + [float("inf")] * unresolved
     return {one: own for one, own in needs.items() if one not in unknown}, longest
 
 

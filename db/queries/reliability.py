@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Literal
 
-from sqlalchemy import Engine, case, func, select
+from sqlalchemy import Engine
 
 from stackrank.db import rows, stats
 from stackrank.db.queries.places import places
-from stackrank.db.queries.reading import Row, fetch
 from stackrank.db.queries.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.spent import By, Spent, spent
 from stackrank.db.sums import Cells
-from stackrank.db.transactions import EPISODE
-from stackrank.terms import Verdict
 
-_E = EPISODE.c
 _MOST_ATTEMPTS = 10
 _CURVE_POINTS = 120
 
@@ -60,51 +56,41 @@ def _on_board(engine: Engine, cells: Mapping[int, Cells]) -> dict[int, Cells]:
     return {one: where.on_board(one, own) for one, own in cells.items()}
 
 
-def budget_curves(
-    engine: Engine, scope: Scope = EVERYTHING, *, by: Literal["steps", "cost_usd"] = "steps"
-) -> list[rows.BudgetCurve]:
+def budget_curves(engine: Engine, scope: Scope = EVERYTHING, *, by: By = "steps") -> list[rows.BudgetCurve]:
     """What rate each entrant had with a budget of so many steps or dollars, on the leaderboard's tasks.
 
     By cost, an entrant with an unknown price is left out.
     """
     selection = scope.find(engine)
-    column = _E[by]
-    solved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0))
-    groups = (_E.entrant_id, _E.task_id, column)
-    query = (
-        select(*groups, solved.label("resolved"), func.count().label("counted"))
-        .where(selection.condition, _E.counted, _E.verdict.in_(selection.counting))
-        .group_by(*groups)
-        .order_by(column)
-    )
-    spent: dict[int, list[Row]] = {}
+    found: dict[int, list[Spent]] = {}
     cells = _on_board(engine, selection.cells())
-    for row in fetch(engine, query):
-        if selection.keys.get(row["task_id"]) in cells.get(row["entrant_id"], {}):
-            spent.setdefault(row["entrant_id"], []).append(row)
-    known = {one: own for one, own in spent.items() if all(row[by] is not None for row in own)}
+    for row in spent(selection, by):
+        if selection.keys[row.task_id] in cells.get(row.entrant_id, {}):
+            found.setdefault(row.entrant_id, []).append(row)
+    known = {one: own for one, own in found.items() if all(row.took is not None for row in own)}
     names = entrants_of(engine, known)
     return [
         {
             "entrant_id": one,
             "entrant": names[one]["name"],
-            "counted": sum(row["counted"] for row in known[one]),
-            "curve": _curve(known[one], by),
+            "counted": sum(row.counted for row in known[one]),
+            "curve": _curve(known[one]),
         }
         for one in sorted(known, key=lambda one: str(names[one]["name"]))
     ]
 
 
-def _curve(spent: list[Row], by: str) -> list[list[float]]:
+def _curve(found: list[Spent]) -> list[list[float]]:
     counted: Counter[int] = Counter()
-    for row in spent:
-        counted[row["task_id"]] += row["counted"]
+    for row in found:
+        counted[row.task_id] += row.counted
     rate, points = 0.0, list[list[float]]()
-    for row in spent:
-        rate += row["resolved"] / counted[row["task_id"]] / len(counted)
-        if points and points[-1][0] == row[by]:
+    for row in found:
+        took = row.took or 0
+        rate += row.resolved / counted[row.task_id] / len(counted)
+        if points and points[-1][0] == took:
             points[-1][1] = rate
-        elif row["resolved"] or row is spent[-1]:
-            points.append([row[by], rate])
+        elif row.resolved or row is found[-1]:
+            points.append([took, rate])
     every = max(1, len(points) // _CURVE_POINTS)
     return [point for index, point in enumerate(points) if index % every == 0 or index == len(points) - 1]
