@@ -35,10 +35,10 @@ class Claims(Transactions):
             pending = [_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.PENDING, OPEN]
             if without:
                 pending.append(_E.entrant_id.not_in(list(without)))
-            query = select(*CLAIMED).where(*pending).order_by(_E.id).limit(1)
-            row = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()
-            if row is not None:
-                change(connection, row["id"], **claimed(by))
+            first = select(_E.id).where(*pending).order_by(_E.id).limit(1).with_for_update(skip_locked=True)
+            # One statement, since claims are asked for more often than anything else that is written.
+            statement = update(EPISODE).where(_E.id == first.scalar_subquery()).values(claimed(by)).returning(*CLAIMED)
+            row = connection.execute(statement).mappings().one_or_none()
             return None if row is None else as_claimed(row)
 
         return self._write(work)

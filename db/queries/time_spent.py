@@ -11,7 +11,7 @@ from sqlalchemy import Engine, func, select
 from stackrank.db import rows
 from stackrank.db.columns import now
 from stackrank.db.queries.reading import fetch
-from stackrank.db.transactions import ENTRANT, EPISODE, OPEN, RUN
+from stackrank.db.transactions import COUNTER, ENTRANT, EPISODE, OPEN, RUN
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _E = EPISODE.c
@@ -59,7 +59,8 @@ def queue_age_s(engine: Engine) -> float:
 
     It is next since the run's last episode was started, or since the run was.
     """
-    waits = select(_E.id).where(_E.run_id == RUN.c.id, _E.counted, _E.status == EpisodeStatus.PENDING, OPEN).exists()
+    pending = (COUNTER.c.run_id == RUN.c.id, COUNTER.c.counted, COUNTER.c.status == EpisodeStatus.PENDING)
+    waits = select(func.sum(COUNTER.c.episodes)).where(*pending).scalar_subquery() > 0
     going = (_E.run_id == RUN.c.id, _E.status == EpisodeStatus.RUNNING, OPEN)
     last = select(func.max(_E.started_at)).where(*going).scalar_subquery()
     columns = (last.label("last"), RUN.c.started_at, RUN.c.created_at)
