@@ -72,7 +72,10 @@ class RegressionSpec(BaseModel):
 
 
 class Matrix(BaseModel):
-    """A short form for many entrants: every agent with every model and every tool set."""
+    """A short form for many entrants: every agent with every model and every tool set.
+
+    An agent that uses no model, such as `repair`, plays beside those that use one.
+    """
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -86,11 +89,13 @@ class Matrix(BaseModel):
     """The settings of all these agents."""
 
     def entrants(self) -> list[EntrantSpec]:
-        """All combinations: agent by agent, model by model."""
+        """All combinations: agent by agent, model by model. Models that no agent uses are left in, to be refused."""
+        agents = self.agents or (["llm"] if self.models else ["repair"])
+        use_one = [agent for agent in agents if _needs_model(agent)] or agents
         return [
             EntrantSpec(agent=agent, model=model, tools=tools, config=self.config)
-            for agent in self.agents or (["llm"] if self.models else ["repair"])
-            for model in self.models or [""]
+            for agent in agents
+            for model in (self.models if agent in use_one else []) or [""]
             for tools in self.tools or [""]
         ]
 

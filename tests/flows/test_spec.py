@@ -105,6 +105,11 @@ def test_a_matrix_is_a_short_form_of_entrants(tmp_path: Path) -> None:
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
 
 
+def test_an_agent_without_a_model_plays_beside_models() -> None:
+    spec = read_spec(None, {"agent": ["repair", "llm"], "model": ["a", "b"], "tools": ["debug"], "benchmark": "bugs"})
+    assert [each.label for each in spec.entrants] == ["repair (debug)", "llm/a (debug)", "llm/b (debug)"]
+
+
 def test_flags_replace_entrants_and_axes_of_the_matrix(tmp_path: Path) -> None:
     file = tmp_path / "paper.yaml"
     file.write_text(PAPER)
