@@ -10,13 +10,16 @@ from xdist.scheduler import LoadFileScheduling
 
 GROUPS = (
     (
-        "flows/test_server_killed.py", "flows/test_run.py", "flows/test_upgrade.py", "flows/test_services.py",
-        "flows/test_clusters.py", "flows/test_fix.py", "flows/test_fix_imports.py", "flows/test_debuggers_example.py",
+        "flows/test_schedule.py", "flows/test_pool.py", "flows/test_endpoint_limits.py", "flows/test_reporting.py",
+        "flows/test_server.py", "flows/test_shards.py", "flows/test_leases.py",
     ),
     (
-        "flows/test_schedule.py", "flows/test_pool.py", "flows/test_cancel.py", "flows/test_endpoint_limits.py",
-        "flows/test_reporting.py", "flows/test_server.py", "flows/test_shards.py", "flows/test_leases.py",
-        "flows/test_outside.py", "flows/test_supervisor.py",
+        "flows/test_clusters.py", "flows/test_server_killed.py", "flows/test_fix.py", "flows/test_fix_imports.py",
+        "flows/test_debuggers_example.py",
+    ),
+    (
+        "flows/test_cancel.py", "flows/test_outside.py", "flows/test_run.py", "flows/test_upgrade.py",
+        "flows/test_services.py", "flows/test_supervisor.py",
     ),
     ("dashboard/test_browser.py", "dashboard/test_login.py", "dashboard/test_proposals.py"),
     (
@@ -26,10 +29,13 @@ GROUPS = (
     (
         "db/test_storage.py", "db/test_store.py", "db/test_queries.py", "db/test_engine.py", "db/test_claims.py",
         "db/test_team.py", "db/test_old_database.py", "db/test_scope.py", "db/test_abilities.py", "db/test_errors.py",
-        "db/test_identity.py", "db/test_insight.py", "db/test_prune.py", "db/test_regressions.py", "db/test_rows.py",
-        "db/test_stopping.py", "db/test_downgrade.py", "db/test_effort.py", "db/test_labels.py", "db/test_nights.py",
-        "db/test_pgbouncer.py", "db/test_proposals.py", "db/test_run_pair.py", "db/test_search.py",
-        "db/test_stats_clusters.py", "db/test_tallies.py", "db/test_tool_sets.py", "db/test_totals.py",
+        "db/test_identity.py", "db/test_insight.py", "db/test_prune.py",
+    ),
+    (
+        "db/test_regressions.py", "db/test_rows.py", "db/test_stopping.py", "db/test_downgrade.py", "db/test_effort.py",
+        "db/test_labels.py", "db/test_nights.py", "db/test_pgbouncer.py", "db/test_proposals.py", "db/test_run_pair.py",
+        "db/test_search.py", "db/test_stats_clusters.py", "db/test_tallies.py", "db/test_tool_sets.py",
+        "db/test_totals.py",
     ),
     ("env/test_isolation.py",), ("flows/test_kill_matrix.py",), ("env/bounty/test_bounty.py",),
     ("env/test_pdb_hard.py",), ("env/test_environments.py",), ("flows/test_resume.py",), ("env/test_plugins.py",),
@@ -39,10 +45,10 @@ GROUPS = (
     ("test_wheel.py",),
 )  # fmt: skip
 SHARED = {
-    "prefect_server": ("tests/", {0, 1}),
-    "served": ("tests/dashboard/", {2, 3}),
-    "postgres": ("tests/db/", {4}),
-    "postgresql": ("tests/db/", {4}),
+    "prefect_server": ("tests/", {0, 1, 2}),
+    "served": ("tests/dashboard/", {3, 4}),
+    "postgres": ("tests/db/", {5, 6}),
+    "postgresql": ("tests/db/", {5, 6}),
 }
 """Fixture, or parameter of one, that stands for a server of the session -> where it does, and the groups of its files.
 
