@@ -32,6 +32,10 @@ class ServerError(InfrastructureError):
     """A service cannot be had; the message is one sentence that says what to do."""
 
 
+class _PortTaken(ServerError):
+    """Another program took the port between its choice and the service's start."""
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     """What the state file says of the process that was started last."""
@@ -88,7 +92,7 @@ class Service:
         started. Raises ServerError.
         """
         state = self._read_state()
-        if state and state.process() and _answers(self._health_url(state.port)):
+        if state and (process := state.process()) and self._serves(state, process):
             return state.url
         with self._lock(say):
             return self._find_or_start(say, port)
@@ -96,10 +100,9 @@ class Service:
     def status(self) -> dict[str, Any] | None:
         """What is known of the service, or None if it does not run: pid, port, url, started, log, healthy."""
         state = self._read_state()
-        if state is None or state.process() is None:
+        if state is None or (process := state.process()) is None:
             return None
-        answers = _answers(self._health_url(state.port))
-        return {**asdict(state), "log": str(self.log_file), "healthy": answers}
+        return {**asdict(state), "log": str(self.log_file), "healthy": self._serves(state, process)}
 
     def stop(self) -> bool:
         """End it. False if it did not run."""
@@ -120,8 +123,9 @@ class Service:
     def _state_file(self) -> Path:
         return home() / f"{self.name}.json"
 
-    def _health_url(self, port: int) -> str:
-        return f"http://127.0.0.1:{port}{self.health}"
+    def _serves(self, state: _State, process: psutil.Process) -> bool:
+        """Whether the process answers. Two homes may remember one port: the other's service does not answer for it."""
+        return _answers(f"http://127.0.0.1:{state.port}{self.health}") and _listens(process, state.port)
 
     def _read_state(self) -> _State | None:
         try:
@@ -143,7 +147,7 @@ class Service:
         """Called under the lock."""
         state = self._read_state()
         if state and (process := state.process()):
-            if _answers(self._health_url(state.port)):
+            if self._serves(state, process):
                 return state.url
             # Left by a command that was killed while it started the service, or hung.
             say(f"waiting for the {self.title} that is already there")
@@ -152,7 +156,13 @@ class Service:
                 return state.url
             self._stop()
         say(f"starting the {self.title} in the background, {self.patience} (`stackrank down` ends it)")
-        process, state = self._spawn(choose_port(port or (state.port if state else None)))
+        try:
+            return self._start(choose_port(port or (state.port if state else None)), say)
+        except _PortTaken:
+            return self._start(choose_port(None), say)
+
+    def _start(self, port: int, say: Callable[[str], None]) -> str:
+        process, state = self._spawn(port)
         try:
             self._wait_until_healthy(state, process, say, timeout_s=START_TIMEOUT_S)
         except BaseException:  # also on Ctrl-C: a start that was interrupted is undone
@@ -185,10 +195,10 @@ class Service:
     ) -> None:
         start = time.monotonic()
         next_word = start + 2 * _PROGRESS_EVERY_S
-        while not _answers(self._health_url(state.port)):
+        while not self._serves(state, process):
             now = time.monotonic()
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
-                raise ServerError(
+                raise (_PortTaken if _is_taken(state.port) else ServerError)(
                     f"The {self.title} ended while it started ({self._last_log_line()}); see {self.log_file}."
                 )
             if now - start > timeout_s:
@@ -235,6 +245,21 @@ def choose_port(preferred: int | None) -> int:
             probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
     raise ServerError("No port is free on 127.0.0.1.")
+
+
+def _listens(process: psutil.Process, port: int) -> bool:
+    """Whether the process, or one that it started, is who listens on the port."""
+    with suppress(psutil.Error):
+        for each in (process, *process.children(recursive=True)):
+            if any(found.status == psutil.CONN_LISTEN and found.laddr.port == port for found in each.net_connections()):
+                return True
+    return False
+
+
+def _is_taken(port: int) -> bool:
+    """Whether anybody listens on the port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _answers(url: str) -> bool:

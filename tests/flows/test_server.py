@@ -221,6 +221,25 @@ def test_port_of_last_time_is_taken() -> None:
     assert background.choose_port(None) > 1023
 
 
+def test_two_homes_remember_one_port(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other's server takes the port just after this one chose it, and would answer for this one."""
+    other = server.ensure_server(say=print)
+    port = int(other.split(":")[2].split("/")[0])
+    monkeypatch.setenv("STACKRANK_HOME", str(home / "second"))
+    free, chosen = background.choose_port, [port]
+    monkeypatch.setattr(background, "choose_port", lambda preferred: chosen.pop() if chosen else free(preferred))
+    said: list[str] = []
+    try:
+        url = server.ensure_server(say=said.append)
+        status = server.server_status()
+        assert url != other and status and status["healthy"] and status["url"] == url
+        assert len(said) == 1
+    finally:
+        server.stop_server()
+        monkeypatch.setenv("STACKRANK_HOME", str(home))
+    assert server.ensure_server(say=print) == other
+
+
 def test_server_environment(home: Path) -> None:
     environ = {
         "PREFECT_API_URL": "http://elsewhere/api",
