@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from stackrank.source import parse_python
+from stackrank.source import literal, parse_python
 
 _PROBE = "__stackrank_probe__"
 _MOST_CHANGES = 3
@@ -153,7 +153,7 @@ def _inner(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_plain(node: ast.expr) -> bool:
     try:
-        ast.literal_eval(node)
+        literal(node)
     except (ValueError, TypeError, SyntaxError, MemoryError):
         return False
     return True

@@ -5,7 +5,6 @@ The names are those of the data sets' own cards and harnesses. A row of no layou
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackrank.env.patches import PatchError, make_diff, reverse_patch, touched_files
+from stackrank.source import literal
 
 Row = Mapping[str, Any]
 Value = str | Callable[[Row], Any]
@@ -79,7 +79,7 @@ def names(value: Any) -> Any:
             value = json.loads(value)
         except ValueError:
             try:
-                value = ast.literal_eval(value)
+                value = literal(value)
             except (SyntaxError, ValueError):
                 raise ValueError("it must be a JSON list of tests") from None
     if not isinstance(value, list | tuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stackrank.source import parse_python
+from stackrank.source import literal, parse_python
 
 # What is called to write down a value; so is every name that begins with a capital letter.
 _MAKERS = {
@@ -181,7 +181,7 @@ def _characters(text: bytes, chance: random.Random) -> Iterator[bytes]:
 
 def _differs(text: bytes, value: object) -> bool:
     try:
-        new = ast.literal_eval(text.decode("utf-8"))
+        new = literal(text.decode("utf-8"))
     except (SyntaxError, ValueError):
         return False
     return (type(new) is type(value) or value is None) and new != value

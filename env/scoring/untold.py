@@ -29,7 +29,7 @@ from stackrank.env.scoring.literals import Edit, Source, called, parts
 from stackrank.env.scoring.proof import Contradiction
 from stackrank.env.task import Task
 from stackrank.home import home, write_whole
-from stackrank.source import parse_python
+from stackrank.source import literal, parse_python
 
 Answers = Mapping[str, tuple[str, ...]]
 """Test id -> what its failure showed: both sides of a comparison, or the classes of what else was raised."""
@@ -238,7 +238,7 @@ def _plain(text: str) -> Any:
         node = statement.value if isinstance(statement, ast.Expr) else statement
         if isinstance(node, ast.Call) and len(node.args) + len(node.keywords) == 1:
             node = [*node.args, *(each.value for each in node.keywords)][0]
-        return ast.literal_eval(node)  # what is no expression is a ValueError
+        return literal(node)  # what is no expression is a ValueError
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return _NO_VALUE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import threading
+from typing import Any
 
 _parsing = threading.Lock()
 
@@ -16,3 +17,11 @@ def parse_python(source: str | bytes) -> ast.Module:
     """
     with _parsing:
         return ast.parse(source)
+
+
+def literal(source: str | ast.AST) -> Any:
+    """As `ast.literal_eval`, and safe in threads. Raises what `parse_python` raises, TypeError, MemoryError."""
+    if isinstance(source, str):
+        with _parsing:
+            source = ast.parse(source.lstrip(" \t"), mode="eval")
+    return ast.literal_eval(source)  # of a tree: nothing is parsed

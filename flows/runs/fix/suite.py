@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.flows.runs.fix.project import Project
+from stackrank.source import literal
 
 _OUTSIDE = re.compile(
     r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
@@ -140,7 +140,7 @@ def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -
 def _import_error(error: str) -> tuple[str, str]:
     """The file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`."""
     file, _, lines = error.partition(": ")
-    return file, " ".join(line.removeprefix("E").strip() for line in ast.literal_eval(lines))
+    return file, " ".join(line.removeprefix("E").strip() for line in literal(lines))
 
 
 def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
