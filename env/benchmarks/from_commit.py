@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-import shlex
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stackrank.diffs import HEADER, own_name, read_diff
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import (
     diff_of,
-    latest_version,
     open_repository,
     parent_and_message,
-    read_at,
     resolve_commit,
 )
+from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.repo_schema import (
     PythonEntry,
     SourceEntry,
@@ -33,14 +28,6 @@ from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.scoring.report import PASSED, TestReport
 
 TASKS = "tasks.yaml"
-# Extras and dependency groups that projects put their test requirements in, and files.
-_EXTRAS = ("test", "tests", "testing", "dev")
-_FILES = (
-    *(f"requirements{mark}{name}.txt" for mark in "/-_" for name in ("test", "tests", "testing")),
-    *("test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt"),
-)
-# What a build needs that asks git for the version: setuptools_scm, flit_scm, hatch-vcs.
-_VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 
 
 @dataclass(frozen=True)
@@ -108,50 +95,6 @@ def split(diff: str) -> tuple[str, str]:
         if header is not None:
             (tests if is_test(own_name(header)) else fix).append(part)
     return "".join(tests), "".join(fix)
-
-
-def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
-    """An editable installation with what the project's tests need, where there is something to install.
-
-    What they need is in an extra, in a dependency group (PEP 735) or in a file of requirements.
-    """
-    names = ("pyproject.toml", "setup.py", "setup.cfg", *_FILES)
-    found = read_at(repository, commit, [f"{below}{name}" for name in names])
-    try:
-        project = tomllib.loads(found.get(f"{below}pyproject.toml", b"").decode())
-    except ValueError:
-        project = {}
-    built = project.get("tool", {})
-    described = "poetry" in built or "flit" in built or b"[metadata]" in found.get(f"{below}setup.cfg", b"")
-    if not (f"{below}setup.py" in found or "project" in project or ("build-system" in project and described)):
-        return []
-    extras, groups = project.get("project", {}).get("optional-dependencies", {}), project.get("dependency-groups", {})
-    extra = next((name for name in _EXTRAS if name in extras), "")
-    group = next((name for name in _EXTRAS if name in groups), "")
-    file = next((name for name in _FILES if f"{below}{name}" in found), "")
-    command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
-    if group:
-        command = shlex.join([*shlex.split(command), *_grouped(groups, group, set())])
-    elif file and not extra:
-        command += f" -r {file}"
-    if b"scm" in found.get(f"{below}setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
-        # An environment has the files and not their history.
-        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={latest_version(repository, commit) or '0'} {command}"]
-    return [command]
-
-
-def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
-    """The requirements of a dependency group and of those that it includes; what has another form is left out."""
-    if name in seen or not isinstance(entries := groups.get(name), list):
-        return []
-    seen.add(name)
-    found: list[str] = []
-    for entry in entries:
-        if isinstance(entry, str):
-            found.append(entry)
-        elif isinstance(entry, dict):
-            found += _grouped(groups, str(entry.get("include-group", "")), seen)
-    return found
 
 
 def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:

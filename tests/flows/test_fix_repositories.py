@@ -291,6 +291,12 @@ def test_what_is_installed(tmp_path: Path, files: dict[str, str], installed: boo
     assert setup == (("python -m pip install -q -e .",) if installed else ())
 
 
+def test_plug_ins_are_installed_where_there_is_nothing_else_to_install(tmp_path: Path) -> None:
+    files = {**SHOP, "pytest.ini": "[pytest]\naddopts = --cov\n"}
+    setup = open_project(repository(tmp_path / "p", files), Wishes()).environment.setup
+    assert setup == ("python -m pip install -q pytest-cov",)
+
+
 _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
 
 
@@ -311,6 +317,24 @@ _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
         # What pip would refuse, and what may come some day, is for the author to mend.
         ({"pyproject.toml": _BUILT + "[dependency-groups]\ntest = ['attrs', {later = 1}, 7]\n"}, ". attrs"),
         ({"pyproject.toml": _BUILT + "[dependency-groups]\ntest = 'attrs'\n"}, "."),
+        # Plug-ins that pytest does not start without.
+        (
+            {"pyproject.toml": _BUILT + "[tool.pytest.ini_options]\naddopts = '--cov=p --cov-branch -n4 -q'\n"},
+            ". pytest-cov pytest-xdist",
+        ),
+        (
+            {"pyproject.toml": _BUILT, "tox.ini": "[pytest]\naddopts = --strict\nasyncio_mode = auto\n"},
+            ". pytest-asyncio",
+        ),
+        (
+            {
+                "pyproject.toml": _BUILT + "[tool.pytest.ini_options]\naddopts = ['--dist=load']\n",
+                "pytest.ini": "[pytest]\nrequired_plugins = pytest-cov>=4 pytest-timeout\naddopts = --no-cov --timeouts 'x",
+            },
+            ". pytest-cov>=4 pytest-timeout",
+        ),
+        ({"pyproject.toml": _BUILT, "setup.cfg": "[tool:pytest]\naddopts = -p no:randomly --color=yes\n"}, "."),
+        ({"pyproject.toml": _BUILT, "setup.cfg": "no section\n"}, "."),
     ],
 )
 def test_what_tests_need_is_installed(tmp_path: Path, files: dict[str, str], needs: str) -> None:

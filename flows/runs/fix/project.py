@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.from_commit import guess_setup
 from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, read_at, resolve_commit
+from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.environment import Environment
 from stackrank.env.git_environment import NO_PROGRAMS, with_settings
 from stackrank.env.inject.reach import TestCommand, default_command

@@ -1,0 +1,147 @@
+"""How a project is installed for its tests, guessed from its files."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from configparser import ConfigParser, Error
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.benchmarks.git import latest_version, read_at
+
+# Extras and dependency groups that projects put their test requirements in, and files.
+_EXTRAS = ("test", "tests", "testing", "dev")
+_FILES = (
+    *(f"requirements{mark}{name}.txt" for mark in "/-_" for name in ("test", "tests", "testing")),
+    *("test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt"),
+)
+# What a build needs that asks git for the version: setuptools_scm, flit_scm, hatch-vcs.
+_VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
+_INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
+_OPTIONS = {
+    "--cov": "pytest-cov",
+    "--no-cov": "pytest-cov",
+    "--numprocesses": "pytest-xdist",
+    "-n": "pytest-xdist",
+    "--dist": "pytest-xdist",
+    "--timeout": "pytest-timeout",
+    "--asyncio-mode": "pytest-asyncio",
+    "--benchmark": "pytest-benchmark",
+    "--reruns": "pytest-rerunfailures",
+    "--randomly": "pytest-randomly",
+    "--mypy": "pytest-mypy",
+    "--html": "pytest-html",
+    "--mpl": "pytest-mpl",
+    "--doctest-plus": "pytest-doctestplus",
+    "--doctest-rst": "pytest-doctestplus",
+    "--remote-data": "pytest-remotedata",
+    "--ds": "pytest-django",
+    "--reuse-db": "pytest-django",
+    "--record-mode": "pytest-recording",
+    "--disable-socket": "pytest-socket",
+    "--picked": "pytest-picked",
+    "--typeguard-packages": "typeguard",
+}
+"""What an option of pytest starts with -> the distribution that knows it. Without it, pytest does not start."""
+_SETTINGS = {
+    "asyncio_mode": "pytest-asyncio",
+    "timeout": "pytest-timeout",
+    "django_settings_module": "pytest-django",
+    "mypy_plugins": "pytest-mypy-plugins",
+}
+"""A setting of pytest -> the distribution that knows it."""
+
+
+def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
+    """An editable installation with what the project's tests need, where there is something to install.
+
+    What they need is in an extra, in a dependency group (PEP 735) or in a file of requirements; and pytest's own
+    settings tell which plug-ins it cannot start without.
+    """
+    names = ("pyproject.toml", "setup.py", *_INI, *_FILES)
+    found = read_at(repository, commit, [f"{below}{name}" for name in names])
+    try:
+        project = tomllib.loads(found.get(f"{below}pyproject.toml", b"").decode())
+    except ValueError:
+        project = {}
+    plugins = _plugins(_pytest_settings(project, [found.get(f"{below}{name}", b"") for name in _INI]))
+    built = project.get("tool", {})
+    described = "poetry" in built or "flit" in built or b"[metadata]" in found.get(f"{below}setup.cfg", b"")
+    if not (f"{below}setup.py" in found or "project" in project or ("build-system" in project and described)):
+        return [shlex.join(["python", "-m", "pip", "install", "-q", *plugins])] if plugins else []
+    extras, groups = project.get("project", {}).get("optional-dependencies", {}), project.get("dependency-groups", {})
+    extra = next((name for name in _EXTRAS if name in extras), "")
+    group = next((name for name in _EXTRAS if name in groups), "")
+    file = next((name for name in _FILES if f"{below}{name}" in found), "")
+    command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
+    if group:
+        command = shlex.join([*shlex.split(command), *_grouped(groups, group, set())])
+    elif file and not extra:
+        command += f" -r {file}"
+    if plugins:
+        command += f" {shlex.join(plugins)}"
+    if b"scm" in found.get(f"{below}setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
+        # An environment has the files and not their history.
+        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={latest_version(repository, commit) or '0'} {command}"]
+    return [command]
+
+
+def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
+    """The requirements of a dependency group and of those that it includes; what has another form is left out."""
+    if name in seen or not isinstance(entries := groups.get(name), list):
+        return []
+    seen.add(name)
+    found: list[str] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            found.append(entry)
+        elif isinstance(entry, dict):
+            found += _grouped(groups, str(entry.get("include-group", "")), seen)
+    return found
+
+
+def _pytest_settings(project: Mapping[str, Any], files: Sequence[bytes]) -> dict[str, Any]:
+    """What the project sets for pytest, in the first of its files that sets anything: pytest reads no other."""
+    tool = project.get("tool", {}).get("pytest", {})
+    own, hidden, tox, setup = (
+        _section(content, "tool:pytest" if name == "setup.cfg" else "pytest")
+        for name, content in zip(_INI, files, strict=True)
+    )
+    settings = own or hidden or tool.get("ini_options", tool) or tox or setup
+    return {name.lower(): value for name, value in settings.items()}
+
+
+def _section(content: bytes, name: str) -> Mapping[str, Any]:
+    parser = ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(content.decode("utf-8", "replace"))
+    except Error:  # pytest says so itself
+        return {}
+    return parser[name] if parser.has_section(name) else {}
+
+
+def _plugins(settings: Mapping[str, Any]) -> list[str]:
+    """The plug-ins of pytest that its settings name, or use."""
+    given = settings.get("addopts", "")
+    options = given if isinstance(given, list) else _words(str(given))
+    required = settings.get("required_plugins", [])
+    names = [*required] if isinstance(required, list) else str(required).split()
+    known = {re.split(r"[<>=!~ \[]", name)[0] for name in names}
+    for option in map(str, options):
+        # `--cov-branch` is pytest-cov's, and `-n4` is `-n`; but `--timeout` is not `--timeouts`.
+        for start, plugin in _OPTIONS.items():
+            if re.match(rf"{start}(?![a-z])", option) and plugin not in known:
+                names.append(plugin)
+                known.add(plugin)
+    names += [plugin for name, plugin in _SETTINGS.items() if name in settings and plugin not in known]
+    return list(dict.fromkeys(names))
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quote that does not close, of which pytest itself complains
+        return text.split()
