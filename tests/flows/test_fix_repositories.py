@@ -329,7 +329,7 @@ _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
         (
             {
                 "pyproject.toml": _BUILT + "[tool.pytest.ini_options]\naddopts = ['--dist=load']\n",
-                "pytest.ini": "[pytest]\nrequired_plugins = pytest-cov>=4 pytest-timeout\naddopts = --no-cov --timeouts 'x",
+                "pytest.ini": "[pytest]\nrequired_plugins = pytest-cov>=4 pytest-timeout\naddopts = --no-cov 'x",
             },
             ". pytest-cov>=4 pytest-timeout",
         ),
