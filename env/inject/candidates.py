@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
@@ -25,6 +25,8 @@ class Change:
     new: New
     lines: tuple[int, int]
     """First and last line of the statement that it is in, in the file as it is."""
+    above: tuple[cst.CSTNode, ...] = field(repr=False)
+    """The nodes that it is in: nothing beside them changes, so nothing else is visited."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +52,19 @@ class Candidate:
 
     def source(self) -> bytes:
         """The file with the bug in it."""
-        changed = self.module.visit(_Replace({id(change.node): change.new for change in self.changes}))
+        above = {id(node) for change in self.changes for node in change.above}
+        changed = self.module.visit(_Replace({id(change.node): change.new for change in self.changes}, above))
         assert isinstance(changed, cst.Module)
         return changed.bytes
 
 
 class _Replace(cst.CSTTransformer):
-    def __init__(self, new: Mapping[int, New]) -> None:
+    def __init__(self, new: Mapping[int, New], above: Set[int]) -> None:
         super().__init__()
-        self._new = new
+        self._new, self._above = new, above
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return id(node) in self._above
 
     def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> New:  # type: ignore[override]
         return self._new.get(id(original), updated)
@@ -164,6 +170,12 @@ class _Collector(cst.CSTVisitor):
             last = max(span.start.line, self.get_metadata(PositionProvider, body).start.line - 1)
         return span.start.line, last
 
+    def _above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        parents = self.metadata[PROVIDERS[0]]
+        while (parent := parents.get(node)) is not None:
+            assert isinstance(parent, cst.CSTNode)
+            yield (node := parent)
+
     def _propose(self, kind: Operator, node: cst.CSTNode) -> None:
         span = self.get_metadata(PositionProvider, node)
         whole = isinstance(node, cst.BaseStatement | cst.IndentedBlock | cst.BaseSuite)
@@ -172,7 +184,9 @@ class _Collector(cst.CSTVisitor):
         tests = self._reach.of(self._file, inner)
         if not tests:
             return
-        for number, new in enumerate(kind.propose(node, self._places[-1])):
+        proposed = list(kind.propose(node, self._places[-1]))
+        above = tuple(self._above(node)) if proposed else ()
+        for number, new in enumerate(proposed):
             key = f"{self._file}:{span.start.line}:{span.start.column}-{span.end.line}:{span.end.column}"
             self.found.append(
                 Candidate(
@@ -181,7 +195,7 @@ class _Collector(cst.CSTVisitor):
                     function=".".join(self._names),
                     operator=kind.name,
                     category=kind.category,
-                    changes=(Change(node, new, lines),),
+                    changes=(Change(node, new, lines, above),),
                     tests=tests,
                     module=self._module,
                 )

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from stackrank.env.difficulty.formulas import ochiai, rank
@@ -164,9 +165,15 @@ def _ranks_high(project: Project, candidate: Candidate, outcomes: Mapping[str, s
     return place is not None and place <= LEAST_RANK
 
 
+@lru_cache(maxsize=8)
+def _meaning(source: bytes) -> str:
+    """Of a file as it is, in which many faults are planted."""
+    return ast.dump(parse_python(source))
+
+
 def _senseless(broken: bytes, before: bytes) -> str | None:
     try:
-        if ast.dump(parse_python(broken)) == ast.dump(parse_python(before)):
+        if ast.dump(parse_python(broken)) == _meaning(before):
             return "it changes nothing"
         compile(broken, "candidate", "exec")
     except (SyntaxError, ValueError):
