@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from stackrank.errors import UsageError
+from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.cli.options import API, Api, Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.progress import progress
 from stackrank.flows.cli.review import SHOWN, listed
+from stackrank.terms import RunStatus
 from stackrank.wording import say, tell
 
 app = typer.Typer()
@@ -138,6 +139,8 @@ def fix(
         if url and played(run_id, url, debug):
             say(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
             raise typer.Exit(INTERRUPTED)
+        if not RunStatus(queries.run(engine, run_id)["status"]).ended:
+            raise InfrastructureError(f"run {run_id} has not been played to its end: repeat the command to continue")
         return run_id
 
     def proposed(chosen: Sequence[Problem], run_id: int | None) -> dict[str, str]:

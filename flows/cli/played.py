@@ -137,7 +137,16 @@ def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
 
         with followed(engine, run_id, _PERIOD_S, shown):
             on_pool = bool(row["spec"].get("pool"))
-            return evaluate_here(run_id, label_of(row), url=url, errors=errors, debug=debug, on_pool=on_pool, say=say)
+            return evaluate_here(
+                run_id,
+                label_of(row),
+                url=url,
+                errors=errors,
+                debug=debug,
+                on_pool=on_pool,
+                say=say,
+                begun=lambda: queries.run(engine, run_id) != row,
+            )
 
 
 def print_result(engine: Engine, run_id: int, as_json: bool) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty
 from types import FrameType
@@ -16,14 +18,28 @@ from stackrank.flows.services.prefect_server import client_env, why_unreachable
 _RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
 _FEW = "2"
 """How often Prefect's client tries again: 6 s in all for each of the calls at a run's end, which are only shown."""
+START_PATIENCE_S = 60.0
+"""How long a run that has not begun waits for a server that is there, but too busy to answer."""
+_PAUSE_S = 3.0
 
 
-def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: bool, on_pool: bool, say: Say) -> bool:
+def evaluate_here(
+    run_id: int,
+    label: str,
+    *,
+    url: str,
+    errors: bool,
+    debug: bool,
+    on_pool: bool,
+    say: Say,
+    begun: Callable[[], bool],
+) -> bool:
     """Play what is left of a run. Returns whether it was interrupted; how it ended is in the database.
 
     `label`: of the flow run. `url`: of Prefect's API. `errors`: also the episodes that ended in an error. `debug`:
-    show Prefect's log. `on_pool`: its episodes are played by workers, whom the server tells: it is waited for. The
-    first Ctrl-C cancels the run, the second raises KeyboardInterrupt.
+    show Prefect's log. `on_pool`: its episodes are played by workers, whom the server tells: it is waited for.
+    `begun`: whether the flow has begun to play the run. The first Ctrl-C cancels the run, the second raises
+    KeyboardInterrupt.
     """
     os.environ.update(client_env(url))
     # Failures are in the database and on our pages; Prefect would print each one's traceback.
@@ -49,23 +65,30 @@ def evaluate_here(run_id: int, label: str, *, url: str, errors: bool, debug: boo
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, on_interrupt)
+    until = time.monotonic() + START_PATIENCE_S
     try:
-        state = evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
-        if state.is_failed() and isinstance(error := state.result(raise_on_failure=False), DatabaseError):
-            say(f"error: {error}")  # it may have kept the run from being ended in the database
-    except (TransportError, HTTPStatusError, RuntimeError) as raised:
-        cause = why_unreachable(raised) or raised
-        status = cause.response.status_code if isinstance(cause, HTTPStatusError) else None
-        if isinstance(cause, RuntimeError) or (status is not None and status < 500):
-            raise
-        # Episodes do not need the server; what is left, if anything, the run's status says.
-        what = "is gone" if status is None else "fails"
-        reason = " ".join(str(cause).split())[:200]
-        say(
-            f"warning: the Prefect server {what} ({reason}): its pages do not know how run {run_id} ended; what was "
-            f"played is in the database, and `stackrank resume {run_id}` goes on with what was not"
-        )
-        _forget_events()
+        while True:
+            try:
+                state = evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
+                if state.is_failed() and isinstance(error := state.result(raise_on_failure=False), DatabaseError):
+                    say(f"error: {error}")  # it may have kept the run from being ended in the database
+            except (TransportError, HTTPStatusError, RuntimeError) as raised:
+                cause = why_unreachable(raised) or raised
+                status = cause.response.status_code if isinstance(cause, HTTPStatusError) else None
+                if isinstance(cause, RuntimeError) or (status is not None and status < 500):
+                    raise
+                if status is not None and time.monotonic() < until and not interrupted and not begun():
+                    time.sleep(_PAUSE_S)
+                    continue
+                # Episodes do not need the server; what is left, if anything, the run's status says.
+                what = "is gone" if status is None else "fails"
+                reason = " ".join(str(cause).split())[:200]
+                say(
+                    f"warning: the Prefect server {what} ({reason}): its pages do not know how run {run_id} ended; "
+                    f"what was played is in the database, and `stackrank resume {run_id}` goes on with what was not"
+                )
+                _forget_events()
+            break
     finally:
         signal.signal(signal.SIGINT, before)
         if hurried:  # what this process starts later is not in a hurry

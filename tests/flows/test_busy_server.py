@@ -1,0 +1,62 @@
+"""A Prefect server that is there, but too busy to answer, when somebody's run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from httpx import HTTPStatusError, Request, Response
+
+from stackrank.flows.engine import evaluate as engine
+from stackrank.flows.engine import evaluate_here as here
+
+REQUEST = Request("POST", "http://127.0.0.1:1/api/flow_runs/")
+ENDED = SimpleNamespace(is_failed=lambda: False)
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bool, int, list[str]]]:
+    """Play with a server that refuses some calls. Returns whether it was interrupted, the calls, and what was said."""
+    monkeypatch.setattr(here, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(here, "client_env", lambda url: {})
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL", "PREFECT_CLIENT_MAX_RETRIES"):
+        monkeypatch.setenv(name, "0")  # puts back what is changed
+
+    def play(refused: int, begun: bool, status: int = 503) -> tuple[bool, int, list[str]]:
+        calls: list[int] = []
+        said: list[str] = []
+
+        def evaluate(**_: object) -> object:
+            calls.append(1)
+            if len(calls) <= refused:
+                raise HTTPStatusError("busy", request=REQUEST, response=Response(status, request=REQUEST))
+            return ENDED
+
+        monkeypatch.setattr(engine, "evaluate", evaluate)
+        interrupted = here.evaluate_here(
+            1, "r", url="", errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: begun
+        )
+        return interrupted, len(calls), said
+
+    return play
+
+
+def test_a_run_that_has_not_begun_waits_for_it(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+    assert played(refused=3, begun=False) == (False, 4, [])
+
+
+def test_a_run_that_has_begun_is_over(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+    interrupted, calls, (warning,) = played(refused=3, begun=True)
+    assert (interrupted, calls) == (False, 1) and "the Prefect server fails" in warning and "resume 1" in warning
+
+
+def test_patience_ends(played: Callable[..., tuple[bool, int, list[str]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(here, "START_PATIENCE_S", 0.0)
+    _, calls, (warning,) = played(refused=3, begun=False)
+    assert calls == 1 and "the Prefect server fails" in warning
+
+
+def test_what_it_does_not_allow_is_an_error(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+    with pytest.raises(HTTPStatusError):
+        played(refused=1, begun=False, status=401)
