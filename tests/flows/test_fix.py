@@ -549,6 +549,20 @@ def test_ctrl_c_and_the_same_command_again(
     assert run["status"] == "finished" and not (out / "started.json").exists()
 
 
+def test_a_run_that_was_not_played_is_no_result(
+    played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
+) -> None:
+    """A Prefect server that is too busy to begin it does not mean that nobody resolved anything."""
+    flags = ("fix", str(repository(tmp_path / "shop")), "--agent", "repair", "--repeat", "2", *BOX)
+    flags += ("--out", str(tmp_path / "out"), "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr(played_module, "played", lambda *_: False)
+        failed = played(*flags)
+    assert failed.status == 1 and "run 1 has not been played to its end: repeat the command" in failed.err
+    document = played(*flags).json()
+    assert document["runs"] == [1] and document["proposals"]
+
+
 BOTH = """\
 def extremes(prices):
     low = high = prices[0]
