@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from stackrank.errors import InfrastructureError, UsageError
+from stackrank.errors import UsageError
 from stackrank.flows.cli.options import API, Api, Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.progress import progress
 from stackrank.flows.cli.review import SHOWN, listed
-from stackrank.terms import RunStatus
 from stackrank.wording import say, tell
 
 app = typer.Typer()
@@ -76,7 +75,7 @@ def fix(
     from stackrank.env.benchmarks.git import resolve_commit
     from stackrank.env.benchmarks.new_task import prepare
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.flows.cli.played import INTERRUPTED, begin, played, taken_up
+    from stackrank.flows.cli.played import INTERRUPTED, begin, played, require_over, taken_up
     from stackrank.flows.runs.check import check_entrants, needing_fix
     from stackrank.flows.runs.fix.comment import write_comment
     from stackrank.flows.runs.fix.folder import STARTED, TESTS, claim, require_usable
@@ -139,8 +138,7 @@ def fix(
         if url and played(run_id, url, debug):
             say(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
             raise typer.Exit(INTERRUPTED)
-        if not RunStatus(queries.run(engine, run_id)["status"]).ended:
-            raise InfrastructureError(f"run {run_id} has not been played to its end: repeat the command to continue")
+        require_over(engine, run_id)
         return run_id
 
     def proposed(chosen: Sequence[Problem], run_id: int | None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stackrank.errors import UsageError
+from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.cli.output import (
     LEADERBOARD_COLUMNS,
     leaderboard_remarks,
@@ -147,6 +147,14 @@ def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
                 say=say,
                 begun=lambda: queries.run(engine, run_id) != row,
             )
+
+
+def require_over(engine: Engine, run_id: int) -> None:
+    """Raises InfrastructureError for a run that was not played to its end, be it because Prefect did not answer."""
+    from stackrank.db import queries
+
+    if not RunStatus(queries.run(engine, run_id)["status"]).ended:
+        raise InfrastructureError(f"run {run_id} has not been played to its end: repeat the command to continue")
 
 
 def print_result(engine: Engine, run_id: int, as_json: bool) -> int:

@@ -15,6 +15,7 @@ from stackrank.db.errors import DatabaseError
 from stackrank.flows.engine import evaluate, evaluate_here
 
 RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
+URL = "http://127.0.0.1:1/api"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_only_a_server_that_is_merely_told_is_given_up_soon(
     monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
     with pytest.raises(ValueError, match="matter"):
         evaluate_here.evaluate_here(
-            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=on_pool, say=print
+            1, "run", url=URL, errors=True, debug=False, on_pool=on_pool, say=print, begun=lambda: True
         )
     assert found == [told]
     assert os.environ.get(RETRIES) == own, "what this process starts later is not in a hurry"
@@ -60,7 +61,7 @@ def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatc
     refused = pytest.raises(httpx.HTTPStatusError) if status < 500 else contextlib.nullcontext()
     with refused:
         evaluate_here.evaluate_here(
-            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=False, say=said.append
+            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: True
         )
     assert ["the Prefect server fails" in each and "stackrank resume 1" in each for each in said] == [True] * (
         status == 500
@@ -77,6 +78,6 @@ def test_a_database_that_ended_the_run_is_told(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(evaluate, "evaluate", lambda state=state, **options: state)
         monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
         evaluate_here.evaluate_here(
-            1, "run", url="http://127.0.0.1:1/api", errors=True, debug=False, on_pool=False, say=said.append
+            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: True
         )
     assert said == [f"error: {full}"]

@@ -484,6 +484,7 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     monkeypatch.setattr(played_module, "begin", lambda *_: (7, "begun"))
     monkeypatch.setattr(played_module, "taken_up", lambda _, run, file: calls.append(f"{run} {file.name}") or "again")
     monkeypatch.setattr(played_module, "played", interrupted)
+    monkeypatch.setattr(played_module, "require_over", lambda *_: None)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
