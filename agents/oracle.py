@@ -17,6 +17,7 @@ class Oracle(Agent):
     version = "1"
     knows_fix = True
     reference = True
+    needs_tools = ("rewrite",)
     uses_servers = False
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:

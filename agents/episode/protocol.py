@@ -202,6 +202,9 @@ class Agent(ABC):
 
     only_tools: ClassVar[str] = ""
     """The tool set of all its entrants. Empty: each entrant chooses one."""
+    needs_tools: ClassVar[tuple[str, ...]] = ()
+    """The tools without which it cannot play. Runs leave out entrants whose tool set lacks one of them, because their
+    failing would say nothing about the agent."""
     debuggers: ClassVar[frozenset[str]] = frozenset(DEBUGGERS) - {"investigate"}
     """The debugging tools that it uses. Runs leave out entrants whose tool set has only other ones, because they would
     say nothing about what those tools are worth. `investigate` needs an agent that lets somebody answer."""

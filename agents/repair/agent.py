@@ -15,6 +15,7 @@ class Repair(Agent):
 
     version = "2"
     debuggers = frozenset({"pdb", "trace"})
+    needs_tools = ("rewrite", "eval", "view")
     uses_servers = False
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:

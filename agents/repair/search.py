@@ -62,8 +62,6 @@ class Search(Workspace):
 
     def plan(self) -> Generator[Take, Observation, None]:
         """The whole search, step by step."""
-        if not self.has("rewrite", "eval", "view"):
-            return
         yield from self.read()
         yield from self._mend_syntax()
         for _ in range(MOST_ROUNDS):

@@ -41,8 +41,10 @@ BUDGET_S = 120.0
 """Seconds after which a task's candidates are not tried any more, on a machine that has other things to do."""
 _FOLDER = ".stackrank-attack"
 _JOB = f"{_FOLDER}/job.json"
+_STEADY = Path(__file__).parents[1] / "sandbox/guest/steady.py"
 _GUEST = {
-    f"{_FOLDER}/attacking/{file.name}": file.read_bytes() for file in (Path(__file__).parent / "guest").glob("*.py")
+    f"{_FOLDER}/attacking/{file.name}": file.read_bytes()
+    for file in (*(Path(__file__).parent / "guest").glob("*.py"), _STEADY)
 }
 _START = f"import sys; sys.path[0] = {_FOLDER!r}; from attacking.main import main; main({_JOB!r})"
 

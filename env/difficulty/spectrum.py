@@ -25,6 +25,7 @@ Place = tuple[str, int]
 """A file, relative to the workspace, and a line, from 1."""
 _RESULT = ".stackrank-measured"
 _HERE = Path(__file__).parent
+_STEADY = _HERE.parent / "sandbox/guest/steady.py"
 
 
 class Unmeasured(StackrankError):
@@ -137,13 +138,13 @@ def _run(
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
-    code = (_HERE / f"{plugin}.py").read_bytes()
-    name = f"stackrank_{plugin}"
-    sandbox.put({**files, f"{'' if run.folder == '.' else run.folder + '/'}{name}.py": code}, fresh=True)
+    plugins = {f"stackrank_{file.stem}": file.read_bytes() for file in (_STEADY, _HERE / f"{plugin}.py")}
+    folder = "" if run.folder == "." else f"{run.folder}/"
+    sandbox.put({**files, **{f"{folder}{name}.py": code for name, code in plugins.items()}}, fresh=True)
     result = f"{sandbox.root.rstrip('/')}/{_RESULT}"
     variables = {**run.variables, "MEASUREMENT": json.dumps({**asked, "result": result})}
     words = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
-    words += [head.format(result=result, root=shlex.quote(sandbox.root)), "-p", name]
+    words += [head.format(result=result, root=shlex.quote(sandbox.root)), *(f"-p {name}" for name in plugins)]
     words.append(shlex.join([*run.arguments, "--maxfail=0", "--tb=no", "--continue-on-collection-errors"]))
     done = sandbox.run(f"cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
     if done.timed_out:

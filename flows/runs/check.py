@@ -199,9 +199,12 @@ def invalid_tasks(engine: Engine, benchmark: Benchmark, tasks: Sequence[Task]) -
 def why_idle(spec: EntrantSpec) -> str:
     """Why an entrant is not played, though nothing is wrong with it; empty: it is. Raises SetupError, ValueError.
 
-    It would play as it does without a debugger, and so pass for what its debugging tools are worth.
+    It could not play at all, or would play as it does without a debugger, and so pass for what its debugging tools are
+    worth.
     """
     agent, tools = find_agent(spec.agent), tool_set(spec.tools)
+    if lacking := [name for name in agent.needs_tools if name not in tools.tools]:
+        return f"the agent {spec.agent} cannot play without {', '.join(lacking)}"
     if not tools.debuggers or not agent.debuggers.isdisjoint(tools.debuggers):
         return ""
     used = [name for name in DEBUGGERS if name in agent.debuggers]

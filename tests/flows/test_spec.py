@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.protocol import SetupError
-from stackrank.flows.runs.check import make_entrant
-from stackrank.flows.runs.spec import PARTS, RunSpec, SpecError, make_spec, read_spec
+from stackrank.flows.runs.check import make_entrant, why_idle
+from stackrank.flows.runs.spec import PARTS, EntrantSpec, RunSpec, SpecError, make_spec, read_spec
 from tests.flows.calls import CommandLine
 
 ROOT = Path(__file__).parents[2]
@@ -149,6 +149,14 @@ def test_servers_for_an_agent_that_calls_none_are_refused(agent: str) -> None:
     spec = make_spec({"benchmark": "bugs", "entrants": [entrant], "mcp": {"other": {"command": ["x"]}}}, "test")
     with pytest.raises(SetupError, match=f"the agent {agent} calls no tools of MCP servers: leave other out of"):
         make_entrant(spec.entrants[0], spec.mcp)
+
+
+@pytest.mark.parametrize("agent", ["oracle", "repair"])
+def test_an_agent_without_a_tool_that_it_needs_does_not_play(agent: str) -> None:
+    """It would fail every task, which says nothing about it."""
+    for tools in ("edit-debug", "eval,view,str_replace,submit"):
+        assert why_idle(EntrantSpec(agent=agent, tools=tools)) == f"the agent {agent} cannot play without rewrite"
+    assert why_idle(EntrantSpec(agent=agent, tools="rewrite")) == ""
 
 
 def test_a_flag_says_whether_a_green_eval_ends_an_episode(stackrank: CommandLine) -> None:

@@ -17,7 +17,8 @@ from .swapping import Swapping
 
 _PATIENCE = 6
 """How many times as long as its processor time a run may take, on a machine that has other things to do."""
-_OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-s"]
+_STEADY = f"{__package__}.steady"  # it comes from the sandbox's own files
+_OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", _STEADY, "-s"]
 
 
 def each_change(job: dict[str, Any], arguments: list[str], plugin: Any, limits: tuple[float, float]) -> list[Any]:

@@ -23,7 +23,6 @@ from .hits import HitsObserver
 from .insertion import Inserter, usable
 from .places import Names
 from .shadows import forget_shadowed
-from .steady import plugin as steady
 from .steps import PathObserver, StepsObserver
 from .stories import Report, Storyteller
 from .tracing import Monitor, Observer, Own, SetTracer, Tracer
@@ -214,6 +213,8 @@ class Session:
     def _run_pytest(self, arguments: List[str]) -> int:
         import pytest
 
+        from . import steady
+
         outer = self
         wanted: str = self._spec["test"]
         file = wanted.partition("::")[0]
@@ -277,7 +278,7 @@ class Session:
                     seconds = round(report.duration, 6)
                     outer._report.write("test", test=report.nodeid, outcome=report.outcome, seconds=seconds)
 
-        return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[Followed(), steady()]))
+        return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[Followed(), steady]))
 
 
 def tracer(observer: Observer, own: Own) -> Tracer:

@@ -21,7 +21,6 @@ from .pdb_child import Debugger
 from .prepared import plugin as searched
 from .prepared import prepared
 from .shadows import forget_shadowed
-from .steady import plugin as steady
 
 
 def main(argv: List[str]) -> int:
@@ -112,6 +111,8 @@ def as_file(code: str) -> str:
 def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> int:
     import pytest
 
+    from . import steady
+
     class UnderDebugger:
         @pytest.hookimpl(trylast=True)
         def pytest_configure(self, config: Any) -> None:
@@ -154,4 +155,4 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     arguments = [each for each in arguments if each not in ("--pdb", "--trace")]
     arguments = ["-s", "-p", "no:cacheprovider", *arguments]
     with prepared(arguments):
-        return int(pytest.main(arguments, plugins=[UnderDebugger(), steady(), *searched()]))
+        return int(pytest.main(arguments, plugins=[UnderDebugger(), steady, *searched()]))

@@ -24,7 +24,6 @@ from .integrity import EVENT, install
 from .prepared import plugin as searched
 from .prepared import prepared
 from .shadows import forget_shadowed
-from .steady import plugin as steady
 
 MOST_SHOWN = 1000
 """Characters of a value that a failure is reported with; of longer ones a digest is."""
@@ -217,6 +216,7 @@ def preload() -> None:
         importlib.import_module("_pytest." + name)
     for name in ("pdb", "_pytest.assertion.rewrite"):
         importlib.import_module(name)
+    importlib.import_module(".steady", __package__)
 
 
 def main(argv: List[str]) -> int:
@@ -243,6 +243,8 @@ def main(argv: List[str]) -> int:
     try:
         preload()
         import pytest
+
+        from . import steady
     except ImportError as error:
         print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
@@ -256,7 +258,7 @@ def main(argv: List[str]) -> int:
     del given, key
     forget_shadowed(sys.path[0])
     with prepared(argv[2:]):
-        status = int(pytest.main(argv[2:], plugins=[plugin, steady(), *searched()]))
+        status = int(pytest.main(argv[2:], plugins=[plugin, steady, *searched()]))
     sys.audit(EVENT, {"finished": status})
     if mode != "shown":
         _leave(status)
