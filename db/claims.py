@@ -8,9 +8,11 @@ worker is silent is found by watching (`flows.runs.claims`).
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, Select, func, insert, select, union_all, update
+from sqlalchemy import BindParameter, Connection, Select, bindparam, func, insert, select, union_all, update
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from stackrank.db import tallies
 from stackrank.db.columns import now
@@ -32,13 +34,8 @@ class Claims(Transactions):
         """Claim the first pending episode of a run, but of none of the entrants `without`; None when there is none."""
 
         def work(connection: Connection) -> Claimed | None:
-            pending = [_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.PENDING, OPEN]
-            if without:
-                pending.append(_E.entrant_id.not_in(list(without)))
-            first = select(_E.id).where(*pending).order_by(_E.id).limit(1).with_for_update(skip_locked=True)
-            # One statement, since claims are asked for more often than anything else that is written.
-            statement = update(EPISODE).where(_E.id == first.scalar_subquery()).values(claimed(by)).returning(*CLAIMED)
-            row = connection.execute(statement).mappings().one_or_none()
+            asked = {"run": run_id, "without": list(without), "by": by, "at": now()}
+            row = connection.execute(_CLAIM_NEXT, asked).mappings().one_or_none()
             return None if row is None else as_claimed(row)
 
         return self._write(work)
@@ -58,7 +55,7 @@ class Claims(Transactions):
             as_seen = (row["claimed_by"], row["alive_at"]) == (seen["claimed_by"], seen["alive_at"])
             if row["status"] != EpisodeStatus.RUNNING or not as_seen:
                 return None
-            change(connection, episode_id, **claimed(by), interruptions=row["interruptions"] + 1)
+            change(connection, episode_id, **claimed(by, now()), interruptions=row["interruptions"] + 1)
             return as_claimed(row, interruptions=row["interruptions"] + 1)
 
         return self._write(work)
@@ -192,10 +189,22 @@ def check_claim(connection: Connection, episode_id: int, by: str | None) -> None
         raise ClaimLost(f"Episode {episode_id} is played by somebody else now.")
 
 
-def claimed(by: str) -> Row:
+def claimed(by: str | BindParameter[str], at: datetime | BindParameter[datetime]) -> Row:
     """What a claim of `by` changes in an episode's row."""
-    started = func.coalesce(_E.started_at, now())
-    return {"status": EpisodeStatus.RUNNING, "claimed_by": by, "alive_at": now(), "started_at": started}
+    started = func.coalesce(_E.started_at, at)
+    return {"status": EpisodeStatus.RUNNING, "claimed_by": by, "alive_at": at, "started_at": started}
+
+
+def _claim_next() -> ReturningUpdate[Any]:
+    """The claim of the next episode: one statement, made once, since nothing is written more often than claims."""
+    pending = (_E.run_id == bindparam("run"), _E.counted, _E.status == EpisodeStatus.PENDING, OPEN)
+    others = _E.entrant_id.not_in(bindparam("without", expanding=True))
+    first = select(_E.id).where(*pending, others).order_by(_E.id).limit(1).with_for_update(skip_locked=True)
+    values = claimed(bindparam("by"), bindparam("at", type_=_E.alive_at.type))
+    return update(EPISODE).where(_E.id == first.scalar_subquery()).values(values).returning(*CLAIMED)
+
+
+_CLAIM_NEXT = _claim_next()
 
 
 def as_claimed(row: Any, **changed: Any) -> Claimed:

@@ -65,7 +65,7 @@ class Outages(Transactions):
                 row = row or connection.execute(query).mappings().one_or_none()
             if row is None:
                 return None
-            change(connection, row["id"], **claimed(by))
+            change(connection, row["id"], **claimed(by, now()))
             _store(connection, run_id, {**found, endpoint: {**outage, "probes": seen + 1, "probe": row["id"]}})
             return as_claimed(row)
 
