@@ -56,8 +56,8 @@ def test_what_an_agent_does_not_use_is_left_out(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_set_with_one_tool_that_it_uses_is_played() -> None:
-    assert played(agent=["repair"], tools=["view,pdb,calls,rewrite", "bash", "full"]) == [
-        "view,pdb,calls,rewrite", "bash", "full",
+    assert played(agent=["repair"], tools=["eval,view,pdb,calls,rewrite", "bash", "full"]) == [
+        "eval,view,pdb,calls,rewrite", "bash", "full",
     ]  # fmt: skip
 
 
