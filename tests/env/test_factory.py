@@ -19,7 +19,7 @@ from stackrank.env.sandbox.bubblewrap_start import ROOT
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.factory import CannotFork, Factory, Forked
 from tests.env.conftest import usable
-from tests.support.waiting import wait_for
+from tests.support.waiting import runs, wait_for
 
 KEY = b"k" * 32
 COMMAND = "python -m pytest -q -s -p no:cacheprovider test_it.py"
@@ -248,25 +248,18 @@ def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(
         assert len(processes) == 3
         processes[which].send_signal(end)
         if end == signal.SIGKILL:
-            wait_for(lambda: not _runs(processes[which]), "its end")
+            wait_for(lambda: not runs(processes[which]), "its end")
         with Sandbox(backend, SPEC) as after:
             for sandbox in (before, after):
                 assert play(sandbox, "def test_it(): print('ran')", score=False).startswith("ran")
         (now,) = backend.factories.all()
         assert (now is factory) == (which == 0), "bwrap itself only waits"
     for each in processes:
-        if _runs(each):
+        if runs(each):
             each.send_signal(signal.SIGCONT)
     now.close()
     for each in processes:
-        wait_for(lambda each=each: not _runs(each), "the end of what is left of it")  # type: ignore[misc]
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:  # it ended in between
-        return False
+        wait_for(lambda each=each: not runs(each), "the end of what is left of it")  # type: ignore[misc]
 
 
 def test_a_factory_and_its_processes_end_with_its_owner(bubblewrap: BubblewrapBackend) -> None:
@@ -279,7 +272,7 @@ def test_a_factory_and_its_processes_end_with_its_owner(bubblewrap: BubblewrapBa
         assert _group(pid_of(sandbox)) not in map(_group, [each.pid for each in processes])
     factory.close()
     for each in processes:
-        wait_for(lambda each=each: not _runs(each), "its end")  # type: ignore[misc]
+        wait_for(lambda each=each: not runs(each), "its end")  # type: ignore[misc]
 
 
 def _group(pid: int) -> str:

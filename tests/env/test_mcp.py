@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from stackrank.env.tools import tool_set
 from stackrank.env.tools.base import schema
 from stackrank.env.tools.shown import MOST_SHOWN
 from tests.env.conftest import Episode, cart, usable
-from tests.support.waiting import run_out
+from tests.support.waiting import run_out, runs, wait_for
 
 SCRIPT = Path(__file__).with_name("mcp_server.py").read_text(encoding="utf-8")
 TASK = cart(limits=Limits(timeout_s=60))
@@ -158,10 +157,7 @@ def test_nothing_of_a_server_outlives_the_episode(others: Any) -> None:
     play("bash", command="true")
     assert play("other_echo", text="it lives").text == "it lives"
     play.env.close()
-    deadline = time.monotonic() + 20
-    while alive := [each for each in inside if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]:
-        assert time.monotonic() < deadline, alive
-        time.sleep(0.05)
+    wait_for(lambda: not any(map(runs, inside)), lambda: list(filter(runs, inside)))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from stackrank.flows.training.vec import VecEnv
 from stackrank.terms import Milestone
 from tests.agents.conftest import CART, Scripted, play_real
 from tests.env.conftest import usable
-from tests.support.waiting import wait_for
+from tests.support.waiting import runs, wait_for
 
 FIX = {"path": "cart.py", "start": 5, "end": 5, "new_code": "    return result"}
 EVERYTHING = dict.fromkeys(Term, 1.0)
@@ -64,19 +64,12 @@ def alive() -> set[object]:
     """The processes that this one started, and the threads of its environments."""
     ours = ("stackrank-", "sandbox-pool")
     threads = [thread for thread in threading.enumerate() if thread.name.startswith(ours)]
-    return {*filter(_runs, psutil.Process().children(recursive=True)), *threads}
+    return {*filter(runs, psutil.Process().children(recursive=True)), *threads}
 
 
 def _sleeps(command: list[str]) -> bool:
     """Whether a process with this command line is there, in whichever sandbox."""
     return any(each.info["cmdline"] == command for each in psutil.process_iter(["cmdline"]))
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 # ---- the front door

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+import psutil
 import pytest
 
 T = TypeVar("T")
@@ -32,6 +33,14 @@ def wait_for(
         time.sleep(max(every_s, min(SHARE * (time.thread_time() - began), LONGEST_S)))
         began = time.thread_time()
     return found
+
+
+def runs(process: psutil.Process) -> bool:
+    """Whether a process has not ended, even if nobody has noticed its end."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended in between
+        return False
 
 
 def _load() -> float:
