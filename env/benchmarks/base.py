@@ -37,6 +37,8 @@ class Source:
     """Whether data that is not here yet may be fetched from a package index."""
     count: int | None = None
     """For benchmarks that make their tasks: how many. None: as many as they make unless they are asked."""
+    sandbox: str | None = None
+    """For benchmarks that make their tasks: the sandbox in which they are proved. None: the default one."""
 
 
 def is_hub_name(path: str) -> bool:

@@ -23,6 +23,7 @@ from stackrank.env.benchmarks.base import Source, TaskByTask, own_name
 from stackrank.env.benchmarks.deep_recipe import read_recipe
 from stackrank.env.benchmarks.deep_suite import DATA
 from stackrank.env.benchmarks.fresh_task import FreshTask, load_task
+from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.task import Task
 from stackrank.home import home, locked, write_whole
 from stackrank.wording import say
@@ -81,7 +82,8 @@ class Fresh(TaskByTask):
 
                 others = [each for each in sorted(folder.glob("*.night.json")) if each != file]
                 used = [task for each in others for task in _read(each).tasks]
-                made = make_night(self.seed, list(self._recipes.values()), self._count, used, say)
+                backend = chosen_backend(self._source.sandbox)
+                made = make_night(self.seed, list(self._recipes.values()), self._count, used, backend, say)
                 known = Night(wanted=self._count, tasks=made)
                 write_whole(file, known.model_dump_json(indent=1) + "\n")
         return known

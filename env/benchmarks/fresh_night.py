@@ -24,7 +24,6 @@ from stackrank.env.inject.reach import TestCommand
 from stackrank.env.inject.verify import Verified, shallow
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.registry import default_backend
 from stackrank.env.scoring.proof import find_proof, save_proof
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
@@ -43,7 +42,7 @@ _SAY_EVERY_S = 15.0
 
 
 def make_night(
-    seed: str, recipes: Sequence[Recipe], count: int, used: Collection[FreshTask], say: Say
+    seed: str, recipes: Sequence[Recipe], count: int, used: Collection[FreshTask], backend: Backend, say: Say
 ) -> list[FreshTask]:
     """The first `count` tasks of a night, or as many as there are: the same for the same seed, recipes and `used`.
 
@@ -53,7 +52,7 @@ def make_night(
     """
     progress = _Progress(seed, count, say)
     order = random.Random(seed).sample(list(recipes), len(recipes))
-    searches = [_Search(each, seed, used, default_backend(), progress) for each in order]
+    searches = [_Search(each, seed, used, backend, progress) for each in order]
     turn = itertools.cycle(searches)
     found: list[FreshTask] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:

@@ -137,7 +137,7 @@ def validate(
     from stackrank.flows.runs.validation import validate_benchmark
 
     names = [name.strip() for name in tasks.split(",") if name.strip()]
-    data = Source(path, fixes, repos, environments, night, count=limit)
+    data = Source(path, fixes, repos, environments, night, count=limit, sandbox=sandbox)
     if attack:
         _attack(benchmark, data, names, limit, workers, sandbox, seed, again, as_json)
         return

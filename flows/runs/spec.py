@@ -209,7 +209,7 @@ class RunSpec(BaseModel):
         """Where the benchmark's data is."""
         places = (self.path, self.fixes, self.repos, self.environments)
         path, fixes, repos, environments = (Path(each) if each else None for each in places)
-        return Source(path, fixes, repos, environments, self.night, count=self.limit)
+        return Source(path, fixes, repos, environments, self.night, count=self.limit, sandbox=self.sandbox)
 
     @field_validator("path", "fixes", "repos", "environments")
     @classmethod

@@ -25,6 +25,7 @@ from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, libra
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.inject import verify
+from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
@@ -171,7 +172,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "home", lambda: tmp_path)
     monkeypatch.setattr(verify, "LEAST_RANK", 0)
     monkeypatch.setattr(fresh_night, "PARTS", 1)
-    monkeypatch.setattr(fresh_night, "default_backend", lambda: usable("bubblewrap"))
     made = recipe(hashlib.sha256(buffer.getvalue()).hexdigest(), own_tests=["tests"])
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
@@ -229,15 +229,16 @@ def a_task(library: str, broken: str) -> FreshTask:
 def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fresh_night, "_Search", Stream)
     recipes = [recipe("0" * 64, library=name) for name in Stream.faults]
-    whole = make_night("x", recipes, 20, [], lambda _: None)
+    backend: Any = SimpleNamespace()
+    whole = make_night("x", recipes, 20, [], backend, lambda _: None)
     assert len(whole) == 13 and {each.library for each in whole[:3]} == {"a", "b", "c"}
     for count in range(1, 13):
-        assert make_night("x", recipes, count, [], lambda _: None) == whole[:count]
-    assert not {each.id for each in make_night("x", recipes, 5, whole[:8], lambda _: None)} & {
+        assert make_night("x", recipes, count, [], backend, lambda _: None) == whole[:count]
+    assert not {each.id for each in make_night("x", recipes, 5, whole[:8], backend, lambda _: None)} & {
         each.id for each in whole[:8]
     }
     with pytest.raises(BenchmarkError, match="no fault of the night x"):
-        make_night("x", recipes, 5, whole, lambda _: None)
+        make_night("x", recipes, 5, whole, backend, lambda _: None)
 
 
 def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
@@ -260,13 +261,16 @@ def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
 ) -> None:
     asked = []
 
-    def made(seed: str, recipes: object, count: int, used: list[FreshTask], say: object) -> list[FreshTask]:
+    def made(
+        seed: str, recipes: object, count: int, used: list[FreshTask], backend: Backend, say: object
+    ) -> list[FreshTask]:
+        assert backend.name == "local"
         asked.append((seed, count, [each.broken for each in used]))
         return [a_task("tinybook", f"{seed}{number}") for number in range(min(count, 2))]
 
     monkeypatch.setattr(fresh_night, "make_night", made)
     for seed, count in (("1", 1), ("1", 1), ("2", 5), ("2", 5), ("1", 2)):
-        Fresh(Source(folder, seed=seed, count=count))._night()
+        Fresh(Source(folder, seed=seed, count=count, sandbox="local"))._night()
     assert asked == [("1", 1, []), ("2", 5, ["10"]), ("1", 2, ["20", "21"])], "2 has no more than two, and is not asked"
 
 
@@ -274,7 +278,7 @@ def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(fresh_night, "make_night", lambda *_: [a_task("tinybook", "0" * 16)])
     monkeypatch.setattr(fresh, "load_task", lambda *_: SimpleNamespace(id="tinybook-0"))
     for count, notes in ((1, 0), (3, 1), (1, 0)):
-        night = Fresh(Source(folder, seed="1", count=count))
+        night = Fresh(Source(folder, seed="1", count=count, sandbox="bubblewrap"))
         assert len(night.tasks()) == 1 and len(night.notes) == notes
         if notes:
             assert "the night 1 of fresh has only 1 of the 3 tasks that were wanted" in night.notes[0]
@@ -282,7 +286,7 @@ def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    night = load_benchmark("fresh", Source(folder, seed="1"))
+    night = load_benchmark("fresh", Source(folder, seed="1", sandbox=usable("bubblewrap").name))
     tasks = night.tasks()
     assert night.name == "fresh/1" and tasks
     assert len({task.digest for task in tasks}) == len(tasks)
