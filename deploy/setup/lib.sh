@@ -40,24 +40,34 @@ missing() { # SENTENCE
 }
 
 # Install Debian packages. The package lists are fetched only here, so that nothing touches the network without need.
+# NEW|OLD stands for the package NEW where these lists have it, and for OLD elsewhere.
 apt_install() { # ABOUT_HOW_LONG PACKAGE...
-    local duration=$1
+    local duration=$1 names="" each
     shift
+    for each in "${@##*|}"; do
+        [[ " $names " == *" $each "* ]] || names+=${names:+ }$each
+    done
     if ! have apt-get; then
-        say "Please install what Debian calls: $*. (This machine has no apt-get.)"
+        say "Please install what Debian calls: $names. (This machine has no apt-get.)"
         return 1
     fi
     if ! can_be_root; then
-        say "Missing packages, and this user is neither root nor may use sudo: ask for 'apt-get install $*'."
+        say "Missing packages, and this user is neither root nor may use sudo: ask for 'apt-get install $names'."
         return 1
     fi
-    quietly apt "installing $* with apt-get, $duration" _apt_install "$@"
+    quietly apt "installing $names with apt-get, $duration" _apt_install "$@"
 }
 
 _apt_install() {
     local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=2)
-    as_root "${apt[@]}" update &&
-        as_root "${apt[@]}" install --no-install-recommends -o Dpkg::Options::=--force-confold "$@"
+    local packages=() each
+    as_root "${apt[@]}" update || return
+    for each in "$@"; do
+        # apt-cache succeeds, and shows nothing, for a name that other packages only mention.
+        if [ -n "$(apt-cache show "${each%%|*}" 2>/dev/null)" ]; then each=${each%%|*}; fi
+        packages+=("${each##*|}")
+    done
+    as_root "${apt[@]}" install --no-install-recommends -o Dpkg::Options::=--force-confold "${packages[@]}"
 }
 
 engine_answers() { have docker && timeout 20 docker info >/dev/null 2>&1; }

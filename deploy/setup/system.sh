@@ -10,7 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kind=${1:-demo}
 packages=()
 
-have_browser() { have chromium || have chromium-browser || have google-chrome; }
+have_browser() { have chromium-headless-shell || have chromium || have chromium-browser || have google-chrome; }
 
 have_postgres() { have postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; }
 
@@ -55,9 +55,9 @@ if have_debootstrap && [ -f /usr/share/keyrings/debian-archive-keyring.gpg ]; th
     packages+=(debian-archive-keyring)
 fi
 if ! engine_answers; then
-    # docker-cli is part of docker.io in older releases, and a package of its own in newer ones.
+    # The command line is part of docker.io in older releases, and a package of its own in newer ones.
     have_dockerd || packages+=(docker.io)
-    have docker || if apt-cache show docker-cli >/dev/null 2>&1; then packages+=(docker-cli); fi
+    have docker || packages+=("docker-cli|docker.io")
     have iptables || [ -x /usr/sbin/iptables ] || packages+=(iptables)
 fi
 have_postgres || packages+=(postgresql)
@@ -67,7 +67,7 @@ have gcc || packages+=(gcc libc6-dev)
 have node || packages+=(nodejs)
 have g++ || packages+=(g++) # compiles a model server (servers.sh)
 if ! have_browser; then
-    packages+=(chromium)
+    packages+=("chromium-headless-shell|chromium") # the first lacks what windows need, and the tests need no windows
     duration="about two minutes"
 fi
 if ((${#packages[@]})); then

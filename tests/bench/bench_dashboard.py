@@ -34,9 +34,8 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.queries import Scope
 from tests.bench.big_database import RARE_TOOL, fill
-from tests.dashboard.browsing import ARGUMENTS, DRAWN, opens_for_certain
+from tests.dashboard.browsing import ARGUMENTS, DRAWN, find_browser, opens_for_certain
 
-CHROMIUM = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 PAGES = {
     "overview": "/",
     "leaderboard": "/leaderboard",
@@ -237,8 +236,7 @@ def main() -> int:
         if given.questions:
             return report(results)
         with sync_playwright() as play:
-            found = next(path for path in CHROMIUM if Path(path).exists())
-            browser = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+            browser = play.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
             results += pages(browser, Path(folder), f"sqlite:///{file}", given.rounds)
             browser.close()
     return report(results)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,8 +51,9 @@ def served(watched: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """A browser; missing, the test is skipped, but not in CI."""
-    found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    return next(found, None) or missing("Chromium is not installed (apt-get install chromium)")
+    from tests.dashboard.browsing import find_browser
+
+    return find_browser() or missing("Chromium is not installed (apt-get install chromium)")
 
 
 @pytest.fixture
@@ -74,13 +74,20 @@ def browser(chromium: str) -> Iterator[Any]:
         opened.close()
 
 
+@pytest.fixture(scope="module")
+def window(browser: Any, served: str) -> Iterator[Any]:
+    """Where the visitors of a module are, one after the other: scripts that one of them has fetched are compiled."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1100}, base_url=served)
+    context.set_default_timeout(120_000)
+    yield context
+    context.close()
+
+
 @contextmanager
-def _visitor(browser: Any, served: str) -> Iterator[Any]:
+def _visitor(window: Any, served: str) -> Iterator[Any]:
     from tests.dashboard.browsing import opens_for_certain
 
-    context = browser.new_context(viewport={"width": 1440, "height": 1100}, base_url=served)
-    opened = context.new_page()
-    opened.set_default_timeout(120_000)
+    opened = window.new_page()
     errors: list[str] = []
     elsewhere: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
@@ -88,21 +95,25 @@ def _visitor(browser: Any, served: str) -> Iterator[Any]:
     opened.on("request", lambda request: None if request.url.startswith(local) else elsewhere.append(request.url))
     opens_for_certain(opened)
     yield opened
-    context.close()
+    # What this visitor left is nothing that the next one knows.
+    window.set_offline(False)
+    stored = {"origin": served, "storageTypes": "cookies,local_storage,indexeddb"}
+    window.new_cdp_session(opened).send("Storage.clearDataForOrigin", stored)
+    opened.close()
     assert errors == [] and elsewhere == []
 
 
 @pytest.fixture
-def page(browser: Any, served: str) -> Iterator[Any]:
+def page(window: Any, served: str) -> Iterator[Any]:
     """A fresh visitor. Nothing may raise in the browser, and nothing may be fetched from elsewhere."""
-    with _visitor(browser, served) as opened:
+    with _visitor(window, served) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def tour(browser: Any, served: str, request: pytest.FixtureRequest) -> Iterator[tuple[Any, str]]:
+def tour(window: Any, served: str, request: pytest.FixtureRequest) -> Iterator[tuple[Any, str]]:
     """A visitor who goes from page to page in one colour scheme, and what that is; as `page` otherwise."""
-    with _visitor(browser, served) as opened:
+    with _visitor(window, served) as opened:
         opened.emulate_media(color_scheme=request.param)
         yield opened, request.param
 

@@ -8,7 +8,6 @@ than its window.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ from stackrank.db.engine import connect
 from stackrank.db.proposals import Proposals
 from stackrank.db.store import Store
 from tests.bench.big_database import fill
-from tests.dashboard.browsing import ARGUMENTS, opens_for_certain, ready
+from tests.dashboard.browsing import ARGUMENTS, find_browser, opens_for_certain, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
 from tests.dashboard.traces import add_many
@@ -217,10 +216,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="names of pages")
     parser.add_argument("--docs", type=Path, help="folder for the four pictures of the documentation")
     given = parser.parse_args()
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     wrong: list[str] = []
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = play.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
         for data in given.data:
             sizes = SIZES if data == "demo" else FEW
             (given.folder / data / "sheets").mkdir(parents=True, exist_ok=True)

@@ -52,6 +52,7 @@ def test_nothing_else_comes_out_of_the_folder(served: str, path: str) -> None:
 def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
     sizes: list[float] = []
     session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     page.goto("/")
