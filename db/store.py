@@ -8,7 +8,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import JSON, ColumnElement, Connection, case, column, func, insert, literal, select, true, update
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    column,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    true,
+    update,
+)  # fmt: skip
 
 from stackrank.db import conditions as conditions_of
 from stackrank.db import tallies
@@ -297,8 +311,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         def work(connection: Connection) -> None:
             tallies.forget_of(connection, episode_id)
             check_claim(connection, episode_id, by)
-            where = (EPISODE.c.id == episode_id, EPISODE.c.verdict.in_(["", verdict]))
-            if connection.execute(update(EPISODE).where(*where).values(row)).rowcount == 0:
+            if connection.execute(_FINISH, {**row, "one": episode_id, "same": verdict}).rowcount == 0:
                 self._exists(connection, EPISODE, episode_id)
                 raise ValueError(f"episode {episode_id} already has another verdict")
             if record is not None:
@@ -306,6 +319,12 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             store_tool_use(connection, episode_id)
 
         self._write(work)
+
+
+# Made once, and given its values as parameters: building it takes longer than running it.
+_FINISH = update(EPISODE).where(
+    EPISODE.c.id == bindparam("one"), or_(EPISODE.c.verdict == "", EPISODE.c.verdict == bindparam("same"))
+)
 
 
 def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str) -> None:

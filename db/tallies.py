@@ -6,10 +6,10 @@ of it; without a tally, a run is added up from its episodes, which gives the sam
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, case, cast, delete, func, insert, select
+from sqlalchemy import Connection, Integer, Select, bindparam, case, cast, delete, func, insert, select
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import counters
@@ -125,7 +125,8 @@ def keep(connection: Connection, run_id: int) -> None:
     """Store the tally of a run, once those who end an episode of it have done so; others wait."""
     import numpy
 
-    _lock(connection, "pg_advisory_xact_lock", RUN.c.id == run_id)
+    if connection.dialect.name == "postgresql":
+        connection.execute(_lock(func.pg_advisory_xact_lock, RUN.c.id == run_id))
     counters.fold(connection, run_id)
     own = _E.run_id == run_id
     rows = [(entrant, task, *sums[: len(_STORED)]) for entrant, task, sums in of_episodes(connection, own, own)]
@@ -144,17 +145,21 @@ def forget_of(connection: Connection, episode_id: int) -> None:
 
     To be called before the episode is changed: who ends the run waits for its counters.
     """
-    run = select(_E.run_id).where(_E.id == episode_id).scalar_subquery()
-    _lock(connection, "pg_advisory_xact_lock_shared", RUN.c.id == run)
-    connection.execute(delete(TALLY).where(TALLY.c.run_id == run))
+    if connection.dialect.name == "postgresql":
+        connection.execute(_SHARE, {"one": episode_id})
+    connection.execute(_FORGET, {"one": episode_id})
 
 
-def _lock(connection: Connection, function: str, of_run: ColumnElement[bool]) -> None:
-    """Take the lock of a run's tally until the transaction ends. SQLite has one writer, and needs none.
+def _lock(function: Callable[..., Any], of_run: ColumnElement[bool]) -> Select[Any]:
+    """Takes the lock of a run's tally until the transaction ends. SQLite has one writer, and needs none.
 
     PostgreSQL queues for an advisory lock. A lock of the run's row would keep its heartbeat or a cancel waiting for as
     long as workers end episodes: who shares a row's lock does not queue behind those who wait for it.
     """
-    if connection.dialect.name == "postgresql":
-        number = cast(RUN.c.id % 2**31, Integer)
-        connection.execute(select(getattr(func, function)(_LOCK, number)).where(of_run))
+    return select(function(_LOCK, cast(RUN.c.id % 2**31, Integer))).where(of_run)
+
+
+# Made once: it takes longer to build these than to run them.
+_RUN_OF_ONE = select(_E.run_id).where(_E.id == bindparam("one")).scalar_subquery()
+_SHARE = _lock(func.pg_advisory_xact_lock_shared, RUN.c.id == _RUN_OF_ONE)
+_FORGET = delete(TALLY).where(TALLY.c.run_id == _RUN_OF_ONE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, delete, func, insert, select
+from sqlalchemy import Connection, Select, bindparam, case, delete, func, insert, select
 
 from stackrank.db.transactions import EPISODE, STEP, TOOL_USE
 from stackrank.terms import Verdict
@@ -39,8 +39,13 @@ def totals(*conditions: Any) -> Select[Any]:
     )
 
 
+# Made once: it takes longer to build these than to run them.
+_ONE = totals(EPISODE.c.id == bindparam("one"))
+_FORGET = delete(TOOL_USE).where(TOOL_USE.c.episode_id == bindparam("one"))
+_ADD = insert(TOOL_USE).from_select([column.name for column in _ONE.selected_columns], _ONE)
+
+
 def store_tool_use(connection: Connection, episode_id: int) -> None:
     """Write the rows of one episode anew; there are none for one that the infrastructure failed."""
-    connection.execute(delete(TOOL_USE).where(TOOL_USE.c.episode_id == episode_id))
-    query = totals(EPISODE.c.id == episode_id)
-    connection.execute(insert(TOOL_USE).from_select([column.name for column in query.selected_columns], query))
+    for statement in (_FORGET, _ADD):
+        connection.execute(statement, {"one": episode_id})
