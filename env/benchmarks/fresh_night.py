@@ -24,6 +24,7 @@ from stackrank.env.inject.reach import TestCommand
 from stackrank.env.inject.verify import Verified, shallow
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.scoring.blind import can_seal
 from stackrank.env.scoring.proof import find_proof, save_proof
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
@@ -225,12 +226,12 @@ class _Search:
         if shallow(measured):
             return False
         if (proof := find_proof(task)) is not None:
-            return proof.covered > 0
+            return can_seal(task, proof)
         result = validate(task, new, _ROUNDS, measured)
         if result.proof is None:
             return False
         save_proof(task, result.proof)
-        return result.proof.covered > 0
+        return can_seal(task, result.proof)
 
 
 def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]]:

@@ -54,6 +54,11 @@ def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
     return Plan(runs, math.floor(sum(math.log2(min(len(found), 3) + 1) if third else 1 for found in telling)))
 
 
+def can_seal(task: Task, proof: Proof) -> bool:
+    """Whether verdicts by this proof can be sealed."""
+    return any(_tells_forgers(task, proof, options) for options in proof.units.values())
+
+
 def _places(runs: int) -> list[tuple[int, ...]]:
     """Every choice of some runs, but not all of them."""
     choices = (tuple(run for run, chosen in enumerate(each) if chosen) for each in product((0, 1), repeat=runs))

@@ -13,7 +13,7 @@ from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import spec_for
 from stackrank.env.sandbox.client import Changes, CommandResult, Sandbox
 from stackrank.env.scoring import verdict
-from stackrank.env.scoring.blind import ENOUGH, Sightings, plan
+from stackrank.env.scoring.blind import ENOUGH, Sightings, can_seal, plan
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.scoring.judge import Run
@@ -277,8 +277,10 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     unlisted = replace(task, fail_to_pass=())
     drawn = plan(unlisted, replace(proof, failing=("h.py::c",)), proof.contradictions)
     assert (len(drawn.runs), drawn.strength) == (3, 1), "what validation saw, where the task lists nothing"
-    drawn = plan(replace(task, fail_to_pass=("h.py::z",)), proof, proof.contradictions)
+    others = replace(task, fail_to_pass=("h.py::z",))
+    drawn = plan(others, proof, proof.contradictions)
     assert (len(drawn.runs), drawn.strength) == (2, 0), "a third run would tell nothing"
+    assert can_seal(task, proof) and not can_seal(others, proof)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import io
 import tarfile
 import threading
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,10 +28,12 @@ from stackrank.env.environment import Environment
 from stackrank.env.inject import verify
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.scoring.literals import Edit
+from stackrank.env.scoring.proof import Contradiction, Proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
 from stackrank.flows.runs.spec import make_spec
-from tests.env.conftest import usable
+from tests.env.conftest import cart, usable
 from tests.env.test_deep_suite import BOOK, FILES, recipe
 
 TESTS = """\
@@ -254,6 +257,20 @@ def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
     fresh_night._Search.more(search)
     assert search.exhausted and not search.made
     assert said == ["fresh leaves out mistune 3.4.0: 2 of its tests fail in the original project"]
+
+
+def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = replace(cart(), hidden_files={"h.py": b""}, fail_to_pass=("h.py::a",))
+
+    def holds(test: str) -> bool:
+        changed = Contradiction(test, {f"h.py::{test}": f"h.py::{test}"}, "h.py", 1, Edit(0, 1, "x"), "y")
+        monkeypatch.setattr(fresh_night, "find_proof", lambda _: Proof("", (changed,), deciding=1, covered=1))
+        search: Any = SimpleNamespace(_backend=None)
+        return fresh_night._Search._holds(search, task)
+
+    monkeypatch.setattr(fresh_night, "find_measured", lambda _: SimpleNamespace())
+    monkeypatch.setattr(fresh_night, "shallow", lambda _: False)
+    assert holds("a") and not holds("b"), "b does not show the bug"
 
 
 def test_a_night_is_told_of_the_others_and_made_again_only_for_more(

@@ -540,7 +540,7 @@ def test_ctrl_c_and_the_same_command_again(
         command = [sys.executable, "-m", "stackrank.flows.cli.main", *flags]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
         _, err = process.communicate(timeout=600)
-        assert process.returncode == 130 and "repeat the command to continue" in err
+        assert (process.returncode, "repeat the command to continue" in err) == (130, True), err
         first = next(iter(asked))
         assert asked[first] == 2
         document = played(*flags).json()
