@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from stackrank.db.models import Step
 from tests.dashboard.browsing import heading, ready, sync_api, tick
@@ -205,6 +206,34 @@ def test_repeats_are_one_row_until_they_are_opened(page: sync_api.Page, watched:
     page.goto(f"/episode?id={episode}&step=7")
     ready(page)
     at(page, 7)  # who is sent there sees it
+
+
+NOTHING_COMES = """
+window.stackrankFed = { episode: null, parts: { size: 0, clear() {}, delete() {}, set() {}, get() {}, has: () => false } }
+"""
+
+
+def test_what_the_address_asks_for_comes_without_being_asked_for(page: sync_api.Page) -> None:
+    """Streamlit sends late. A reader who had gone back before that was shown this page again, which was empty."""
+    asked: list[str] = []
+
+    def sent(frame: bytes | str) -> None:
+        message = BackMsg.FromString(frame if isinstance(frame, bytes) else frame.encode())
+        if message.rerun_script.fragment_id:
+            asked.append(message.rerun_script.fragment_id)
+
+    page.on("websocket", lambda socket: socket.on("framesent", sent))
+    page.add_init_script(NOTHING_COMES)
+    page.goto("/episode?id=7&step=3")
+    ready(page)
+    page.locator(".row").first.wait_for()
+    page.wait_for_timeout(1000)
+    assert asked == []
+    page.keyboard.press("j")
+    expect(page.locator('.row[aria-selected="true"]')).to_have_attribute("data-step", "4")
+    page.wait_for_function("new URLSearchParams(location.search).get('step') === '4'")
+    ready(page)
+    assert asked, "a reader goes on"
 
 
 def test_the_next_steps_are_there_before_they_are_asked_for(page: sync_api.Page, long: int) -> None:

@@ -61,8 +61,10 @@ class View {
       this.read()
       this.show(true)
       this.tell()
-    } else if (this.missing && !this.timer && this.times < TIMES && Date.now() - this.told > AGAIN_MS) {
-      // What is said while the server is at work on something else may be lost.
+    } else if (this.missing && this.told && !this.timer && this.times < TIMES && Date.now() - this.told > AGAIN_MS) {
+      // What is said while the server is at work on something else may be lost. What the address asked for when the
+      // page was opened comes by itself. It must not be asked for: Streamlit sends late, so that a reader who has gone
+      // back meanwhile would be shown this page again, which is empty.
       this.times++
       this.send(this.said())
       this.told = Date.now()
