@@ -209,7 +209,8 @@ def test_repeats_are_one_row_until_they_are_opened(page: sync_api.Page, watched:
 
 
 NOTHING_COMES = """
-window.stackrankFed = { episode: null, parts: { size: 0, clear() {}, delete() {}, set() {}, get() {}, has: () => false } }
+const parts = { size: 0, clear() {}, delete() {}, set() {}, get() {} }
+window.stackrankFed = { episode: null, parts }
 """
 
 

@@ -107,10 +107,9 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
             wait_for(lambda: bool(over()), about, every_s=0.2)
             assert stackrank("schedule", "pause", "nightly").status == 0
             wait_for(lambda: not going_on("nightly"), about, every_s=0.2)
-        before = len(over())
-        assert stackrank("schedule", "list", "--json").json()[0]["paused"] is True
-        assert stackrank("schedule", "resume", "nightly").status == 0
-        with worker(pool, log):
+            before = len(over())
+            assert stackrank("schedule", "list", "--json").json()[0]["paused"] is True
+            assert stackrank("schedule", "resume", "nightly").status == 0
             wait_for(lambda: len(over()) > before, about, every_s=0.2)
             stackrank("schedule", "pause", "nightly")
     finally:
