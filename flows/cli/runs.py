@@ -7,7 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Environments, Episode, FailingTest, Fixes, Json, Repos, Run, Sandbox
+from stackrank.flows.cli.options import (
+    DataPath,
+    Environments,
+    Episode,
+    FailingTest,
+    Fixes,
+    Json,
+    Night,
+    Repos,
+    Run,
+    Sandbox,
+)
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.played import INTERRUPTED, begin, evaluate, print_result, reopen, reopened
 from stackrank.flows.cli.progress import progress
@@ -151,6 +162,7 @@ def play(
     fixes: Fixes = None,
     repos: Repos = None,
     environments: Environments = None,
+    night: Night = "",
     tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "full",
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
@@ -163,7 +175,7 @@ def play(
 
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
-    fields |= {"benchmark": benchmark, "sandbox": sandbox}
+    fields |= {"benchmark": benchmark, "night": night, "sandbox": sandbox}
     if shows_failing_test is not None:
         fields["shows_failing_test"] = shows_failing_test
     engine = connect()
