@@ -34,7 +34,7 @@ every-test:
 	$(VENV)/python -m tests.support.suite -p tests.support.covered $(SIDE_BY_SIDE) $(PYTEST_ARGS)
 
 quick-tests:
-	$(VENV)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(PYTEST_ARGS)
+	$(VENV)/python -m pytest -q -n 4 --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
 lint: ## ruff, mypy and shellcheck
 	@deploy/setup/python.sh dev
