@@ -22,7 +22,7 @@ from sqlalchemy import (
     select,
     true,
     update,
-)  # fmt: skip
+)
 
 from stackrank.db import conditions as conditions_of
 from stackrank.db import tallies

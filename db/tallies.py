@@ -6,7 +6,7 @@ of it; without a tally, a run is added up from its episodes, which gives the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sqlalchemy import Connection, Integer, Select, bindparam, case, cast, delete, func, insert, select
@@ -125,8 +125,7 @@ def keep(connection: Connection, run_id: int) -> None:
     """Store the tally of a run, once those who end an episode of it have done so; others wait."""
     import numpy
 
-    if connection.dialect.name == "postgresql":
-        connection.execute(_lock(func.pg_advisory_xact_lock, RUN.c.id == run_id))
+    _lock(connection, _ALONE, run_id)
     counters.fold(connection, run_id)
     own = _E.run_id == run_id
     rows = [(entrant, task, *sums[: len(_STORED)]) for entrant, task, sums in of_episodes(connection, own, own)]
@@ -145,21 +144,23 @@ def forget_of(connection: Connection, episode_id: int) -> None:
 
     To be called before the episode is changed: who ends the run waits for its counters.
     """
-    if connection.dialect.name == "postgresql":
-        connection.execute(_SHARE, {"one": episode_id})
+    _lock(connection, _SHARED, episode_id)
     connection.execute(_FORGET, {"one": episode_id})
 
 
-def _lock(function: Callable[..., Any], of_run: ColumnElement[bool]) -> Select[Any]:
-    """Takes the lock of a run's tally until the transaction ends. SQLite has one writer, and needs none.
+def _lock(connection: Connection, statement: Select[Any], one: int) -> None:
+    """Take the lock of a run's tally until the transaction ends. SQLite has one writer, and needs none.
 
     PostgreSQL queues for an advisory lock. A lock of the run's row would keep its heartbeat or a cancel waiting for as
     long as workers end episodes: who shares a row's lock does not queue behind those who wait for it.
     """
-    return select(function(_LOCK, cast(RUN.c.id % 2**31, Integer))).where(of_run)
+    if connection.dialect.name == "postgresql":
+        connection.execute(statement, {"one": one})
 
 
 # Made once: it takes longer to build these than to run them.
+_KEY = (_LOCK, cast(RUN.c.id % 2**31, Integer))
 _RUN_OF_ONE = select(_E.run_id).where(_E.id == bindparam("one")).scalar_subquery()
-_SHARE = _lock(func.pg_advisory_xact_lock_shared, RUN.c.id == _RUN_OF_ONE)
+_ALONE = select(func.pg_advisory_xact_lock(*_KEY)).where(RUN.c.id == bindparam("one"))
+_SHARED = select(func.pg_advisory_xact_lock_shared(*_KEY)).where(RUN.c.id == _RUN_OF_ONE)
 _FORGET = delete(TALLY).where(TALLY.c.run_id == _RUN_OF_ONE)
