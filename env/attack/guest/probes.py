@@ -63,6 +63,8 @@ class Probes:
         _limit(_TEST_CPU_S, _TEST_S)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
+        if hasattr(report, "context"):
+            return  # of a subtest: its test goes on
         _limit(*(_TEST_CPU_S, _TEST_S) if report.when == "setup" else (0, 0))
         if report.when == "call":
             self._end(_ENDED if report.passed else _RAISED)
