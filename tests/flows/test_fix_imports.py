@@ -17,7 +17,7 @@ from stackrank.flows.runs.fix.project import Wishes, open_project
 from stackrank.flows.runs.fix.suite import Suite, run_suite
 from tests.env.conftest import usable
 from tests.flows.calls import CommandLine
-from tests.support.fixing import GIVEN, SHOP, git, repository, tree
+from tests.support.fixing import GIVEN, SHOP, git, quiet, repository, tree
 from tests.support.openai_server import OpenAIServer, call
 
 BOX = ("--sandbox", "bubblewrap")
@@ -48,10 +48,6 @@ FILES = {
     "tests/test_again.py": USES_STOCK,
 }
 NAME_ERROR = "NameError: name 'LIMITS' is not defined"
-
-
-def quiet(line: str) -> None:
-    pass
 
 
 @pytest.mark.parametrize(

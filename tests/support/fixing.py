@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stackrank.flows.runs.fix.project import Project, Wishes, open_project, require_apart
+
 GIVEN = """\
 def total(prices, discount=0):
     result = 0
@@ -149,3 +151,14 @@ def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str,
         "surety": 0.9,
         **more,
     }
+
+
+def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
+    """A repository with these files, as `stackrank fix` opens it."""
+    project = open_project(repository(folder, files), Wishes(**wishes))
+    require_apart(project, folder.parent / "out")
+    return project
+
+
+def quiet(line: str) -> None:
+    """Say nothing of the progress."""
