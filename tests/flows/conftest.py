@@ -11,6 +11,7 @@ import pytest
 
 from stackrank.flows.services import prefect_server as server
 from tests.flows.calls import CommandLine
+from tests.flows.desk import Desk
 from tests.support.databases import Databases
 
 
@@ -68,3 +69,10 @@ def database(databases: Databases, tmp_path_factory: pytest.TempPathFactory, mon
 def stackrank(database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """The command line with a database of its own."""
     return CommandLine(capsys, monkeypatch)
+
+
+@pytest.fixture
+def desk(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Proposals in a database of their own, and a home of their own."""
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path / "home"))
+    return Desk(tmp_path, database)
