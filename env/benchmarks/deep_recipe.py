@@ -118,7 +118,8 @@ class Recipe(_Model):
     """The files, folders and classes (as ids) of the library's own tests that pass in a sandbox with nothing but what
     the fields below name, and that measure no time: what `fresh` seeks faults by. Empty: it seeks none here."""
     tests_need: list[str] = []
-    """What else these tests need of the source distribution: files and folders at its top, such as `conftest.py`."""
+    """What else the library's own tests need of the source distribution: files and folders, such as a `conftest.py` at
+    its top, or a test file that others import."""
     test_requirements: list[str] = []
     """What else pip installs for these tests: as in `requirements`."""
     timeout_s: float = Field(default=60, gt=0)

@@ -87,8 +87,9 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
     hidden = {path: library[path] for path in noticing}
     shown = {path: without_tests(library[path], about.hidden, path) for path in about.suite}
     given = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
-    # What tests share is where tests are: in the workspace only if some of them are.
-    (given if shown else hidden).update(_beside(library, (*noticing, *about.suite), files))
+    if noticing or shown:
+        # What tests share is where tests are: in the workspace only if some of them are.
+        (given if shown else hidden).update(_beside(library, (*noticing, *about.suite), recipe.tests_need, files))
     given.update(shown)
     if about.report:
         given[REPORT] = about.report.encode()
@@ -131,17 +132,19 @@ def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
     return _library(recipe.library, recipe.version, recipe.sha256, fetch)
 
 
-def _beside(library: Mapping[str, bytes], tests: Iterable[str], known: Container[str]) -> dict[str, bytes]:
-    """What tests need of the folders that they are in: fixtures, data and helpers, no other tests."""
-    folders = {f"{path.partition('/')[0]}/" for path in tests}
-    own = TEST_PATTERNS[:2]
-    return {
-        path: content
-        for path, content in library.items()
-        if path not in known
-        and any(path.startswith(folder) for folder in folders)
-        and not any(PurePosixPath(path).match(pattern) for pattern in own)
-    }
+def _beside(
+    library: Mapping[str, bytes], tests: Iterable[str], needed: Iterable[str], known: Container[str]
+) -> dict[str, bytes]:
+    """What tests need of the folders that they are in, fixtures, data and helpers, no other tests; and `needed`."""
+    folders = tuple(f"{path.partition('/')[0]}/" for path in tests)
+    named = tuple(f"{each}/" for each in needed)
+
+    def belongs(path: str) -> bool:
+        if f"{path}/".startswith(named):
+            return True
+        return path.startswith(folders) and not any(PurePosixPath(path).match(each) for each in TEST_PATTERNS[:2])
+
+    return {path: content for path, content in library.items() if path not in known and belongs(path)}
 
 
 def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:
