@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
 from tests.dashboard.serving import serve
+from tests.dashboard.trace_parts import play
 from tests.support.databases import Databases
 from tests.support.waiting import missing
 
@@ -138,3 +139,9 @@ def visit(app_file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return app
 
     return open_page
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> SimpleNamespace:
+    """A database with one episode, see `trace_parts.play`."""
+    return play(f"sqlite:///{tmp_path / 'x.db'}")

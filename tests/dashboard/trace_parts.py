@@ -1,0 +1,100 @@
+"""What the components of the episode page are given, taken apart for tests."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from stackrank.db.engine import connect
+from stackrank.db.models import Step
+from stackrank.db.store import Store
+from stackrank.env.sandbox.guest.diffs import file_diff
+from tests.dashboard.seed import SOURCE
+from tests.dashboard.traces import finish, new_episode
+
+
+def given(app: Any, name: str) -> list[dict[str, Any]]:
+    """What the components of this name are given."""
+    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name == f"stackrank_{name}"]
+    return [json.loads(one.bytes) for one in found]
+
+
+def outline(app: Any) -> dict[str, Any]:
+    (found,) = given(app, "debugger")
+    return found
+
+
+def rows(app: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = outline(app)["rows"]
+    return found
+
+
+def fed(app: Any) -> dict[str, Any]:
+    """The parts that the debugger is fed with, by their names."""
+    return {each["name"]: each["value"] for each in given(app, "feed")}
+
+
+def detail(app: Any, step: int) -> dict[str, Any]:
+    """A step in all its parts."""
+    chunks = [value for name, value in fed(app).items() if name.startswith("steps:")]
+    (found,) = [each for steps in chunks for each in steps if each["step"] == step]
+    return dict(found)
+
+
+def texts(app: Any) -> str:
+    kinds = ("subheader", "markdown", "caption", "text", "info", "code")
+    return "\n".join(str(part.value) for kind in kinds for part in app.get(kind)).replace("\\", "")
+
+
+def changed(old: str, new: str) -> str:
+    return file_diff("core.py", old.encode(), new.encode())
+
+
+def view(app: Any, step: int) -> dict[str, Any]:
+    """The source that a step shows, with its lines."""
+    shown = detail(app, step)["source"]
+    return {**shown, **fed(app)[f"file:{shown['file']}"]}
+
+
+def plain(shown: dict[str, Any]) -> list[str]:
+    return ["".join(text for _, text in line) for line in shown["lines"]]
+
+
+def play(url: str) -> SimpleNamespace:
+    """An edit in two steps with tests in between, followed by another pause."""
+    store = Store(connect(url))
+    episode = new_episode(store)
+
+    def tests(outcome: str) -> dict[str, Any]:
+        passed = outcome == "passed"
+        ids = {"t.py::a": outcome, "t.py::b": "passed"}
+        return {"tests": {"passed": 1 + passed, "failed": 1 - passed, "ids": ids}, "solved": passed}
+
+    at_14 = {"file": "core.py", "line": 14, "function": "Book.total", "depth": 2}
+    calls = [{"file": "t.py", "line": 3, "function": "test"}, {**at_14, "current": True}]
+    paused = {**at_14, "breakpoints": [{"file": "core.py", "line": 13}], "locals": {"result": "0"}, "stack": calls}
+    first = {"path": "core.py", "start": 14, "end": 14, "new_code": "        for item in items:"}
+    second = {"path": "core.py", "start": 1, "end": 2, "new_code": ""}
+    store.add_step(Step(episode_id=episode, index=0, state=tests("failed"), milestones=["reproduced"]))
+    store.add_step(
+        Step(episode_id=episode, index=1, tool="pdb", arguments={"command": "c"}, state=paused, distance="line")
+    )
+    one = SOURCE.replace("        for item in items[1:]:", "        for item in items:")
+    edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": changed(SOURCE, one)}
+    store.add_step(Step(episode_id=episode, index=2, tool="rewrite", arguments=first, state=edit))
+    usage = {"tokens_in": 7, "tokens_out": 2}
+    notes = ["[3 earlier turns of this conversation were left out]"]
+    notes.append("a\n[... 512 characters of this observation were left out here to save room ...]\nb")
+    request = {"messages": ["why?", *({"content": note} for note in notes)], "history_cut_to_tokens": 900}
+    asked = [{"model": "m", "request": request, "answer": {"text": "so"}, "usage": usage}]
+    store.add_step(Step(episode_id=episode, index=3, tool="eval", state=tests("passed"), exchanges=asked, ok=False))
+    two = "".join(one.splitlines(keepends=True)[2:])
+    edit = {"kind": "edit", "edited": "core.py", "lines": [1, 2], "diff": changed(one, two)}
+    store.add_step(Step(episode_id=episode, index=4, tool="rewrite", arguments=second, state=edit))
+    ran = {"kind": "command", "exit": 0, "timed_out": False, "diff": changed(two, f"{two}# seen\n")}
+    store.add_step(
+        Step(episode_id=episode, index=5, tool="bash", arguments={"command": "echo '# seen' >> core.py"}, state=ran)
+    )
+    finish(store, episode, steps=5, failure_step=2, diff="the final diff")
+    return SimpleNamespace(url=url, store=store, episode=str(episode))
