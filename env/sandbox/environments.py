@@ -105,9 +105,10 @@ def home_of(environment: Environment, part: str) -> str:
 
 
 def script(environment: Environment, part: str, home: str = "") -> str:
-    """Return the commands that build a part: `packages`, `setup` on top of them, `adopt` on a prebuilt image, `prefix`.
+    """Return the commands that build a part of an environment.
 
-    `home`: the folder to build in. Default: `home_of`.
+    `part`: `packages`; `setup`, on top of it; `adopt`, on a prebuilt image; or `prefix`. `home`: the folder to build
+    in, if it is not `home_of`.
     """
     words = {
         "requirements": shlex.join(environment.requirements),
