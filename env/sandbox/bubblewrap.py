@@ -90,7 +90,7 @@ class BubblewrapBackend:
         return ProcessChannel(start, "bwrap", root=ROOT, guest_limits=guest_limits, cgroup=cgroup)
 
     def reap(self) -> list[str]:
-        """End sandboxes whose owner is gone."""
+        """End sandboxes whose owner process is dead."""
         ended = orphans.end_orphans()
         cgroups.reap()
         return ended

@@ -1,4 +1,4 @@
-"""The host's end of a sandbox: typed requests to the resident guest."""
+"""The host's side of a sandbox: typed requests to the resident guest."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Edit:
 
     created: bool
     first: int
-    """The first new line."""
+    """The number of the first new line."""
     replaced: int
     added: int
     """The number of new lines; `replaced` is the number of old lines that they replace."""

@@ -77,7 +77,7 @@ def _mapped(holder: subprocess.Popen[bytes]) -> int:
     try:
         holder.stdin.write(b"!")
         holder.stdin.flush()
-        if not holder.stdout.read(1):  # it echoes as soon as it is in its namespace
+        if not holder.stdout.read(1):  # `cat` echoes as soon as it is in its namespace
             raise SandboxError("root cannot start a sandbox here: allow user namespaces, or run as another user")
         for name, outside in zip(("uid_map", "gid_map"), host_ids(), strict=True):
             Path(f"/proc/{holder.pid}/{name}").write_text(f"0 0 1\n{INSIDE} {outside} 1\n")
