@@ -1,1 +1,1 @@
-"""Sandboxes, in which programs run while they are debugged: one protocol, three backends, one resident guest."""
+"""Sandboxes that programs run in while they are debugged: one protocol, three backends, one resident guest."""

@@ -16,7 +16,7 @@ class SandboxError(InfrastructureError):
 
 
 class MachineBusy(SandboxError):
-    """Tests ran out of time while they waited for a processor, which says nothing about the code under test."""
+    """Tests timed out because they waited for a processor. This says nothing about the code under test."""
 
 
 class BuildError(SandboxError):
@@ -47,13 +47,13 @@ class SandboxSpec:
     """Additional, separate environments. Each has a folder (`Channel.prefixes`) that is visible only on request."""
     limits: Limits = field(default_factory=Limits)
     warm: bool = True
-    """Whether a pool prepares it to fork test runs. Verdicts run tests in a new process, so they do not need this."""
+    """Whether a pool prepares it to fork test runs. Verdicts do not need this: they run tests in a new process."""
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Labels for people and tools, such as ("stackrank.run", "12"). Sandboxes from a pool have none."""
 
 
 def spec_for(task: Task, *, warm: bool = True) -> SandboxSpec:
-    """The sandbox that a task needs."""
+    """Return the specification of the sandbox that a task needs."""
     return SandboxSpec(image=task.image, environment=task.environment, limits=task.limits, warm=warm)
 
 
@@ -61,13 +61,13 @@ Say = Callable[[str], None]
 
 
 def silent(message: str) -> None:
-    """Says nothing."""
+    """Ignore the message."""
 
 
-# Files about the whole machine, as Docker masks them, and files that anybody may open for writing:
-# https://github.com/moby/moby/blob/master/oci/defaults.go (MaskedPaths, ReadonlyPaths).
 CHECK_EVERY_S = 2.0
 """How often a channel that waits for an answer checks that the sandbox is still running."""
+# Files about the whole machine, which Docker also hides or makes read-only, and files that anybody may write to:
+# https://github.com/moby/moby/blob/master/oci/defaults.go (MaskedPaths, ReadonlyPaths).
 PROC_READ_ONLY = ("/proc/sys", "/proc/fs", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger", "/proc/pressure")
 PROC_HIDDEN = (
     "/proc/acpi", "/proc/asound", "/proc/driver", "/proc/interrupts", "/proc/kallsyms", "/proc/kcore", "/proc/keys",
@@ -77,7 +77,7 @@ PROC_HIDDEN = (
 
 
 class Channel(Protocol):
-    """Bytes to and from one resident guest. Used by one thread at a time."""
+    """A byte stream to and from one resident guest. Only one thread uses it at a time."""
 
     root: str
     """The workspace's path inside the sandbox."""
@@ -86,20 +86,20 @@ class Channel(Protocol):
     prefixes: str
     """The folder inside the sandbox that contains the specification's prefixes, in folders named by their digests."""
     guest_limits: dict[str, int]
-    """Limits that the guest must set for the processes that it starts: `max_memory` (bytes of address space),
-    `max_processes`, `max_files`; and `confine`, whether to filter system calls. Missing limits are set from outside, or
-    not at all."""
+    """Limits that the guest sets for the processes it starts: `max_memory` (bytes of address space), `max_processes`,
+    `max_files`; and `confine`, whether to filter system calls. Limits missing here are set from outside, or not at all.
+    """
 
     def send(self, data: bytes) -> None:
-        """Write all of `data`. Raises SandboxError when the sandbox is gone."""
+        """Write all of `data`. Raises SandboxError if the sandbox is gone."""
         ...
 
     def receive(self, size: int, deadline: float) -> bytes:
-        """At least one and at most `size` bytes, waiting until `deadline` (time.monotonic). Raises SandboxError."""
+        """Read 1 to `size` bytes, waiting at most until `deadline` (time.monotonic). Raises SandboxError."""
         ...
 
     def used_s(self) -> float:
-        """Processor seconds that all processes of the sandbox have used, measured from outside; 0 if unknown."""
+        """Return the processor seconds used by all processes of the sandbox, measured from outside; 0 if unknown."""
         ...
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Backend(Protocol):
     name: str
 
     def problem(self) -> str | None:
-        """Why this backend cannot be used on this machine, as a sentence with the remedy; None when it can."""
+        """Return why this backend cannot be used on this machine, as a sentence with the remedy, or None if it can."""
         ...
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
@@ -125,5 +125,5 @@ class Backend(Protocol):
         ...
 
     def reap(self) -> list[str]:
-        """Remove sandboxes whose owner is dead, and return their names. Never touches those of a living owner."""
+        """Remove sandboxes whose owner process is dead, and return their names. Leaves those of living owners alone."""
         ...

@@ -1,6 +1,6 @@
-"""How the guest gets into a sandbox: a short program given on the command line reads the rest from the channel.
+"""Loads the guest into a sandbox: a short program on the command line reads the rest of the code from the channel.
 
-So any image with a Python serves, no engine needs a mount, and no file of ours lies where an agent can list it.
+So any image with a Python works, no engine needs a mount, and no file of stackrank is visible to an agent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib import resources
 from importlib.util import MAGIC_NUMBER, source_hash
 
 # Reads "<size>\n" and a zip of that size from standard input, keeps it in an anonymous file and runs it from there.
-# Nothing that is imported meanwhile is garbage; `main` begins to collect it.
+# Imports leave no garbage, so collection is off until `main` turns it on.
 LOADER = """
 import gc,os,sys
 gc.disable()
@@ -42,16 +42,16 @@ sys.exit(child(sys.argv[1:]))
 
 
 def loader_command(python: str, first: str = "", program: str = "main") -> list[str]:
-    """The command that waits for the guest's code on its standard input.
+    """Return the command that waits for the guest's code on its standard input.
 
-    `first`: code that it runs before. `program`: the module of the guest whose `main` it runs.
+    `first`: code to run before that. `program`: the module of the guest whose `main` is called.
     """
     return [python, "-I", "-S", "-B", "-c", first + LOADER.replace("PROGRAM", program)]
 
 
 @functools.cache
 def guest_code() -> bytes:
-    """What the loader expects: size line and zip of the guest package."""
+    """Return what the loader expects: a line with the size, and a zip of the guest package."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("__main__.py", _CHILD_MAIN)
@@ -65,9 +65,9 @@ def guest_code() -> bytes:
 
 
 def _compiled(source: bytes, name: str) -> bytes:
-    """The module as a .pyc file (PEP 552: magic number, flags 1 for a hash that nobody checks, the hash, the code).
+    """Return a module as a .pyc file (PEP 552: magic number, flags 1 for an unchecked hash, the hash, the code).
 
-    Compiling takes most of the guest's start. A sandbox whose Python is another version takes the source.
+    Compiling would take most of the guest's start. A sandbox with another Python version uses the source.
     """
     code = compile(source, f"/guest/{name}", "exec", dont_inherit=True)
     return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(code)

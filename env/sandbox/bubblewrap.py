@@ -1,4 +1,4 @@
-"""Sandboxes by bubblewrap: namespaces of their own, no engine, no image, no root needed."""
+"""Sandboxes made by bubblewrap: each has its own namespaces; they need no engine, no image and no root."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get ins
 
 
 class BubblewrapBackend:
-    """The guest is process 1 of its own process namespace: forked by a factory, or started where none can fork."""
+    """Runs the guest as process 1 of its own process namespace: forked by a factory, or else started by bwrap."""
 
     name = "bubblewrap"
 
@@ -34,7 +34,7 @@ class BubblewrapBackend:
         return shutil.which("bwrap")
 
     def problem(self) -> str | None:
-        """Whether bwrap is there and may make namespaces."""
+        """Check that bwrap is installed and may create namespaces."""
         if self._program is None:
             return _MISSING
         probe = subprocess.run(
@@ -45,7 +45,7 @@ class BubblewrapBackend:
         return None
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
-        """Build the spec's environment where it is not there yet."""
+        """Build the environment and the prefixes of the spec, unless they are already built."""
         self._environment(spec, say)
         for prefix in spec.prefixes:
             build_prefix(str(self._program), prefix, say)
@@ -58,7 +58,7 @@ class BubblewrapBackend:
         return None if spec.environment is None else build(self._program, spec.environment, say)
 
     def start(self, spec: SandboxSpec) -> ProcessChannel:
-        """A new sandbox. Raises SandboxError."""
+        """Start a new sandbox. Raises SandboxError."""
         environment_folder = self._environment(spec)
         assert self._program is not None
         try:
@@ -79,10 +79,10 @@ class BubblewrapBackend:
         cgroup = cgroups.make(spec.limits)
         guest_limits = {"max_files": 1024, "confine": True}
         if cgroup is None:
-            # Weaker: memory for each process, not for all.
+            # Weaker: this limits the memory of each process, not of all together.
             guest_limits |= {"max_memory": spec.limits.memory_mb << 20, "max_processes": spec.limits.pids}
         mounts = (*argv, "--remount-ro", "/dev", "--remount-ro", "/")
-        # Packages that are installed from the workspace are on the path of what is started after it was filled.
+        # Packages installed from the workspace can be imported only by processes started after it was filled.
         ready = spec.environment is None
         version = python_folder.stat().st_ino
         place = Place(self._program, python, version, mounts, tuple(variables_of(spec).items()), ready)
@@ -90,7 +90,7 @@ class BubblewrapBackend:
         return ProcessChannel(start, "bwrap", root=ROOT, guest_limits=guest_limits, cgroup=cgroup)
 
     def reap(self) -> list[str]:
-        """End sandboxes whose owner is gone."""
+        """End sandboxes whose owner process is dead."""
         ended = orphans.end_orphans()
         cgroups.reap()
         return ended

@@ -1,4 +1,4 @@
-"""Environments as folders of this machine: `environments/<digest>` in stackrank's home, seen as `/opt/environment`."""
+"""Environments as folders on this machine: `environments/<digest>` in stackrank's home, seen as `/opt/environment`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DONE = ".stackrank-built"
 
 
 def build(bwrap: str, environment: Environment, say: Say) -> Path:
-    """The folder of an environment, built if it is not there. Raises BuildError."""
+    """Return the folder of an environment, building it if it is missing. Raises BuildError."""
     if not environment.can_be_built:
         raise BuildError(
             f"bubblewrap has no images (requested: {environment.prebuilt}), and nothing describes how to build "
@@ -44,7 +44,7 @@ def build(bwrap: str, environment: Environment, say: Say) -> Path:
 
 
 def build_prefix(bwrap: str, prefix: Environment, say: Say) -> Path:
-    """The folder of a prefix, built if it is not there. Raises BuildError."""
+    """Return the folder of a prefix, building it if it is missing. Raises BuildError."""
     return _layer(bwrap, None, prefix, "prefix", say)
 
 
@@ -56,7 +56,7 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
     if (folder / _DONE).exists():
         return folder
     with locked(f"environments/{digest}"):
-        if not (folder / _DONE).exists():  # another process may have made it while this one waited
+        if not (folder / _DONE).exists():  # another process may have built it while this one waited
             say(f"building the environment {digest} ({part})")
             started = time.monotonic()
             _make(bwrap, base, environment, part, text, folder)
@@ -65,8 +65,8 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
 
 
 def _make(bwrap: str, base: Path | None, environment: Environment, part: str, text: str, folder: Path) -> None:
-    """Build beside `folder` and rename, so that nobody ever sees half an environment. Called under the lock."""
-    for leftover in folder.parent.glob(f".{folder.name}-*"):  # of a process that was killed here
+    """Build next to `folder` and rename, so that nobody sees an incomplete environment. Called with the lock held."""
+    for leftover in folder.parent.glob(f".{folder.name}-*"):  # left by a process that was killed while building
         shutil.rmtree(leftover, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
@@ -77,7 +77,7 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
             shutil.copytree(base, home, symlinks=True)
             (home / _DONE).unlink()
         seen_as = home_of(environment, part)
-        (scratch / seen_as.lstrip("/")).mkdir(parents=True)  # in `opt`
+        (scratch / seen_as.lstrip("/")).mkdir(parents=True)  # this is inside `opt`
         source.mkdir()
         with tarfile.open(fileobj=io.BytesIO(context(environment, part))) as tar:
             tar.extractall(scratch, filter="data")

@@ -1,4 +1,4 @@
-"""What of this machine a bubblewrap sandbox sees."""
+"""The parts of this machine that a bubblewrap sandbox sees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY
 
 
 def proc() -> list[str]:
-    """A /proc without what concerns the whole machine: read-only or hidden, as Docker has it."""
+    """Return arguments for a /proc whose files about the whole machine are read-only or hidden, as in Docker."""
     arguments = ["--proc", "/proc"]
     for path in filter(os.path.exists, PROC_READ_ONLY):
         arguments += ["--ro-bind", path, path]
@@ -22,7 +22,7 @@ def proc() -> list[str]:
 
 
 def system_mounts(python: Path) -> list[str]:
-    """Read-only mounts of the system's programs and of the sandbox's Python, and of nothing else."""
+    """Return read-only mounts of the system's programs and of the sandbox's Python, and of nothing else."""
     arguments: list[str] = []
     for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         path = Path(folder)
@@ -35,18 +35,18 @@ def system_mounts(python: Path) -> list[str]:
         arguments += ["--ro-bind-try", file, file]
     environment = python.parent.parent
     arguments += bind(environment)
-    # A Python outside /usr (pyenv, uv, conda) is not on the system's paths.
+    # A Python outside /usr (pyenv, uv, conda) is not among the folders mounted above.
     base = Path(os.path.realpath(python)).parent.parent
     if not base.is_relative_to("/usr") and base != environment:
         arguments += bind(base)
     prefix = Path(sys.base_prefix)
     if not prefix.is_relative_to("/usr") and prefix != base and prefix.is_dir():
         arguments += bind(prefix)
-    # What else is installed here is none of a task's business: a version of its own project would show the fix.
+    # Hide all other installed packages from a task: an installed version of its own project would show the fix.
     for top in {base, prefix, Path("/usr"), Path("/usr/local")} - {environment}:
         for packages in sorted(top.glob("lib/python3*/*-packages")):
             arguments += nothing_at(packages)
-    # An installed stackrank has the hidden tests and the fixes of its own suite.
+    # An installed stackrank contains the hidden tests and the fixes of its own benchmark.
     package = Path(stackrank.__file__).parent
     if any(package.is_relative_to(each) for each in ("/usr", environment, base, prefix)):
         arguments += nothing_at(package)
@@ -54,13 +54,13 @@ def system_mounts(python: Path) -> list[str]:
 
 
 def nothing_at(folder: Path) -> list[str]:
-    """An empty folder in the place of one. Read-only, since sandboxes that are forked share it."""
+    """Mount an empty folder over `folder`. It is read-only, because forked sandboxes share it."""
     return ["--tmpfs", str(folder), "--remount-ro", str(folder)]
 
 
 def bind(folder: Path, seen_as: Path | None = None) -> list[str]:
-    """A read-only mount of a folder, under its own name or another."""
+    """Mount a folder read-only, at its own path or at `seen_as`."""
     inside = seen_as or folder
-    # bwrap makes parents as closed as they are on the host, such as root's home.
+    # By itself, bwrap creates parents with the host's permissions, so that root's home, for example, would be closed.
     parents = [word for parent in reversed(inside.parents[:-1]) for word in ("--dir", str(parent))]
     return [*parents, "--ro-bind", str(folder), str(inside)]

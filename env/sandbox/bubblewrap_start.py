@@ -1,4 +1,4 @@
-"""How a sandbox of bubblewrap begins: forked by a factory of its environment, or started by itself."""
+"""Starts bubblewrap sandboxes: forked by a factory of the environment, or each started on its own."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ ROOT = "/workspace"
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 _USER = ("--unshare-user", "--uid", str(unprivileged.INSIDE), "--gid", str(unprivileged.INSIDE))
 _PATIENCE = 3
-"""How often in a row the kernel may refuse before nobody asks any more."""
+"""How many forks in a row the kernel may refuse before this process stops trying."""
 _KEPT = 4
-"""Factories that wait at a time, each for an environment: some 60 MB."""
+"""Factories kept waiting at the same time, one per environment; each takes some 60 MB."""
 
-# A sandbox may have a /proc of its own only where the factory's has nothing mounted over it.
+# A sandbox may mount its own /proc only if nothing is mounted over parts of the factory's /proc.
 _WHOLE_PROC = """
 import ctypes
 if ctypes.CDLL(None).mount(b"proc",b"/proc",b"proc",ctypes.c_ulong(14),None): raise OSError("mount /proc")
@@ -40,26 +40,26 @@ if ctypes.CDLL(None).mount(b"proc",b"/proc",b"proc",ctypes.c_ulong(14),None): ra
 
 @dataclass(frozen=True)
 class Place:
-    """What sandboxes of one environment see of this machine."""
+    """The parts of this machine that sandboxes of one environment see."""
 
     bwrap: str
     python: Path
     version: int
-    """Another for another environment in the same place."""
+    """Differs if another environment was built in the same place."""
     mounts: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
-    """Of every program that runs there."""
+    """Environment variables of every program in the sandbox."""
     ready: bool
-    """Whether a Python that was ready before the workspace was filled finds what one that is started finds."""
+    """Whether a Python started before the workspace was filled can import the same as one started afterwards."""
 
     @property
     def path(self) -> str:
-        """Where programs are looked for."""
+        """The PATH of programs in the sandbox."""
         return f"{self.python.parent}:/usr/local/bin:/usr/bin:/bin"
 
 
 class Factories:
-    """The factories of this process. Thread-safe."""
+    """The factories of this process, one per environment. Thread-safe."""
 
     def __init__(self) -> None:
         self._made: OrderedDict[Place, Factory] = OrderedDict()
@@ -69,7 +69,7 @@ class Factories:
         self._refusals = 0
 
     def start(self, place: Place, disk_mb: int, limits: Mapping[str, int], errors: IO[bytes]) -> Running:
-        """The guest of a new sandbox, forked where that can be done. Raises SandboxError."""
+        """Start the guest of a new sandbox, by a fork if possible. Raises SandboxError."""
         new = False
         while self._refusals < _PATIENCE and not new:
             try:
@@ -94,9 +94,9 @@ class Factories:
         return start_alone(place, disk_mb, errors)
 
     def _get(self, place: Place) -> tuple[Factory, bool]:
-        """A factory, and whether nothing has come from it yet."""
+        """Return a factory, and whether it is new."""
         with self._lock:
-            if self._process != os.getpid():  # a fork of this process has the same sockets, and no right to them
+            if self._process != os.getpid():  # a fork of this process inherits the sockets, but must not use them
                 self._made, self._making, self._process = OrderedDict(), {}, os.getpid()
             making = self._making.setdefault(place, threading.Lock())
         with making:
@@ -119,13 +119,13 @@ class Factories:
         factory.close()
 
     def all(self) -> list[Factory]:
-        """Those that there are."""
+        """Return all running factories."""
         with self._lock:
             return list(self._made.values())
 
 
 def isolation(disk_mb: int) -> list[str]:
-    """Arguments that cut a sandbox off: namespaces, no capabilities, an environment and folders of its own."""
+    """Return bwrap arguments that isolate a sandbox: namespaces, no capabilities, its own variables and folders."""
     size = str(disk_mb << 20)
     return [
         *_NAMESPACES, "--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL",
@@ -135,7 +135,7 @@ def isolation(disk_mb: int) -> list[str]:
 
 
 def start_alone(place: Place, disk_mb: int, errors: IO[bytes]) -> Running:
-    """Start a sandbox by bwrap. Raises SandboxError."""
+    """Start a sandbox with bwrap. Raises SandboxError."""
     argv = [*isolation(disk_mb), *place.mounts, "--setenv", "PATH", place.path]
     env = {"PATH": place.path, OWNER_VARIABLE: process_mark()}
     python = str(place.python)
@@ -149,9 +149,9 @@ def start_alone(place: Place, disk_mb: int, errors: IO[bytes]) -> Running:
 
 
 def start_factory(place: Place) -> Factory:
-    """Start a factory by bwrap: in the mounts of its environment, without folders that can be written.
+    """Start a factory with bwrap: in the mounts of its environment, without writable folders.
 
-    Process 1 is bwrap's own, so that the sandboxes do not end with the factory. Raises SandboxError.
+    Process 1 is bwrap itself, so that the sandboxes do not end with the factory. Raises SandboxError.
     """
     argv = [
         *_NAMESPACES, "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox", "--proc", "/proc",
@@ -173,6 +173,6 @@ def start_factory(place: Place) -> Factory:
 
 @functools.cache
 def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
-    """bubblewrap before 0.8 cannot forbid them; the guest's filter of system calls does so too."""
+    """Return the option against new namespaces. bubblewrap before 0.8 lacks it; the guest's filter forbids them too."""
     done = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
     return ("--disable-userns",) if "--disable-userns" in done.stdout + done.stderr else ()

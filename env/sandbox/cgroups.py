@@ -1,7 +1,7 @@
-"""Memory, process and CPU limits for a process tree by control groups, version 2 or 1, where this user may make them.
+"""Memory, process and CPU limits for a process tree by control groups, version 2 or 1, if this user may create them.
 
-Version 2 as root: a group `stackrank` at the top. As a user: beside one's own group, where systemd delegates it.
-Version 1: a group `stackrank` in each of the controllers memory, pids, cpu and cpuacct.
+Version 2: root creates a group `stackrank` at the top, other users next to their own group if systemd delegates it.
+Version 1: there is a group `stackrank` in each of the controllers memory, pids, cpu and cpuacct.
 """
 
 from __future__ import annotations
@@ -29,31 +29,32 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Cgroup:
-    """One sandbox's group: one folder with version 2, one for each controller with version 1."""
+    """The control group of one sandbox: one folder in version 2, one for each controller in version 1."""
 
     folders: tuple[Path, ...]
 
     def add(self, pid: int) -> None:
-        """Put a process and what it has started already into the group."""
+        """Move a process and its existing descendants into the group."""
         for folder in self.folders:
             _write(folder / "cgroup.procs", str(pid))
-        # What it starts from here on is in the group by itself.
+        # Processes that it starts from now on join the group automatically.
         for child in _children(pid):
             self.add(child)
 
     def expect(self, member: int) -> None:
-        """Have the kernel make ready for `add` of any group, while something else is done.
+        """Prepare the kernel, in the background, for an `add` to any group.
 
-        The first process that moves after a while waits for an RCU grace period (10 ms): here `member`, which is in it.
+        The first move of a process after a pause waits for an RCU grace period (10 ms). This moves `member`, which is
+        in this group already, so that `add` need not wait.
         """
         threading.Thread(target=self._move, args=(member,), name="cgroup-expect", daemon=True).start()
 
     def _move(self, member: int) -> None:
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the process has ended
             _write(self.folders[0] / "cgroup.procs", str(member))
 
     def used_s(self) -> float:
-        """Seconds of processor time that all that ever ran in it has used."""
+        """Return the processor seconds used by all processes that ever ran in the group."""
         with contextlib.suppress(OSError):
             return int((self.folders[-1] / "cpuacct.usage").read_text()) / 1e9
         with contextlib.suppress(OSError):
@@ -62,7 +63,7 @@ class Cgroup:
         return 0.0
 
     def close(self) -> None:
-        """Kill what is left in it and remove it."""
+        """Kill the remaining processes and remove the group."""
         for _ in range(100):
             with contextlib.suppress(OSError):
                 for pid in (self.folders[0] / "cgroup.procs").read_text().split():
@@ -92,7 +93,7 @@ def _remove(folder: Path) -> bool:
 
 
 def _write(file: Path, text: str) -> None:
-    # Never created: a controller file that is not there is a limit that would not hold.
+    # Never create the file: if the controller file is missing, the limit would not hold.
     fd = os.open(file, os.O_WRONLY)
     try:
         os.write(fd, text.encode())
@@ -101,7 +102,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def make(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
-    """A new group with these limits; None where this user cannot have one that holds them."""
+    """Create a group with these limits. Returns None if this user cannot create one that enforces them."""
     for parents in _parents(mount):
         name = f"{process_mark().replace(':', ',')},{next(_numbers)}"
         group = Cgroup(tuple(parent / name for parent in parents))
@@ -121,7 +122,7 @@ def make(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
 
 
 def common(mount: Path = MOUNT) -> Cgroup | None:
-    """The group of what makes sandboxes: it has no limits, and stays. None where this user cannot have one."""
+    """Return the permanent group of the factories, which has no limits; None if this user cannot create one."""
     for parents in _parents(mount):
         group = Cgroup(tuple(parent / "factories" for parent in parents))
         with contextlib.suppress(OSError):
@@ -132,15 +133,15 @@ def common(mount: Path = MOUNT) -> Cgroup | None:
 
 
 def group_of(pid: int, name: str, mount: Path = MOUNT) -> Cgroup | None:
-    """The group that counts the processor time of a process of this machine, if `name` is a part of the group's path.
+    """Return the group that counts the processor time of a local process, if `name` is a part of the group's path.
 
-    An engine may be on another machine, or see other process numbers: then the name is not there. Format: cgroups(7).
+    If the engine is on another machine or sees other process ids, the name is missing. Format: cgroups(7).
     """
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     except OSError:
         return None
-    # Where both versions are mounted, version 1 (a line with the controller's name) is the one that counts.
+    # If both versions are mounted, version 1 (the line with the controller's name) counts the time.
     for controller, folder in (("cpuacct", mount / "cpuacct"), ("", mount)):
         for line in lines:
             _, controllers, path = line.split(":", 2)
@@ -152,14 +153,14 @@ def group_of(pid: int, name: str, mount: Path = MOUNT) -> Cgroup | None:
 
 @functools.cache
 def _parents(mount: Path) -> tuple[tuple[Path, ...], ...]:
-    """The places to try, each a folder (version 2) or one for each controller (version 1), made if need be."""
+    """Return the parents to try, each one folder (version 2) or one per controller (version 1); create missing ones."""
     if (mount / "cgroup.controllers").exists():
         tops = [mount]
         with contextlib.suppress(OSError):
             own = Path("/proc/self/cgroup").read_text().strip().rpartition("::/")[2]
             tops.append((mount / own).parent)
         return tuple((top / _PARENT,) for top in tops if _enable(top))
-    # Some are mounted together, under the names of both.
+    # Some controllers are mounted together, under both names.
     mounted = dict.fromkeys((mount / controller).resolve() for controller in _CONTROLLERS_V1)
     places = tuple(each / _PARENT for each in mounted)
     try:
@@ -171,11 +172,11 @@ def _parents(mount: Path) -> tuple[tuple[Path, ...], ...]:
 
 
 def _enable(top: Path) -> bool:
-    """Whether groups of their own can be made below `top`, with the controllers that are needed."""
+    """Enable the needed controllers below `top`. Returns whether groups can be created there."""
     wanted = " ".join(f"+{controller}" for controller in _CONTROLLERS)
     try:
         (top / _PARENT).mkdir(exist_ok=True)
-        with contextlib.suppress(OSError):  # it may be so already, and not ours to change
+        with contextlib.suppress(OSError):  # they may be enabled already, by somebody else
             _write(top / "cgroup.subtree_control", wanted)
         _write(top / _PARENT / "cgroup.subtree_control", wanted)
     except OSError:
@@ -184,7 +185,7 @@ def _enable(top: Path) -> bool:
 
 
 def _memory(limits: Limits) -> str:
-    # As under Docker: what lies in a tmpfs counts as memory.
+    # As under Docker: the content of a tmpfs counts as memory.
     return str((limits.memory_mb + 2 * limits.disk_mb) << 20)
 
 
@@ -207,7 +208,7 @@ def _limit_v1(folders: tuple[Path, ...], limits: Limits) -> None:
 
 
 def reap(mount: Path = MOUNT) -> None:
-    """Remove groups whose owner is gone."""
+    """Remove groups whose owner process is dead."""
     for parents in _parents(mount):
         for parent in parents:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The host's end of a sandbox: typed requests to the resident guest."""
+"""The host's side of a sandbox: typed requests to the resident guest."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from stackrank.env.sandbox.replies import BadReply, Shape
 GRACE_S = 30.0
 """How much longer than its own time limit a request may take before the sandbox counts as dead.
 
-So much, because processes that fight for the last memory use up the processor time of the whole sandbox for seconds.
+It is this long because processes that compete for the last memory can use all processor time of a sandbox for seconds.
 """
 
 _SENTENCE = 4000
-"""Characters of a guest's complaint that are kept."""
+"""Characters kept of an error message from the guest."""
 
 OUTPUT_CAP = 32 << 10
-"""Bytes of a command's output that are kept, head and tail."""
+"""Bytes kept of a command's output, from its head and tail."""
 
-# Everything that a program can see of its surroundings is the same in every sandbox.
+# Programs see the same surroundings in every sandbox.
 FIXED_ENVIRONMENT = {
     "HOME": "/tmp",
     "LANG": "C.UTF-8",
@@ -42,7 +42,7 @@ FIXED_ENVIRONMENT = {
     "COLUMNS": "100",
     "NO_COLOR": "1",
     "PYTHONHASHSEED": "0",
-    # Also because a .pyc is told from its source by size and second, and edits are faster than that.
+    # Also because a .pyc is checked by its source's size and time in seconds, and an edit may change neither.
     "PYTHONDONTWRITEBYTECODE": "1",
     "PIP_NO_INPUT": "1",
     "GIT_TERMINAL_PROMPT": "0",
@@ -50,7 +50,7 @@ FIXED_ENVIRONMENT = {
 
 
 def variables_of(spec: SandboxSpec) -> dict[str, str]:
-    """The environment variables of every program in such a sandbox."""
+    """Return the environment variables of every program in a sandbox of this specification."""
     return {**FIXED_ENVIRONMENT, **dict(spec.environment.variables if spec.environment else ())}
 
 
@@ -64,56 +64,56 @@ class CommandResult:
     """Standard output and error, interleaved, capped."""
     timed_out: bool
     waited_s: float
-    """Of a time that was not enough: seconds without a processor, because the machine was busy with other things."""
+    """After a timeout: seconds spent waiting for a processor, because the machine was busy with other work."""
     dropped: int
     """Bytes of output that were not kept."""
     wall_ms: float
     report: str | None = None
-    """Raw report lines where the command was pytest; see `env.scoring.verdict`."""
+    """Raw report lines if the command was pytest; see `env.scoring.verdict`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What an edit of a file did."""
+    """The result of editing a file."""
 
     created: bool
     first: int
-    """The first new line."""
+    """The number of the first new line."""
     replaced: int
     added: int
-    """Lines that went, and lines that came."""
+    """The number of new lines; `replaced` is the number of old lines that they replace."""
     changed: bool
     touched: list[int]
-    """The first and the last line, in the file as it was before, that differ now."""
+    """The first and the last line that changed, numbered as in the file before the edit."""
     syntax_error: str | None
-    """Of a Python file that does not parse now."""
+    """The error, if this is a Python file that no longer parses."""
     content: bytes
-    """The file as it is now."""
+    """The file after the edit."""
 
 
 class ChangedFile(NamedTuple):
-    """A file of the workspace that is not as it was."""
+    """A file of the workspace that changed."""
 
     path: str
     size: int | None
-    """Bytes; None: it is gone."""
+    """Bytes; None if the file was deleted."""
     syntax_error: str
-    """Of a Python file that was there at first and does not parse now."""
+    """The error, if this is a Python file that existed at the start and no longer parses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs from the baseline."""
+    """The differences from the baseline."""
 
     files: dict[str, bytes] = field(default_factory=dict)
-    """New and changed files with their whole content."""
+    """New and changed files with their full content."""
     deleted: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Changed, but not carried over: links, special files, too large."""
+    """Changed files whose content is left out: links, special files and files that are too large."""
 
 
 def _longer(timeout_s: float) -> float:
-    """Seconds that an answer may come after its time: what runs in the sandbox may have waited for processors."""
+    """Return how many seconds late an answer may come: programs in the sandbox may have waited for a processor."""
     return GRACE_S + (PATIENCE - 1) * timeout_s
 
 
@@ -141,7 +141,7 @@ class Sandbox:
 
     @property
     def name(self) -> str:
-        """What the sandbox is called where it runs."""
+        """The name of the sandbox in its backend."""
         return self._channel.name
 
     def __enter__(self) -> Sandbox:
@@ -152,7 +152,7 @@ class Sandbox:
 
     @property
     def closed(self) -> bool:
-        """Whether it was ended by `close`, perhaps in another thread, and not by what ran in it."""
+        """Whether `close` ended the sandbox, perhaps in another thread, and not a program in it."""
         return self._closed
 
     def close(self) -> None:
@@ -207,21 +207,21 @@ class Sandbox:
         return SandboxError(f"sandbox {self.name} sent an answer that its guest does not give ({why})")
 
     def ping(self) -> None:
-        """Raises SandboxError when the sandbox does not answer."""
+        """Raise SandboxError if the sandbox does not answer."""
         self._ask("ping", replies.Status, timeout_s=5)
 
     def used_s(self) -> float:
-        """Seconds of processor time that all that ever ran in it has used; see `Channel`."""
+        """Return the processor seconds used by all programs that ever ran in the sandbox; see `Channel`."""
         return self._channel.used_s()
 
     def prepare(self) -> None:
-        """Start what makes the first test run and the first debugger session fast."""
+        """Start the warm Python, which makes the first test run and the first debugger session fast."""
         self._ask("prepare", replies.Status, timeout_s=30)
 
     def put(self, files: Mapping[str, bytes], fresh: bool = False) -> None:
-        """Fill the workspace; what is there then is the baseline of `changes`.
+        """Fill the workspace. Its content afterwards is the baseline of `changes`.
 
-        `fresh`: what is in the workspace and, where they are the sandbox's own, in the temporary folders goes first.
+        `fresh`: first empty the workspace, and the temporary folders if they belong to the sandbox alone.
         """
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w") as tar:
@@ -233,11 +233,11 @@ class Sandbox:
         self._ask("put", replies.Status, body=buffer.getvalue(), timeout_s=60, built=self._built, fresh=fresh)
 
     def read(self, path: str) -> bytes:
-        """A file's content. Raises Refused."""
+        """Return a file's content. Raises Refused."""
         return self._ask("read", replies.Status, path=path)[1]
 
     def resolve(self, path: str) -> str:
-        """Where a path really leads, links followed, relative to the workspace. Raises Refused."""
+        """Follow the links of a path. Returns the path relative to the workspace. Raises Refused."""
         return str(self._ask("resolve", replies.Resolved, path=path)[0]["path"])
 
     def edit(self, path: str, text: str, start: int | None = None, end: int | None = None) -> Edit:
@@ -249,29 +249,29 @@ class Sandbox:
         return Edit(**done, content=content)  # type: ignore[arg-type]
 
     def restore(self, path: str, content: bytes | None) -> str:
-        """Give a file exactly these bytes, or take it away where they are None.
+        """Give a file exactly this content, or delete it if `content` is None.
 
-        Returns the syntax error of a Python file that does not parse now, else nothing. Raises Refused.
+        Returns the syntax error of a Python file that no longer parses, else an empty text. Raises Refused.
         """
         changed = self._ask("restore", replies.Restored, body=content or b"", path=path, gone=content is None)[0]
         self._heard(changed["changed_files"])
         return "".join(error for _, _, error in changed["changed_files"])
 
     def listing(self, path: str = ".", depth: int = 1, limit: int = 500) -> replies.Listing:
-        """Entries below a folder. Raises Refused."""
+        """List the entries below a folder. Raises Refused."""
         return self._ask("list", replies.Listing, path=path, depth=depth, limit=limit)[0]
 
     def search(
         self, pattern: str, path: str = ".", glob: str = "", limit: int = 100, ignore_case: bool = False
     ) -> replies.Found:
-        """Lines that match a regular expression. Raises Refused."""
+        """Find lines that match a regular expression. Raises Refused."""
         asked: dict[str, Any] = {"pattern": pattern, "path": path, "glob": glob, "limit": limit}
         return self._ask("search", replies.Found, timeout_s=15, ignore_case=ignore_case, **asked)[0]
 
     def news(self) -> list[ChangedFile]:
-        """The files that commands, tests, edits and debugged programs changed since this was asked last.
+        """Return the files that commands, tests, edits and debugged programs changed since the last call.
 
-        A file may be there twice. Asks nobody: each answer of the guest says what changed.
+        A file may appear twice. This sends no request: each answer of the guest already lists the changed files.
         """
         heard, self._news = self._news, []
         return heard
@@ -280,7 +280,7 @@ class Sandbox:
         self._news.extend(ChangedFile(*row) for row in changed)
 
     def changes(self) -> Changes:
-        """What differs from the baseline."""
+        """Return the differences from the baseline."""
         reply, archive = self._ask("changes", replies.Changed, timeout_s=60)
         try:
             deleted = tuple(map(replies.plain_path, reply["deleted"]))
@@ -289,7 +289,7 @@ class Sandbox:
             raise self._bad(error) from None
 
     def run(self, command: str, timeout_s: float, cap: int = OUTPUT_CAP) -> CommandResult:
-        """Run a shell command in the workspace; everything it started ends with it. Raises Refused."""
+        """Run a shell command in the workspace. All processes it started end with it. Raises Refused."""
         asked: dict[str, Any] = {"grace_s": _longer(timeout_s), "command": command, "cap": cap}
         return self._result(*self._ask("run", replies.Ran, timeout_s=timeout_s, **asked))
 
@@ -304,11 +304,11 @@ class Sandbox:
         canaries: bool = False,
         every: bool = False,
     ) -> CommandResult:
-        """Run a test command; where it is pytest, with a report of each test, authenticated by `key` (32 bytes).
+        """Run a test command. If it is pytest, report each test, authenticated by `key` (32 bytes).
 
-        `score`: for a verdict, so in a process that is as clean as one that was started. `suspects`: files that may not
-        call the reporter. `canaries`: adds tests that must fail. `every`: goes on after failures, whatever the command
-        says.
+        `score`: the run is for a verdict, so its process is as clean as a newly started one. `suspects`: files that may
+        not call the reporter. `canaries`: add tests that must fail. `every`: continue after failures, whatever the
+        command says.
         """
         body = key + json.dumps(sorted(suspects)).encode()
         options: dict[str, Any] = {"command": command, "cap": cap, "score": score, "canaries": canaries}
@@ -317,7 +317,7 @@ class Sandbox:
         return self._result(*reply)
 
     def follow(self, command: str, spec: Mapping[str, Any], timeout_s: float) -> tuple[CommandResult, replies.Followed]:
-        """Run a Python program under an observer; `spec`: see the guest's `laboratory`. Raises Refused."""
+        """Run a Python program under an observer; for `spec`, see the guest's `laboratory`. Raises Refused."""
         asked: dict[str, Any] = {"grace_s": _longer(timeout_s), "command": command, "cap": OUTPUT_CAP, "spec": spec}
         reply, output = self._ask("follow", replies.Followed, timeout_s=timeout_s, **asked)
         return self._result(reply, output), reply
@@ -331,12 +331,12 @@ class Sandbox:
         value_limit: int = 1000,
         session: str = "",
     ) -> replies.Debugged:
-        """Carry out pdb commands and code; see the guest's `Debugger.act`. Raises Refused.
+        """Execute pdb commands and code; see the guest's `Debugger.act`. Raises Refused.
 
-        Sessions of different names know nothing of each other.
+        Sessions with different names are independent of each other.
         """
         body = commands.encode("utf-8", "replace")
-        # A start of the debugger may come before the commands' own time.
+        # The debugger may have to be started before the time for the commands begins.
         grace_s = _longer(timeout_s + 30) + 30
         asked: dict[str, Any] = {"grace_s": grace_s, "entry": entry, "only": list(only), "value_limit": value_limit}
         asked["session"] = session
@@ -345,7 +345,7 @@ class Sandbox:
         return reply
 
     def end_debug(self, session: str) -> None:
-        """End a session of the debugger, if there is one, and forget its breakpoints."""
+        """End a debugger session, if it exists, and forget its breakpoints."""
         self._ask("end_debug", replies.Status, session=session)
 
     def type(
@@ -360,7 +360,7 @@ class Sandbox:
     ) -> tuple[replies.Typed, bytes]:
         """Type texts into the terminal and wait for an event; see the guest's `Terminal.act`. Raises Refused.
 
-        Returns what came of it, and the bytes that were printed meanwhile.
+        Returns the result, and the bytes that were printed meanwhile.
         """
         # The shell may have to be started first.
         asked: dict[str, Any] = {"grace_s": _longer(timeout_s + 30), "silence_s": silence_s, "cap": cap}
@@ -372,22 +372,22 @@ class Sandbox:
         return reply, output
 
     def serve(self, name: str, argv: Sequence[str], env: Mapping[str, str], prefix: Environment | None) -> None:
-        """Start a program that is talked to in lines, anew where it is there; see `exchange`. Raises Refused.
+        """Start, or restart, a server: a program that reads and writes lines; see `exchange`. Raises Refused.
 
-        `prefix`: one of the specification's prefixes, whose programs come first on its path.
+        `prefix`: one of the specification's prefixes, whose programs come first on the server's PATH.
         """
         folder = f"{self._channel.prefixes}/{prefix.digest}" if prefix is not None else ""
         self._ask("serve", replies.Status, timeout_s=30, name=name, argv=list(argv), env=dict(env), prefix=folder)
 
     def exchange(self, name: str, data: bytes, timeout_s: float, cap: int) -> tuple[replies.Exchanged, bytes]:
-        """Send bytes to such a program, and return at most `cap` bytes of whole lines as soon as there is one."""
+        """Send bytes to a server, and return at most `cap` bytes of whole lines as soon as there is one."""
         asked: dict[str, Any] = {"grace_s": _longer(timeout_s), "name": name, "cap": cap}
         reply, lines = self._ask("exchange", replies.Exchanged, body=data, timeout_s=timeout_s, **asked)
         self._heard(reply["changed_files"])
         return reply, lines
 
     def stop(self, name: str) -> None:
-        """End such a program with everything that it started."""
+        """End a server and all processes that it started."""
         self._ask("stop", replies.Status, timeout_s=30, name=name)
 
     def _result(self, reply: replies.Ran, output: bytes) -> CommandResult:

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 ROOT = "/workspace"
 _USER = "1000:1000"
 _FILES = 200_000
-"""Files and folders that the workspace, and the temporary folder, can hold; more than are ever looked at."""
+"""Files and folders that the workspace and the temporary folder can each hold; the guest looks at fewer."""
 _PATIENCE_S = 2
-"""How long a container may take to end by itself."""
+"""How long a closed sandbox's container may take to end by itself, before it is killed."""
 
 
 @functools.cache
 def client() -> docker.DockerClient:
-    """One connection pool for the process. Raises SandboxError when no engine answers."""
+    """Return the process's one client, with its connection pool. Raises SandboxError if no engine answers."""
     import docker
     from docker.errors import DockerException
 
@@ -57,7 +57,7 @@ def client() -> docker.DockerClient:
 
 @functools.cache
 def _watcher() -> docker.APIClient:
-    """For short questions while an answer is waited for."""
+    """Return a client with a short timeout, to check a container while its guest's answer is awaited."""
     import docker
     from docker.utils import kwargs_from_env
 
@@ -67,9 +67,9 @@ def _watcher() -> docker.APIClient:
 
 
 def _forget_proxies(api: docker.APIClient) -> None:
-    """A socket of this machine has no proxy, for which each request would go through the environment.
+    """Stop a client from looking for proxies in the environment, if its engine has a local socket.
 
-    That is slow, and raises KeyError where another thread removes a variable meanwhile.
+    Looking for them at each request is slow, and raises KeyError if another thread removes a variable meanwhile.
     """
     if api.base_url.startswith("http+docker://"):
         api.trust_env = False
@@ -83,7 +83,7 @@ def _no_engine(error: Exception) -> str:
 
 
 class DockerChannel:
-    """The channel of a guest that is process 1 of a container, over the engine's attach connection."""
+    """The channel to a guest that is process 1 of a container, over the engine's attach connection."""
 
     def __init__(self, container_id: str, name: str, spec: SandboxSpec) -> None:
         self.root = ROOT
@@ -98,7 +98,7 @@ class DockerChannel:
         self._stream = 0
         self._closing = threading.Lock()
         self._closed = False
-        # Attached before it starts, so that nothing is missed.
+        # Attach before the container starts, so that no output is missed.
         wrapped = self._api.attach_socket(
             container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
         )
@@ -114,10 +114,10 @@ class DockerChannel:
             raise self._gone() from None
 
     def receive(self, size: int, deadline: float) -> bytes:
-        """At least one byte of what the guest sent, at most `size`; its complaints are kept aside."""
+        """Read 1 to `size` bytes that the guest sent. Its standard error is kept for error messages."""
         while True:
             while self._left == 0:
-                # The engine's multiplexed stream: 1 byte stream, 3 bytes nothing, 4 bytes length.
+                # A frame header of the engine's multiplexed stream: 1 byte stream, 3 unused bytes, 4 bytes length.
                 # https://docs.docker.com/reference/api/engine/ (ContainerAttach, 'Stream format')
                 self._stream, self._left = struct.unpack("!BxxxI", self._exactly(8, deadline))
             chunk = self._some(min(size if self._stream == 1 else self._left, self._left), deadline)
@@ -153,7 +153,7 @@ class DockerChannel:
         return chunk
 
     def _check(self) -> None:
-        """Raise SandboxError when an answer cannot come any more, which a paused container does not tell."""
+        """Raise SandboxError if an answer can no longer come. A paused container keeps its connection open."""
         from docker.errors import APIError
         from requests.exceptions import RequestException
 
@@ -173,9 +173,9 @@ class DockerChannel:
         return SandboxError(f"sandbox {self.name} is gone{': ' + said if said else ''}")
 
     def used_s(self) -> float:
-        """What the container has used: as the kernel says where the engine is on this machine, else as the engine does.
+        """Return the container's processor seconds: from the kernel if the engine is local, else from the engine.
 
-        Some engines answer only with the next of the samples that they take once a second.
+        Some engines take a sample once a second, and answer only with the next one.
         """
         from docker.errors import DockerException
         from requests.exceptions import RequestException
@@ -190,7 +190,7 @@ class DockerChannel:
             return 0.0
 
     def close(self) -> None:
-        """Hang up and remove the container in the background."""
+        """Disconnect, and remove the container in the background."""
         with self._closing:
             if self._closed:
                 return
@@ -204,16 +204,16 @@ class DockerChannel:
         self._socket.close()
         if self._went():
             return
-        # Gone already, or the engine is: `gc` finds it by its label.
+        # The container may be gone already. If the engine is, `gc` later finds the container by its label.
         with contextlib.suppress(APIError, OSError):
             with contextlib.suppress(APIError):
                 self._api.remove_container(self._id, force=True, v=True)
                 return
-            self._api.unpause(self._id)  # some engines do not kill what is paused
+            self._api.unpause(self._id)  # some engines do not kill paused containers
             self._api.remove_container(self._id, force=True, v=True)
 
     def _went(self) -> bool:
-        """Whether the container went by itself, as its guest ends where nobody is there: a kill costs more."""
+        """Return whether the container ends by itself, as its guest does after the disconnect: a kill costs more."""
         from docker.errors import APIError, NotFound
         from requests.exceptions import RequestException
 
@@ -237,7 +237,7 @@ class DockerBackend:
         self._images: dict[SandboxSpec, str] = {}
 
     def problem(self) -> str | None:
-        """Whether an engine answers and the sandbox image is there."""
+        """Check that an engine answers and has the sandbox image."""
         from docker.errors import DockerException, ImageNotFound
         from requests.exceptions import RequestException
 
@@ -255,7 +255,7 @@ class DockerBackend:
         return None
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
-        """Build the image of the spec's environment, or pull a prebuilt one, where it is not there yet."""
+        """Build the image of the spec's environment, or pull a prebuilt one, unless the engine already has it."""
         self._image(spec, say)
 
     def _image(self, spec: SandboxSpec, say: Say = silent) -> str:
@@ -279,7 +279,7 @@ class DockerBackend:
         return self._images[spec]
 
     def start(self, spec: SandboxSpec) -> DockerChannel:
-        """A new container. Raises SandboxError."""
+        """Start a new container. Raises SandboxError."""
         from docker.errors import APIError, DockerException, ImageNotFound
         from requests.exceptions import RequestException
 
@@ -295,7 +295,7 @@ class DockerBackend:
                 hostname="sandbox",
                 user=_USER,
                 working_dir=ROOT,
-                stdin_open=True,  # once: the guest's input ends when we do, and so does the guest
+                stdin_open=True,  # once: when this process ends, the guest's input ends, and then the guest
                 network_disabled=True,
                 labels={**dict(spec.labels), OWNER_LABEL: process_mark()},
                 host_config={
@@ -320,7 +320,7 @@ class DockerBackend:
         return channel
 
     def reap(self) -> list[str]:
-        """Remove containers whose owner is gone."""
+        """Remove containers whose owner process is dead."""
         from docker.errors import APIError
 
         removed = []
@@ -328,33 +328,33 @@ class DockerBackend:
         here = _is_here(engine)
         for container in engine.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True):
             owner = container.labels[OWNER_LABEL]
-            # An engine elsewhere has sandboxes of other machines, of whose boots nothing is known here.
+            # An engine elsewhere also has sandboxes of other machines, whose boots this machine does not know.
             if is_dead(owner) or (here and not is_of_this_boot(owner)):
                 try:
                     container.remove(force=True, v=True)
                     removed.append(str(container.name))
                 except APIError:
-                    continue  # it is going by itself
+                    continue  # it is being removed already
         return removed
 
 
 def _is_here(engine: docker.DockerClient) -> bool:
-    """Whether an engine is known to be of this machine."""
+    """Return whether an engine is known to run on this machine."""
     from docker.errors import APIError
 
     if not engine.api.base_url.startswith("http+docker://"):
         return False
     try:
         return bool(engine.info()["Name"] == socket.gethostname())
-    except APIError:  # a proxy does not say
+    except APIError:  # a proxy refuses to answer this
         return False
 
 
 def hardening(spec: SandboxSpec, runtime: str | None) -> dict[str, Any]:
-    """The engine's host configuration for a sandbox: what it may do and use."""
+    """Return the engine's host configuration for a sandbox: what the sandbox may do and use."""
     limits = spec.limits
     tmpfs = f"rw,exec,nosuid,nodev,size={limits.disk_mb}m,uid=1000,gid=1000,nr_inodes={_FILES}"
-    # What lies in a tmpfs counts as memory: the disk limit comes on top, or a full disk would end every process.
+    # The content of a tmpfs counts as memory, so the disk limits are added; else a full disk would kill every process.
     memory = f"{limits.memory_mb + 2 * limits.disk_mb}m"
     return {
         "network_mode": "none",

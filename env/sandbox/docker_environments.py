@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 LABEL = "stackrank.environment"
 _PIP_FILES = "/opt/stackrank-pip"
-"""Where the files that pip's settings name are while a layer is built."""
+"""Folder for the files that pip's settings name, while a layer is built."""
 
 
 def build_prefix(engine: docker.DockerClient, base: str, prefix: Environment, mark: str, say: Say) -> str:
-    """The name of the image with a prefix on top of another image, built if it is not there. Raises as `build`."""
+    """Return the name of the image with a prefix on top of `base`, building it if it is missing. Raises as `build`."""
     return _layer(engine, base, prefix, "prefix", mark, say)
 
 
 def build(engine: docker.DockerClient, base: str, environment: Environment, mark: str, say: Say) -> str:
-    """The name of an environment's image on a base image, built if it is not there.
+    """Return the name of an environment's image on a base image, building it if it is missing.
 
-    Raises BuildError where it cannot be built, docker's ImageNotFound where the base is missing.
+    Raises BuildError if it cannot be built, docker's ImageNotFound if the base is missing.
     """
     if environment.prebuilt:
         problem = _pull(engine, environment.prebuilt)
@@ -43,11 +43,11 @@ def build(engine: docker.DockerClient, base: str, environment: Environment, mark
 
 
 _unreachable: dict[str, str] = {}
-"""Registries that did not answer, with the reason: one is not asked again by this process."""
+"""Registries that did not answer, with the reason. This process does not ask them again."""
 
 
 def _pull(engine: docker.DockerClient, image: str) -> str:
-    """Why an image cannot be had; empty where it can."""
+    """Pull an image unless the engine has it. Returns why that failed, or an empty text."""
     from docker.auth import resolve_repository_name
     from docker.errors import APIError, ImageNotFound
 
@@ -74,9 +74,9 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
     from docker.errors import ImageNotFound
 
     base_image = engine.images.get(base)
-    # What was put into the workspace goes: every sandbox gets its own.
+    # Empty the workspace afterwards: every sandbox fills its own.
     text = f"{script(environment, part)}\ncd /\nfind {SOURCE} -mindepth 1 -delete\n"
-    if part == "packages":  # the base image's own go: where a task is about one of them, a later version has the fix
+    if part == "packages":  # remove the base image's own packages: if a task is about one, a later version has the fix
         text += "rm -rf /opt/sandbox/lib/python3*/site-packages\n"
     identity = f"{base_image.id} {environment.digest} {text}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
@@ -101,13 +101,13 @@ def _commit(
     digest: str,
     mark: str,
 ) -> None:
-    """Run the script in a container of the base and keep what it made."""
+    """Run the script in a container of the base image, and commit the result as an image."""
     from docker.errors import APIError
     from requests.exceptions import ConnectionError, ReadTimeout
 
     api = engine.api
     variables, mounts = pip_settings()
-    # Files, such as certificates, are copied: an engine behind a proxy, or elsewhere, has no view of this file system.
+    # Copy files, such as certificates: an engine behind a proxy or on another machine cannot see this file system.
     files = [each for each in mounts if Path(each).is_file()]
     folders = [each for each in mounts if each not in files]
     for each in files:
@@ -141,7 +141,7 @@ def _commit(
         path = old.get("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         if part != "prefix" and not path.startswith(f"{HOME}/"):
             path = f"{HOME}/bin:{path}"
-        # The build's own variables and its command are not the image's.
+        # The image does not inherit the build's variables and command.
         settings: dict[str, Any] = {**base["Config"], "Labels": {LABEL: environment.digest}}
         settings["Env"] = [f"{name}={value}" for name, value in {**old, "PATH": path}.items()]
         api.commit(created, REPOSITORY, digest, conf=settings)

@@ -1,7 +1,7 @@
-"""What a worker may ask of a Docker engine: the backend's calls, and containers that can do no more than ours.
+"""What a worker may ask of a Docker engine: the backend's calls, and containers that can do no more than its own.
 
-Whoever may call an engine freely is root on its machine. `flows.services.engine_proxy` holds requests against this
-page: what is not written here, down to a key of a body, is refused.
+Anyone who may call an engine freely is root on its machine. `flows.services.engine_proxy` checks requests against this
+module: anything that is not listed here is refused, down to single keys of a body.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ LARGEST_BODY = 1 << 20
 
 @dataclass(frozen=True)
 class Allowed:
-    """What the operator allows beyond that."""
+    """What the operator allows in addition to the calls in this module."""
 
     runtime: str | None = None
     """The runtime of sandboxes; None for the engine's own."""
     pulls: tuple[str, ...] = ()
-    """How the names of images begin that may be pulled."""
+    """Prefixes of the names of images that may be pulled."""
     folders: tuple[str, ...] = ()
-    """Folders of the engine's machine that builds of environments may read."""
+    """Folders on the engine's machine that builds of environments may read."""
 
 
 class NotAllowed(StackrankError):
-    """A request that the backend does not make; the message is one sentence."""
+    """The request is not one that the backend makes. The message is one sentence."""
 
     status: ClassVar[int] = 403
-    """Of HTTP."""
+    """The HTTP status of the answer."""
 
 
 class NoContainer(NotAllowed):
-    """A request about a container that there is not."""
+    """The request is about a container that does not exist."""
 
     status = 404
 
@@ -59,7 +59,7 @@ def _all_of(wanted: tuple[str, ...]) -> AfterValidator:
 
 
 class _Closed(BaseModel):
-    """Unknown keys, and values of other types, are refused."""
+    """A model that refuses unknown keys and values of other types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -105,7 +105,7 @@ class _BuildHost(_Closed):
 
 
 class _Container(_Closed):
-    """What both kinds have, most of it nothing. Its working folder is fixed: a bad one was a way out of runc once."""
+    """The keys of both kinds, most of them unset. WorkingDir is fixed: a bad one once allowed an escape from runc."""
 
     Image: str
     Entrypoint: list[str]
@@ -127,7 +127,7 @@ class _Container(_Closed):
 
 
 class Sandbox(_Container):
-    """The body that makes a sandbox."""
+    """The request body that creates a sandbox."""
 
     User: Literal["1000:1000"]
     Hostname: Literal["sandbox"]
@@ -140,7 +140,7 @@ class Sandbox(_Container):
 
 
 class Build(_Container):
-    """The body that makes a container in which an environment is built: root in it, with the engine's network."""
+    """The request body that creates a container for building an environment: as root, with the engine's network."""
 
     User: Literal["0:0"]
     Hostname: None = None
@@ -154,20 +154,20 @@ class Build(_Container):
 
 @dataclass(frozen=True)
 class Call:
-    """A call that is let through."""
+    """A call that the proxy lets through."""
 
     method: str
     path: str
-    """A pattern; a group `container` names a container that has to be ours."""
+    """A regular expression. Its group `container`, if any, names a container, which has to be stackrank's."""
     query: dict[str, str] = field(default_factory=dict)
-    """Patterns of the parameters that it may have."""
+    """The allowed parameters, with regular expressions for their values."""
     needs: frozenset[str] = frozenset()
-    """The parameters that it has to have."""
+    """The required parameters."""
     body: Literal["", "container", "config", "archive"] = ""
     hijacks: bool = False
     """Whether the connection becomes a raw stream afterwards."""
     builds_only: bool = False
-    """Whether the container has to be one that an environment is built in."""
+    """Whether the call is allowed only for containers that environments are built in."""
 
 
 _ID = r"(?P<container>[a-zA-Z0-9][\w.-]*)"
@@ -221,18 +221,18 @@ CALLS = (
 
 @dataclass(frozen=True)
 class Request:
-    """A request that is one of the calls, taken apart."""
+    """A parsed request that matches one of the calls."""
 
     call: Call
     version: str
-    """`/v1.41`, or nothing."""
+    """The version of the API, such as `/v1.41`, or empty."""
     path: str
     query: dict[str, str]
     container: str
-    """Whatever names the container that it is about; empty where it is about none."""
+    """The id or name of the container that the request is about; empty if it is about none."""
 
     def target(self, container: str) -> str:
-        """The request's target, with the container named by its full id."""
+        """Return the request's target, with `container`, the full id, in place of the given name."""
         path, query = self.path, dict(self.query)
         if "container" in query:
             query["container"] = container
@@ -242,7 +242,7 @@ class Request:
 
 
 def request(method: str, target: str, allowed: Allowed) -> Request:
-    """A request as one of the calls. Raises NotAllowed."""
+    """Parse a request and match it to one of the calls. Raises NotAllowed."""
     raw, _, text = target.partition("?")
     versioned = re.fullmatch(r"(/v\d+\.\d+)?(/.*)", unquote(raw))
     version, path = versioned.groups(default="") if versioned else ("", raw)
@@ -269,7 +269,7 @@ def request(method: str, target: str, allowed: Allowed) -> Request:
 
 
 def container_body(data: bytes, allowed: Allowed) -> bytes:
-    """The body that makes a container, written anew. Raises NotAllowed."""
+    """Check the request body that creates a container, and return it rewritten. Raises NotAllowed."""
     asked = _object(data)
     kind: type[Sandbox | Build] = Build if asked.get("User") == BUILDER else Sandbox
     try:
@@ -295,7 +295,7 @@ def container_body(data: bytes, allowed: Allowed) -> bytes:
 
 
 def config_body(data: bytes) -> bytes:
-    """The body of a commit, an image's configuration, written anew. Raises NotAllowed."""
+    """Return the request body of a commit, which is an image's configuration, rewritten. Raises NotAllowed."""
     return json.dumps(_object(data)).encode()
 
 
@@ -310,7 +310,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def owned(inspected: dict[str, Any], call: Call) -> str:
-    """The full id of a container, as the engine described it. Raises NotAllowed where it is not ours to call."""
+    """Return the full id of a container that the engine described. Raises NotAllowed if `call` may not concern it."""
     config = inspected["Config"]
     if OWNER_LABEL not in (config["Labels"] or {}):
         raise NotAllowed(f"the container {inspected['Name'].lstrip('/')} is not stackrank's")

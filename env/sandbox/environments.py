@@ -1,8 +1,8 @@
-"""Building environments: what both backends share. An environment lies in `/opt/environment` of its sandboxes.
+"""The parts of building environments that both backends share. Sandboxes see an environment as `/opt/environment`.
 
-It is built by one shell script, in two parts: the packages, which many tasks share, and what a task's set-up commands
-make of its source in `/workspace`. Files that the set-up makes there (metadata, compiled modules) are kept beside the
-packages and laid into every workspace before the task's own files.
+A shell script builds it in two parts: first the packages, which many tasks share, then the result of a task's set-up
+commands, run on its source in `/workspace`. Files that the set-up creates there (metadata, compiled modules) are kept
+next to the packages, and copied into every workspace before the task's own files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ fi
 "$python" -m venv %(home)s
 """
 
-# Packages. What tests and tools need and the requirements do not name comes in our own versions.
+# Installs packages. If the requirements lack what tests and tools need, it is installed in stackrank's own versions.
 _PACKAGES = (
     _PYTHON
     + """
@@ -58,7 +58,7 @@ grep "^$only" %(tools)s > /opt/stackrank-missing.txt
 """
 )
 
-# Packages of a program that is no part of the task; nothing is added.
+# Installs the packages of a program that is not part of the task, and no others.
 _PREFIX = (
     _PYTHON
     + """
@@ -76,7 +76,7 @@ git -c user.name=stackrank -c user.email=stackrank@localhost commit -q --allow-e
 cd %(source)s
 """
 
-# A prebuilt image has the repository elsewhere, installed in place: it is taken from there, and found here from now on.
+# A prebuilt image has the repository elsewhere, installed in place. It is moved, and the old path becomes a link.
 _ADOPT = """
 if [ -d /opt/miniconda3/envs/testbed ]; then ln -s /opt/miniconda3/envs/testbed %(home)s
 elif [ -x %(repository)s/.venv/bin/python ]; then mv %(repository)s/.venv %(home)s
@@ -100,14 +100,15 @@ tar -cf %(artefacts)s --null -T /tmp/artefacts
 
 
 def home_of(environment: Environment, part: str) -> str:
-    """Where sandboxes see what the part makes."""
+    """Return the folder in which sandboxes see the result of a part."""
     return f"{PREFIXES}/{environment.digest}" if part == "prefix" else HOME
 
 
 def script(environment: Environment, part: str, home: str = "") -> str:
-    """The commands that build a part: `packages`, `setup` on top of it; `adopt`, on a prebuilt image; or `prefix`.
+    """Return the commands that build a part of an environment.
 
-    `home`: where, if not at `home_of`.
+    `part`: `packages`; `setup`, on top of it; `adopt`, on a prebuilt image; or `prefix`. `home`: the folder to build
+    in, if it is not `home_of`.
     """
     words = {
         "requirements": shlex.join(environment.requirements),
@@ -126,11 +127,11 @@ def script(environment: Environment, part: str, home: str = "") -> str:
 
 
 _OLDEST_S = 315_619_200
-"""1980-01-02: a wheel, which a build makes of these files, is a ZIP archive, and those know nothing earlier."""
+"""1980-01-02. A build may put these files into a wheel, which is a ZIP archive and cannot store earlier times."""
 
 
 def context(environment: Environment, part: str) -> bytes:
-    """A tar archive, relative to the root folder, of what the script reads."""
+    """Return a tar archive, relative to the root folder, of the files that the script reads."""
     files: dict[str, bytes] = {}
     if part == "packages":
         lines = re.sub(r"\s*\\\n\s*--hash=\S+", "", REQUIREMENTS.read_text(encoding="utf-8"))
@@ -142,7 +143,7 @@ def context(environment: Environment, part: str) -> bytes:
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
-    """A tar archive, relative to the root folder, of files by absolute path."""
+    """Return a tar archive, relative to the root folder, of `files`, which maps absolute paths to contents."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path in sorted(files):
@@ -155,7 +156,7 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def interpreter(environment: Environment) -> Path:
-    """The interpreter of this machine that an environment is made of. Raises BuildError."""
+    """Return the interpreter on this machine that an environment is created with. Raises BuildError."""
     own = Path(os.path.realpath(sys.executable))
     if environment.python in ("", f"{sys.version_info[0]}.{sys.version_info[1]}"):
         return own
@@ -168,8 +169,8 @@ def interpreter(environment: Environment) -> Path:
 
 
 def why(output: str) -> str:
-    """The line of a failed build's output that says most."""
-    # pip ends with an error of its own; what the program that it called said is in a block above that.
+    """Return the most informative line of a failed build's output."""
+    # pip ends with its own error. The output of the program that it called is in a block above that.
     blocks = re.findall(r"lines of output\]\n(.*?)\[end of output\]", output, re.DOTALL)
     lines = [line.strip() for line in (blocks[-1] if blocks else output).splitlines() if line.strip()]
     if raised := [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]:
@@ -180,13 +181,13 @@ def why(output: str) -> str:
 
 @functools.cache
 def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:
-    """How pip is configured here: its environment variables, and the local files and folders that they name.
+    """Return pip's configuration here: environment variables, and the local files and folders that they name.
 
-    Both go into the sandbox that an environment is built in, so that pip finds there what it finds here.
+    Both go into the sandbox that builds an environment, so that pip finds the same packages there as here.
     """
     done = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
     variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
-    # Files first, environment last: pip's own order of precedence.
+    # Entries of files come first, the environment last, so that it wins, as in pip itself.
     entries = re.findall(r"^([\w-]+|:env:)\.([\w-]+)='(.*)'$", done.stdout, re.M)
     for _section, name, value in sorted(entries, key=lambda entry: entry[0] == ":env:"):
         if name in ("target", "prefix", "user", "require-virtualenv", "no-deps", "cache-dir", "python"):
@@ -195,6 +196,6 @@ def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:
     variables |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
     words = [word.removeprefix("file://") for value in variables.values() for word in value.split()]
     folders = {Path(word) for word in words if word.startswith("/") and Path(word).exists()}
-    # An index of files (`.../simple`) may lead to others beside it.
+    # An index of files (`.../simple`) may link to folders next to it.
     places = {str(path.parent if path.name == "simple" else path) for path in folders}
     return variables, tuple(sorted(places))

@@ -1,4 +1,4 @@
-"""The host's end of a factory: a program that forks sandboxes of one environment; see the guest's `factory`."""
+"""The host's side of a factory, a program that forks sandboxes of one environment; see the guest's `factory`."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _CREDENTIALS = struct.Struct("iII")
 
 
 class CannotFork(SandboxError):
-    """This machine does not let a factory make sandboxes; the message says why."""
+    """This machine does not let a factory fork sandboxes. The message says why."""
 
 
 class Forked:
-    """The first process of a sandbox, which no process of ours is the parent of. See `process.Running`.
+    """The first process of a forked sandbox. It is not a child of this process. See `process.Running`.
 
-    `pids`: every process that was forked into the sandbox.
+    `pids`: all processes that were forked into the sandbox.
     """
 
     def __init__(self, pids: Mapping[bytes, int], stdin: int, stdout: int) -> None:
-        """Raises OSError where it has ended."""
+        """Raises OSError if the process has ended."""
         self.pid = pids[GUEST]
         self.pids = tuple(pids.values())
         self._fd = os.pidfd_open(self.pid)
@@ -46,14 +46,14 @@ class Forked:
         self.stdout: BinaryIO = os.fdopen(stdout, "rb", 0)
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait for its end. Raises subprocess.TimeoutExpired."""
+        """Wait until the process ends. Raises subprocess.TimeoutExpired."""
         poller = select.poll()
         poller.register(self._fd, select.POLLIN)
         if not poller.poll(None if timeout is None else timeout * 1000):
             raise subprocess.TimeoutExpired("sandbox", timeout or 0)
 
     def kill(self) -> None:
-        """End it at once, and with it all that is in its sandbox."""
+        """Kill the process, and with it every process of its sandbox."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._fd, signal.SIGKILL)
 
@@ -68,7 +68,7 @@ class Factory:
     def __init__(
         self, argv: list[str], *, fds: tuple[int, ...], env: Mapping[str, str], first: Mapping[str, Any]
     ) -> None:
-        """Start it: `argv` with the environment `env`. `first`: see the guest's `factory.main`. Raises SandboxError."""
+        """Start `argv` with the environment `env`. For `first`, see the guest's `factory.main`. Raises SandboxError."""
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -107,9 +107,9 @@ class Factory:
             raise SandboxError(f"the factory of sandboxes does not start: {error}") from None
 
     def fork(self, asked: Mapping[str, Any], errors: int) -> Forked:
-        """A new sandbox; `asked`: see the guest's `factory.main`; `errors`: where its guest complains.
+        """Fork a sandbox. `asked`: see the guest's `factory.main`. `errors`: descriptor for its guest's standard error.
 
-        Raises CannotFork, and SandboxError when the factory is gone.
+        Raises CannotFork, and SandboxError if the factory is gone.
         """
         if self._group is not None:
             self._group.expect(self.pid)
@@ -138,12 +138,12 @@ class Factory:
             raise
 
     def close(self) -> None:
-        """End it. Its sandboxes live on."""
+        """End the factory. Its sandboxes live on."""
         self._control.close()
         threading.Thread(target=self._bury, name="factory-close", daemon=True).start()
 
     def _bury(self) -> None:
-        # It stays as long as a sandbox does, to collect what ends.
+        # The factory stays until its last sandbox ends, to collect ended processes.
         self._program.wait()
         self._errors.close()
 
@@ -153,7 +153,7 @@ class Factory:
 
 
 def _gather(told: socket.socket, wanted: set[bytes]) -> dict[bytes, int]:
-    """What each new process said it is, with its id as this side knows it."""
+    """Return what each new process said it is, with its process id as seen from here."""
     pids: dict[bytes, int] = {}
     deadline = time.monotonic() + _FORK_PATIENCE_S
     while pids.keys() != wanted:

@@ -1,4 +1,4 @@
-"""No isolation: the guest as a plain process in a temporary folder. Has to be asked for by name."""
+"""Sandboxes without isolation: the guest is a plain process in a temporary folder. Used only if named explicitly."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from stackrank.settings import settings
 
 @functools.cache
 def _warn() -> None:
-    """Once, where root runs us: what the sandbox plays may then do everything."""
+    """Warn once if root runs stackrank: code in the sandbox may then do anything."""
     if os.geteuid() == 0:
         log.warning("the sandbox local runs the code as root, who may do everything on this machine")
 
 
 class LocalBackend:
-    """Sandboxes that are none: for debugging stackrank itself, and for trusted code."""
+    """Sandboxes that isolate nothing, for debugging stackrank itself and for trusted code."""
 
     name = "local"
 
     def problem(self) -> str | None:
-        """It works where this package runs on Linux and whoever owns the machine has allowed it."""
+        """Check that this is Linux, and that the owner of the machine has allowed the backend."""
         if not settings().allow_local:
             return (
                 "the sandbox local isolates nothing, and whoever owns this machine has to allow it: set "
@@ -44,14 +44,14 @@ class LocalBackend:
         return None if Path("/proc/self/fd").exists() else "the local sandbox needs Linux's /proc"
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
-        """Install prefixes; it has no environments."""
+        """Install prefixes. The backend supports no environments."""
         if spec.environment is not None:
             raise BuildError("the local sandbox has no environments: use --sandbox docker or bubblewrap")
         for prefix in spec.prefixes:
             _install(prefix, say)
 
     def start(self, spec: SandboxSpec) -> ProcessChannel:
-        """A guest in a new temporary folder."""
+        """Start a guest in a new temporary folder."""
         if spec.image is not None:
             raise SandboxError(f"the local sandbox has no images (requested: {spec.image}): use --sandbox docker")
         self.prepare(spec)
@@ -75,7 +75,7 @@ class LocalBackend:
         )
 
     def reap(self) -> list[str]:
-        """End guests whose owner is gone."""
+        """End guests whose owner process is dead."""
         return orphans.end_orphans()
 
 
@@ -84,15 +84,15 @@ def _prefixes() -> Path:
 
 
 def _install(prefix: Environment, say: Say) -> None:
-    """Build a prefix where it stays, if it is not there: its programs hold its path. Raises BuildError."""
+    """Build a prefix unless it exists, in its final place, because its programs contain the path. Raises BuildError."""
     folder = _prefixes() / prefix.digest
     done = folder / ".stackrank-built"
     if done.exists():
         return
     with locked(f"prefixes/{prefix.digest}"):
-        if done.exists():  # another process may have made it while this one waited
+        if done.exists():  # another process may have built it while this one waited
             return
-        shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed here
+        shutil.rmtree(folder, ignore_errors=True)  # left by a process that was killed while building
         folder.parent.mkdir(parents=True, exist_ok=True)
         say(f"building the environment {prefix.digest}")
         shell = ["/bin/sh", "-c", script(prefix, "prefix", home=str(folder))]

@@ -1,4 +1,4 @@
-"""Sandbox processes on this machine whose owner is gone."""
+"""Sandbox processes on this machine whose owner process is dead."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from stackrank.home import is_dead
 
 
 def end_orphans() -> list[str]:
-    """Kill every process that carries the mark of an owner that is dead; say what they were.
+    """Kill every process that carries the mark of a dead owner. Returns the names of the killed processes.
 
-    A guest ends by itself when its owner does; this is for those that could not.
+    A guest ends by itself when its owner does. This is for guests that could not.
     """
     ended = []
     for process in psutil.process_iter():

@@ -1,4 +1,4 @@
-"""Sandboxes started ahead, so that an episode does not wait for one."""
+"""Sandboxes started ahead of time, so that episodes do not wait for them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from stackrank.env.sandbox.client import Sandbox
 
 log = logging.getLogger(__name__)
 _OFTEN = 2
-"""A kind that was asked for so many times will be asked for again."""
+"""Requests for a specification after which further ones are expected."""
 
 
 class Pool:
-    """Keeps a few sandboxes ready for each specification that was asked for lately, and more than once. Thread-safe.
+    """Keeps a few sandboxes ready for each specification that was requested recently and more than once. Thread-safe.
 
-    Where each task has an environment of its own, nobody asks for one like the last, and starting it costs much.
-    A sandbox is handed out once and belongs to who took it from then on; it never comes back.
+    If each task has its own environment, no specification is requested again, and starting ahead would be a waste.
+    Each sandbox is handed out once. From then on it belongs to its taker, and it never comes back.
     """
 
     def __init__(self, backend: Backend, *, size: int = 2, memory_mb: int | None = None) -> None:
-        """At most `size` sandboxes wait at a time, whose memory limits add up to at most `memory_mb`.
+        """At most `size` sandboxes wait at the same time, and their memory limits add up to at most `memory_mb`.
 
-        `memory_mb`: half of this machine's memory where None. `size` 0: nothing is started ahead.
+        `memory_mb`: None means half of this machine's memory. `size` 0: nothing is started ahead.
         """
         self._backend = backend
         self._size = size
@@ -48,9 +48,9 @@ class Pool:
         self.close()
 
     def take(self, spec: SandboxSpec) -> Sandbox:
-        """A sandbox that nobody has used: one that is ready, one that is about to be, or a new one.
+        """Return an unused sandbox: one that is ready, one that is starting, or a new one.
 
-        Raises SandboxError, also when the pool is closed.
+        Raises SandboxError, also if the pool is closed.
         """
         while True:
             sandbox = self._next(spec)
@@ -65,13 +65,13 @@ class Pool:
             return sandbox
 
     def expect(self, spec: SandboxSpec) -> None:
-        """Start sandboxes of this kind ahead: one will be asked for soon."""
+        """Start sandboxes of this specification ahead, because one will be requested soon."""
         with self._changed:
             self._asked[spec] += _OFTEN
             self._demand(spec)
 
     def close(self) -> None:
-        """End what waits. What was taken is its taker's. May be called twice."""
+        """End the waiting sandboxes. Those already taken live on. May be called twice."""
         with self._changed:
             self._closed = True
             waiting = [sandbox for line in self._ready.values() for sandbox in line]
@@ -83,7 +83,7 @@ class Pool:
             self._thread.join()
 
     def waiting(self) -> int:
-        """How many sandboxes are ready."""
+        """Return how many sandboxes are ready."""
         with self._changed:
             return sum(map(len, self._ready.values()))
 
@@ -101,7 +101,7 @@ class Pool:
                     return sandbox
                 if self._starting.get(spec, 0) <= self._waiting.get(spec, 0):
                     return None
-                # One that is half started is ready sooner than one that is not.
+                # A sandbox that is already starting is ready sooner than a new one.
                 self._waiting[spec] = self._waiting.get(spec, 0) + 1
                 self._changed.wait()
                 self._waiting[spec] -= 1
@@ -119,7 +119,7 @@ class Pool:
         self._changed.notify_all()
 
     def _wanted(self) -> SandboxSpec | None:
-        """What to start next: the kind asked for last comes first, and has at least as many as any other."""
+        """Return what to start next: the latest specification comes first, and gets at least as many as any other."""
         latest = (spec for spec in reversed(self._ready) if spec not in self._failed)
         kinds = list(islice(latest, max(self._size, 1)))
         if not kinds:
@@ -131,13 +131,13 @@ class Pool:
         return None
 
     def _room(self, spec: SandboxSpec) -> bool:
-        """Whether one more fits, after those that nobody asked for lately have gone."""
+        """End the sandboxes not requested recently, as far as needed. Returns whether there is room for one more."""
         while True:
             count = sum(map(len, self._ready.values()))
             memory = sum(each.limits.memory_mb * len(line) for each, line in self._ready.items())
             if count < self._size and memory + spec.limits.memory_mb <= self._memory_mb:
                 return True
-            # In the order in which they were last asked for; nothing newer than `spec` has to go for it.
+            # `_ready` is in the order of the last request, so nothing requested after `spec` is ended for it.
             first = next((each for each, line in self._ready.items() if line or each == spec), spec)
             if first == spec:
                 return False
@@ -158,11 +158,11 @@ class Pool:
             made: Sandbox | None = None
             try:
                 made = Sandbox(self._backend, spec)
-                # Where the workspace is on Python's path, there is none to import from yet.
+                # With an environment, the workspace may be on Python's path, and it is not filled yet.
                 if spec.warm and spec.environment is None:
                     made.prepare()
             except SandboxError as error:
-                # Whoever asks for one will start it himself, and see why it fails.
+                # The next taker starts a sandbox directly, and sees why that fails.
                 log.warning("no sandbox could be started ahead: %s", error)
                 if made is not None:
                     made.close()

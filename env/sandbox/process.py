@@ -1,4 +1,4 @@
-"""A sandbox that is a process of this machine, reached over its standard input and output."""
+"""Sandboxes that are processes on this machine, reached over their standard input and output."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ from stackrank.env.sandbox.factory import Forked
 from stackrank.env.sandbox.guest.factory import MARK
 
 OWNER_VARIABLE = MARK
-"""Set in the environment of every such process; how `gc` finds those whose owner is gone."""
+"""Set in the environment of every sandbox process, so that `gc` finds those whose owner is dead."""
 
 
 class Running(Protocol):
-    """The part of `subprocess.Popen` that is needed."""
+    """The part of `subprocess.Popen` that channels need."""
 
     pid: int
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """What it reads."""
+        """The stream that the process reads."""
         ...
 
     @property
     def stdout(self) -> IO[bytes] | None:
-        """What it writes."""
+        """The stream that the process writes to."""
         ...
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for its end; the status where it can be known. Raises subprocess.TimeoutExpired."""
+        """Wait for the end. Returns the exit status if it can be known. Raises subprocess.TimeoutExpired."""
         ...
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         ...
 
 
 Start = Callable[[IO[bytes]], Running]
-"""Starts a program that writes its errors into a file. Raises SandboxError."""
+"""Starts a program whose standard error goes into the given file. Raises SandboxError."""
 
 
 def program(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) -> Start:
-    """Starts a program, which inherits the descriptors `fds`."""
+    """Return a function that starts a program, which inherits the descriptors `fds`."""
 
     def start(errors: IO[bytes]) -> Running:
         try:
@@ -76,7 +76,7 @@ def program(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) 
 
 
 class ProcessChannel:
-    """The channel of a guest that is a process of this machine. See `env.sandbox.base.Channel`."""
+    """The channel to a guest that is a process on this machine. See `env.sandbox.base.Channel`."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ProcessChannel:
         cgroup: Cgroup | None = None,
         prefixes: str = PREFIXES,
     ) -> None:
-        """Start it; its name is `name` and its process id. `folder` and `cgroup` go when the sandbox goes."""
+        """Start the guest. The sandbox is named `name`-PID. `folder` and `cgroup` are removed when it ends."""
         self.root = root
         self.guest_limits = guest_limits
         self.prefixes = prefixes
@@ -107,7 +107,7 @@ class ProcessChannel:
         self._closing = threading.Lock()
         self._closed = False
         if cgroup is not None:
-            # In time: the guest waits for its code, so nothing runs yet.
+            # This is early enough: the guest still waits for its code, so nothing runs yet.
             try:
                 for pid in self._child.pids if isinstance(self._child, Forked) else (self._child.pid,):
                     cgroup.add(pid)
@@ -127,7 +127,7 @@ class ProcessChannel:
             raise self._gone() from None
 
     def receive(self, size: int, deadline: float) -> bytes:
-        """At least one byte, at most `size`."""
+        """Read 1 to `size` bytes."""
         while not select.select([self._out], [], [], max(min(deadline - time.monotonic(), CHECK_EVERY_S), 0))[0]:
             if time.monotonic() >= deadline:
                 raise SandboxError(f"sandbox {self.name} does not answer")
@@ -138,11 +138,11 @@ class ProcessChannel:
         return data
 
     def _check(self) -> None:
-        """Raise SandboxError when an answer cannot come any more, which a stopped process does not tell."""
+        """Raise SandboxError if an answer can no longer come. A stopped process keeps its channel open."""
         with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(self._child.pid)
-            # A program that was started is bubblewrap, whose child is the guest. The children of a guest are the
-            # episode's, and may stop themselves.
+            # A process that is not forked is bubblewrap, whose child is the guest. Children of a forked guest belong to
+            # the episode, and may stop themselves.
             guest = [] if isinstance(self._child, Forked) else process.children()
             for each in (process, *guest):
                 if each.status() == psutil.STATUS_STOPPED:
@@ -159,11 +159,11 @@ class ProcessChannel:
         return SandboxError(f"sandbox {self.name} {how}{': ' + said if said else ''}")
 
     def used_s(self) -> float:
-        """What its group has used."""
+        """Return the processor seconds that its control group has used."""
         return 0.0 if self._cgroup is None else self._cgroup.used_s()
 
     def close(self) -> None:
-        """Hang up: the guest ends and takes all with it. The rest is done in the background."""
+        """Disconnect, so that the guest and all its processes end. The cleanup happens in the background."""
         with self._closing:
             if self._closed:
                 return

@@ -1,6 +1,6 @@
-"""The Python that bubblewrap and local sandboxes run: pytest and coverage, and nothing of the project.
+"""The Python environment of bubblewrap and local sandboxes: pytest and coverage, and nothing of the project.
 
-The interpreter of stackrank itself will not do: hidden tests and known fixes are importable from it.
+stackrank's own interpreter is unsuitable, because hidden tests and known fixes can be imported from it.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ _INSTALL_TIMEOUT_S = 600.0
 
 
 def sandbox_python() -> Path:
-    """Path of the sandbox interpreter, whether or not it is there yet."""
+    """Return the path of the sandbox interpreter, which may not exist yet."""
     return home() / "sandbox-python" / "bin" / "python"
 
 
 def is_current() -> bool:
-    """Whether the sandbox interpreter is there and holds what this version of stackrank asks for."""
+    """Return whether the sandbox interpreter exists and has the packages that this version of stackrank needs."""
     python = sandbox_python()
     try:
         stamp = (python.parent.parent / _STAMP).read_text(encoding="utf-8")
     except OSError:
         return False
-    # `exists` follows the link: it is False when the Python that the environment was made from has been removed.
+    # `exists` follows the link, so it is False if the Python that the environment was made from has been removed.
     return stamp == _digest() and python.exists()
 
 
 def ensure_sandbox_python(*, say: Callable[[str], None] = lambda message: None) -> Path:
-    """Make the sandbox interpreter if it is missing or out of date, and return its path.
+    """Create the sandbox interpreter if it is missing or out of date, and return its path.
 
-    Takes about ten seconds and the network the first time, a millisecond and no network after that. `say` gets one
-    line when there is something to wait for. Safe to call from several processes at once.
+    The first call takes about ten seconds and needs the network; later ones take a millisecond and no network. `say`
+    gets one line if there is something to wait for. Safe to call from several processes at once.
 
     Raises:
-        NotReady: it could not be made.
+        NotReady: it could not be created.
     """
     if is_current():
         return sandbox_python()
     target = sandbox_python().parent.parent
     with locked("sandbox-python"):
-        if not is_current():  # another process may have made it while this one waited
+        if not is_current():  # another process may have created it while this one waited
             say("making the sandbox's Python environment, about 10 s")
             _make(target)
     return sandbox_python()
@@ -64,8 +64,8 @@ def _digest() -> str:
 
 
 def _make(target: Path) -> None:
-    """Build beside `target` and rename, so that nobody ever sees half an environment. Called under the lock."""
-    for leftover in target.parent.glob(".sandbox-python-*"):  # of a process that was killed here
+    """Build next to `target` and rename, so that nobody sees an incomplete environment. Called with the lock held."""
+    for leftover in target.parent.glob(".sandbox-python-*"):  # left by a process that was killed while building
         shutil.rmtree(leftover, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=".sandbox-python-", dir=target.parent))
     try:
@@ -91,9 +91,9 @@ def _make(target: Path) -> None:
 
 
 def pip_variables() -> dict[str, str]:
-    """The environment that pip runs in here.
+    """Return the environment variables for pip.
 
-    A PYTHONPATH or a pip target of the caller's would put other packages in, or these elsewhere.
+    A PYTHONPATH or a pip target of the caller's would add other packages, or install these elsewhere.
     """
     dropped = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
     return {name: value for name, value in os.environ.items() if name not in dropped}
@@ -116,13 +116,13 @@ def _run(command: list[str], *, remedy: str) -> None:
         raise NotReady(message) from error
     if done.returncode != 0:
         lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-        # pip's errors start so; its warnings about the configuration around them only distract.
+        # pip's errors start with ERROR. Its warnings about the configuration around them only distract.
         reason = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
         raise NotReady(f"The sandbox's Python environment could not be made: {remedy} ({reason[:300]}).")
 
 
 def _rewrite_scripts(folder: Path, *, old: str, new: str) -> None:
-    """Point the first lines of `bin/pytest` and the like at where the environment will lie."""
+    """Change the first lines of `bin/pytest` and other scripts to the final path of the environment."""
     for script in folder.iterdir():
         if script.is_symlink() or not script.is_file():
             continue
@@ -131,7 +131,7 @@ def _rewrite_scripts(folder: Path, *, old: str, new: str) -> None:
             script.write_bytes(content.replace(old.encode(), new.encode()))
 
 
-if __name__ == "__main__":  # what the set-up scripts call
+if __name__ == "__main__":  # the set-up scripts call this
     try:
         print(ensure_sandbox_python(say=lambda message: print(message, file=sys.stderr)))
     except NotReady as failure:

@@ -1,6 +1,6 @@
-"""Which sandboxes there are, and which one is used where none is named.
+"""The available kinds of sandbox, and the default.
 
-Other packages add theirs by the entry point group `stackrank.sandboxes`.
+Other packages add theirs through the entry point group `stackrank.sandboxes`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from stackrank.env.sandbox.base import Backend, SandboxError
 from stackrank.wording import one_of
 
-# By name, so that listing them imports none.
+# As strings, so that listing the backends imports none of them.
 BUILT_IN = {
     "docker": "stackrank.env.sandbox.docker:DockerBackend",
     "bubblewrap": "stackrank.env.sandbox.bubblewrap:BubblewrapBackend",
@@ -21,12 +21,12 @@ BUILT_IN = {
 
 
 def backend_names() -> list[str]:
-    """The names of all sandboxes."""
+    """Return the names of all backends."""
     return [*BUILT_IN, *(point.name for point in entry_points(group="stackrank.sandboxes"))]
 
 
 def make_backend(name: str) -> Backend:
-    """A backend, whether it can be used here or not. Raises SandboxError where there is none of that name."""
+    """Create a backend, even if it cannot be used here. Raises SandboxError if there is none of that name."""
     found: Backend
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
@@ -40,7 +40,7 @@ def make_backend(name: str) -> Backend:
 
 @functools.cache
 def backend(name: str) -> Backend:
-    """The backend of that name. Raises SandboxError when it does not exist or cannot be used here."""
+    """Return the backend of that name. Raises SandboxError if it does not exist or cannot be used here."""
     found = make_backend(name)
     problem = found.problem()
     if problem:
@@ -49,12 +49,12 @@ def backend(name: str) -> Backend:
 
 
 def chosen_backend(name: str | None) -> Backend:
-    """The backend of that name; the default where it is None. Raises SandboxError."""
+    """Return the backend of that name, or the default if it is None. Raises SandboxError."""
     return backend(name) if name else default_backend()
 
 
 def default_backend() -> Backend:
-    """Docker where an engine answers, else bubblewrap. Others have to be asked for by name."""
+    """Return Docker if an engine answers, else bubblewrap. Others are used only if named explicitly."""
     problems = []
     for name in ("docker", "bubblewrap"):
         try:
@@ -65,7 +65,7 @@ def default_backend() -> Backend:
 
 
 def reap() -> list[str]:
-    """Remove what dead owners left, in every backend that works here. Returns the names of what was removed."""
+    """Remove sandboxes of dead owners, in every backend that works here. Returns the names of removed sandboxes."""
     removed: list[str] = []
     for name in backend_names():
         found = make_backend(name)

@@ -1,7 +1,7 @@
-"""What a guest may answer. The host believes none of it unchecked: code in a sandbox may have taken the guest over.
+"""What a guest may answer. The host checks all of it, because code in a sandbox may have taken the guest over.
 
-Every answer is bounded before memory is given to it, has the shape that is described here, and an archive holds nothing
-but regular files below the workspace. Whatever is otherwise raises `BadReply`.
+The size of an answer is checked before memory is allocated for it. Its shape must be one that is described here, and
+an archive may contain only regular files below the workspace. Anything else raises `BadReply`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from stackrank.env.sandbox.guest import framing
 from stackrank.errors import StackrankError
 
 HEADER_LIMIT = 32 << 20
-"""Bytes of JSON in one answer; the report of a test run is the largest."""
+"""The most bytes of JSON in one answer; the report of a test run is the largest."""
 BODY_LIMIT = 64 << 20
-"""Bytes that follow it; the archive of changes is the largest."""
+"""The most bytes that follow the JSON; the archive of changes is the largest."""
 _FILES_LIMIT = 100_000
 
 
 class BadReply(StackrankError):
-    """The guest's answer is none that our guest gives."""
+    """The answer is not one that stackrank's guest gives."""
 
 
 class Status(TypedDict):
-    """What every answer has."""
+    """The fields of every answer."""
 
     id: int
     ok: bool
@@ -40,20 +40,20 @@ class Status(TypedDict):
 
 
 class Hello(TypedDict):
-    """About the sandbox."""
+    """The guest's first answer, which describes the sandbox."""
 
     root: str
     version: list[int]
 
 
 class Resolved(TypedDict):
-    """Where a path leads."""
+    """The path that a request was resolved to, links followed."""
 
     path: str
 
 
 class Edited(TypedDict):
-    """What an edit did; see `Edit` of the client."""
+    """The result of an edit; see `Edit` in the client."""
 
     created: bool
     first: int
@@ -75,7 +75,7 @@ class Listing(TypedDict):
 
 
 class Found(TypedDict):
-    """Lines that match."""
+    """The lines that match a search."""
 
     matches: list[tuple[str, int, str]]
     """[path, line number, line]."""
@@ -84,14 +84,14 @@ class Found(TypedDict):
 
 
 class Changed(TypedDict):
-    """The paths that an archive of changes cannot hold."""
+    """The changed paths that an archive of changes cannot contain."""
 
     deleted: list[str]
     skipped: list[str]
 
 
 class Restored(TypedDict):
-    """What putting a file back changed."""
+    """The files that restoring a file changed."""
 
     changed_files: list[tuple[str, int | None, str]]
 
@@ -105,12 +105,12 @@ class Ran(TypedDict):
     dropped: int
     wall_ms: float
     changed_files: list[tuple[str, int | None, str]]
-    """[path, size in bytes or None where it is gone, syntax error or ""]."""
+    """[path, size in bytes or None if the file was deleted, syntax error or ""]."""
     report: NotRequired[str]
 
 
 class Exchanged(TypedDict):
-    """What came from a server; see the guest's `Server.exchange`."""
+    """What a server sent, and its state; see the guest's `Server.exchange`."""
 
     ended: bool
     exit: int | None
@@ -137,7 +137,7 @@ class Breakpoint(TypedDict):
 
 
 class Standing(TypedDict, total=False):
-    """Where the debugged program stands."""
+    """Where the debugged program currently is."""
 
     event: str
     file: str
@@ -157,7 +157,7 @@ class Standing(TypedDict, total=False):
 
 
 class Debugged(TypedDict):
-    """What pdb commands led to; see the guest's `Debugger.act`."""
+    """The result of pdb commands; see the guest's `Debugger.act`."""
 
     text: str
     program: str
@@ -173,30 +173,30 @@ class Debugged(TypedDict):
 
 
 class Followed(Ran):
-    """How a program ended that an observer followed, and what that told; see the guest's `laboratory`."""
+    """How an observed program ended, and what the observer recorded; see the guest's `laboratory`."""
 
     records: list[dict[str, Any]]
     unsound: bool
-    """Whether the program wrote among the records."""
+    """Whether the program itself wrote into the stream of records."""
 
 
 class Typed(TypedDict):
-    """What typing and waiting in the terminal led to; see the guest's `Terminal.act`."""
+    """The result of typing and waiting in the terminal; see the guest's `Terminal.act`."""
 
     event: str
     untyped: int
-    """How many of the texts were not typed, because the time was up before."""
+    """How many of the texts were not typed, because the time ran out."""
     too_long: bool
-    """Whether the first of them is longer than the terminal takes."""
+    """Whether the first untyped text is longer than the terminal accepts."""
     started: bool
     why: Annotated[str, Field(max_length=200)]
-    """Why there was no terminal any more, where there had been one."""
+    """Why an earlier terminal had ended; empty if there was none."""
     idle: bool
-    """Whether without a key nothing will ever happen there."""
+    """Whether nothing will happen in the terminal until a key is typed."""
     program: Annotated[str, Field(max_length=64)]
-    """What the terminal belongs to; empty for the shell."""
+    """The program that the terminal belongs to; empty for the shell."""
     exit: int | None
-    """The shell's exit status, where it ended."""
+    """The shell's exit status, if it ended."""
     size: tuple[Annotated[int, Field(ge=2, le=200)], Annotated[int, Field(ge=20, le=400)]]
     """Rows and columns."""
     dropped: int
@@ -210,7 +210,7 @@ _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
 def checked(shape: type[Shape], header: Any) -> Shape:
-    """`header` if it has this shape. Raises BadReply."""
+    """Return `header` if it has this shape. Raises BadReply."""
     try:
         if shape not in _adapters:
             _adapters[shape] = TypeAdapter(shape)
@@ -222,7 +222,7 @@ def checked(shape: type[Shape], header: Any) -> Shape:
 
 
 def unpack(read_exactly: Callable[[int], bytes]) -> tuple[Any, bytes]:
-    """One frame, its header not yet checked. Raises BadReply, and what `read_exactly` raises."""
+    """Read one frame, without checking its header. Raises BadReply, and what `read_exactly` raises."""
     try:
         return framing.unpack(read_exactly, HEADER_LIMIT, BODY_LIMIT)
     except (ValueError, RecursionError) as error:
@@ -230,13 +230,13 @@ def unpack(read_exactly: Callable[[int], bytes]) -> tuple[Any, bytes]:
 
 
 def archive(data: bytes) -> dict[str, bytes]:
-    """The files of an archive of changes: path -> content. Raises BadReply."""
+    """Return the files of an archive of changes: path -> content. Raises BadReply."""
     files: dict[str, bytes] = {}
     size = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
             for member in tar:
-                # A sparse file claims more than the archive holds.
+                # A sparse file claims to be larger than the data in the archive.
                 size += member.size
                 if not member.isreg() or member.issparse() or size > len(data) or len(files) >= _FILES_LIMIT:
                     raise BadReply(f"{member.name[:200]!r} in the archive of changes is no plain file of its size")
@@ -249,7 +249,7 @@ def archive(data: bytes) -> dict[str, bytes]:
 
 
 def plain_path(path: str) -> str:
-    """`path` if it names a file below the workspace in the one way that there is. Raises BadReply."""
+    """Return `path` if it names a file below the workspace in canonical form. Raises BadReply."""
     parts = PurePosixPath(path).parts
     if not parts or str(PurePosixPath(path)) != path or path.startswith("/") or ".." in parts or "\0" in path:
         raise BadReply(f"{path[:200]!r} is no path below the workspace")

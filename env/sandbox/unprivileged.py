@@ -1,8 +1,8 @@
-"""Where root runs us: code in a bubblewrap sandbox never has the host's uid 0.
+"""Keeps code in a bubblewrap sandbox from having the host's uid 0 when root runs stackrank.
 
 The kernel guards /proc/sys by the host's uid, not by capabilities, so a process that is uid 0 on the host could write
 there whatever its namespace says. `bwrap` itself needs root to reach folders that only root may read. So it gets a
-user namespace with two users: 0 is the host's root and sets the sandbox up, 1000 is an unprivileged user of the host
+user namespace with two users: 0 is the host's root and sets the sandbox up; 1000 is an unprivileged user of the host
 and runs everything else. `bwrap` cannot switch from one to the other; the first program in the sandbox does.
 """
 
@@ -21,7 +21,7 @@ INSIDE = 1000
 """The user and the group of everything in a sandbox, as seen from inside."""
 _NOBODY = 65534
 
-# Gives up every capability and becomes INSIDE for good. Capabilities that a setuid program could bring back are dropped
+# Permanently gives up every capability and becomes INSIDE. Capabilities that a setuid program could regain are dropped
 # from the bounding set too. prctl 24 is PR_CAPBSET_DROP; 0x20080522 is _LINUX_CAPABILITY_VERSION_3.
 _BECOME_USER = """
 import ctypes,os
@@ -36,15 +36,15 @@ os.closerange(3,256)
 
 @functools.cache
 def needed() -> bool:
-    """Whether this process is the host's root, so that code in a sandbox would be too."""
-    # A user namespace of somebody else's (a rootless container) shows that user's ids in the second column.
+    """Return whether this process is the host's root, so that code in a sandbox would be root, too."""
+    # In a user namespace of another user (a rootless container), the second column shows that user's ids.
     identity = [line.split()[:2] for line in Path("/proc/self/uid_map").read_text().splitlines()]
     return os.geteuid() == 0 and identity[:1] == [["0", "0"]]
 
 
 @functools.cache
 def host_ids() -> tuple[int, int]:
-    """The host's uid and gid that code in a sandbox has: root's first subordinate ones, or nobody's."""
+    """Return the host's uid and gid of code in a sandbox: root's first subordinate ids, or those of nobody."""
     return _subordinate("/etc/subuid"), _subordinate("/etc/subgid")
 
 
@@ -59,11 +59,11 @@ def _subordinate(file: str) -> int:
 
 @contextmanager
 def user_namespace() -> Iterator[int]:
-    """A descriptor of a new user namespace with the host's root as 0 and an unprivileged user as INSIDE.
+    """Give a descriptor of a new user namespace with the host's root as 0 and an unprivileged user as INSIDE.
 
     Raises SandboxError.
     """
-    # A program of its own: a fork of this process, which has threads, could wait for a lock that nobody holds any more.
+    # A separate program, because a fork of this process, which has threads, could wait forever for an orphaned lock.
     with subprocess.Popen(["unshare", "--user", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         namespace = _mapped(holder)
     try:
@@ -77,7 +77,7 @@ def _mapped(holder: subprocess.Popen[bytes]) -> int:
     try:
         holder.stdin.write(b"!")
         holder.stdin.flush()
-        if not holder.stdout.read(1):  # it echoes as soon as it is in its namespace
+        if not holder.stdout.read(1):  # `cat` echoes as soon as it is in its namespace
             raise SandboxError("root cannot start a sandbox here: allow user namespaces, or run as another user")
         for name, outside in zip(("uid_map", "gid_map"), host_ids(), strict=True):
             Path(f"/proc/{holder.pid}/{name}").write_text(f"0 0 1\n{INSIDE} {outside} 1\n")
@@ -87,11 +87,11 @@ def _mapped(holder: subprocess.Popen[bytes]) -> int:
 
 
 def arguments(namespace: int) -> list[str]:
-    """Arguments of `bwrap` for that namespace, with what the first program needs to become INSIDE."""
+    """Return `bwrap` arguments for that namespace, with the capabilities the first program needs to become INSIDE."""
     capabilities = ("CAP_CHOWN", "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP")
     return ["--userns", str(namespace), *(word for name in capabilities for word in ("--cap-add", name))]
 
 
 def become_user(folders: Sequence[str]) -> str:
-    """Python code with which the first program becomes INSIDE, to whom `folders` then belong."""
+    """Return Python code by which the first program becomes INSIDE, the new owner of `folders`."""
     return _BECOME_USER.format(folders=tuple(folders), uid=INSIDE)

@@ -39,7 +39,7 @@ def benchmarks(as_json: Json = False) -> None:
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
-    """The cells of a row as a terminal of 120 columns has room for them."""
+    """Return the cells of a row, shortened to fit a terminal of 120 columns."""
     if row["tasks"] is None:
         return {}
     validated = row["validated"]
@@ -95,7 +95,7 @@ def tasks(
 
 
 def _difficulty(measured: dict[str, Any]) -> dict[str, Any]:
-    """Where the failing test's traceback leads, and the rank of the fault by Ochiai, as cells."""
+    """Return two cells: where the failing test's traceback leads, and the fault's rank by Ochiai."""
     if not measured or measured["unmeasured"]:
         return {"traceback": "", "rank": ""}
     leads = "fault" if measured["in_traceback"] else "its file" if measured["in_named_file"] else "elsewhere"
@@ -245,8 +245,8 @@ def inject(
 ) -> None:
     """Create a benchmark by planting bugs in a project; its tests detect each of them.
 
-    With --deep: plant mistakes with state, copies, keys, order and the like. Keep only faults that the traceback of the
-    failing test neither leads to nor names the file of, and that the tests rank below the first 20 lines.
+    With --deep: plant mistakes with state, copies, keys, order and the like. Keep only faults that are in no file
+    named by the failing test's traceback, and that the tests rank below the first 20 lines.
     """
     import os
     import re
@@ -258,7 +258,7 @@ def inject(
     from stackrank.env.inject.write import SOURCE, TASKS
     from stackrank.env.sandbox.registry import chosen_backend
 
-    # Commas between packages, not those of versions and extras.
+    # Split at commas between packages, not at those within versions and extras.
     comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
     needs = [each for given in requirements or () for each in comma.split(given.strip()) if each]
     with progress("bugs", count) as show:

@@ -110,7 +110,7 @@ def nights(
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
     as_json: Json = False,
 ) -> None:
-    """Rank entrants over all nights of fresh, and compare with published tasks. The gap is new minus fixed rate."""
+    """Rank entrants over all nights of fresh, and compare with published tasks. The gap is new minus published rate."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
 
@@ -262,7 +262,7 @@ def compare(
         if as_json:
             print_json({**judged, "scope": about})
         else:
-            tell(markdown_line(judged))  # and nothing else: it is for a pull request
+            tell(markdown_line(judged))  # print nothing else: the line is for a pull request
             say(about["sentence"])
             if judged["warning"]:
                 say(f"warning: {judged['warning']}")

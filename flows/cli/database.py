@@ -186,6 +186,6 @@ _SAID = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note":
 
 
 def _amounts(rows: dict[str, int]) -> str:
-    """What people count of the rows of tables."""
+    """Return the row counts that matter to people, as text."""
     said = [f"{rows[table]:,} {name}" for table, name in _SAID.items() if rows.get(table)]
     return ", ".join(said) or "no episodes"

@@ -118,8 +118,8 @@ def fix(
     runs: list[int] = []
 
     def play(file: Path, name: str, tasks: Sequence[Problem] = ()) -> int | None:
-        """Play these tasks, or all, with what is left of the budget, or go on with the run that was begun for them.
-        None where nothing is left of the budget.
+        """Play these tasks, or all, with the rest of the budget, or continue the run that was begun for them.
+        Returns the run's number, or None if the budget is spent.
         """
         if (begun := started.runs.get(name)) and (url := taken_up(engine, begun, file)) is not None:
             runs.append(begun)
@@ -158,7 +158,7 @@ def fix(
         numbers.extend(number for number in new if number not in numbers)
         return none
 
-    # What is wrong with the entrants is said before a suite runs.
+    # Report mistakes in the entrants before a suite runs.
     entrants, _ = check_entrants(read_spec(None, {**wanted, "path": str(out)}))
     if needy := needing_fix(entrants):
         raise UsageError(f"{needy} needs known fixes, and an open problem has none: name another agent")

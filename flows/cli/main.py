@@ -1,4 +1,4 @@
-"""The command line. What a command does is imported when it is called, so that `--help` is quick."""
+"""The command line. Commands import what they need when they are called, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def options(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Prefect's log.")] = False,
 ) -> None:
-    """Options of all commands."""
+    """Store the options that all commands share."""
     global _debug
     _debug = debug
     context.obj = {"debug": debug}
 
 
 def main() -> None:
-    """Entry point: known errors are one sentence and an exit status."""
+    """Run the command line. Known errors become one sentence and an exit status."""
     log.configure()
     try:
         app()

@@ -12,7 +12,7 @@ from stackrank.terms import Verdict
 from stackrank.wording import one_of
 
 POOL = "stackrank"
-"""The work pool where none is named."""
+"""The default work pool."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Run = Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")]
 Episode = Annotated[str, typer.Argument(help="An episode's number.")]
@@ -40,12 +40,12 @@ Verdicts = Annotated[list[str] | None, typer.Option("--verdict", help=f"Only {on
 
 
 def port_option(what: str) -> Any:
-    """The option of a port; what is none is refused in one sentence."""
+    """Return an option for a port. A number that is not a port is refused in one sentence."""
     return typer.Option(min=0, max=65535, help=what)
 
 
 def check_terms(option: str, chosen: Iterable[str] | None, terms: Iterable[str]) -> None:
-    """Raises SpecError for a value that no episode can have: nothing would be found, and nobody would wonder."""
+    """Raise SpecError for a value that no episode can have, because an empty result would hide the mistake."""
     from stackrank.flows.runs.spec import SpecError
 
     if unknown := sorted(set(chosen or ()) - set(terms)):

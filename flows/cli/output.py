@@ -1,4 +1,4 @@
-"""What commands print: one JSON document, or tables for people; everything else goes to standard error."""
+"""The output of commands: one JSON document, or tables for people. Everything else goes to standard error."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output and nothing else."""
+    """Print one JSON document on standard output, and nothing else."""
     print(as_json(document, indent=2))
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], empty: str, width: int = 200) -> None:
-    """A table of some columns (key -> heading), or the sentence `empty`; `width`: where there is no terminal."""
+    """Print a table of `columns` (key -> heading), or `empty` if there are no rows. `width`: if not on a terminal."""
     if not rows:
         tell(empty)
         return
@@ -49,7 +49,7 @@ def _cell(value: Any) -> str:
 
 
 def tell_scope(about: Scoped, shown: bool = True) -> None:
-    """Print the scope of what was printed, if there was anything, and what it leaves out."""
+    """Print the scope of a result, if any was shown, and what that scope leaves out."""
     from stackrank.db.queries import apart_sentence
 
     if shown:
@@ -59,7 +59,7 @@ def tell_scope(about: Scoped, shown: bool = True) -> None:
 
 
 def leaderboard_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Leaderboard rows as people read them; those that are not ranked come last."""
+    """Return leaderboard rows formatted for people. Unranked rows come last."""
     shown = []
     for row in rows:
         about = {
@@ -74,7 +74,7 @@ def leaderboard_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def leaderboard_remarks(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What has to be said under a leaderboard: who has no rank, whose tasks were others, whose errors may mislead."""
+    """Return remarks about entrants without a rank, with other tasks, or with errors that may make rates misleading."""
     return [
         f"{row['entrant']}: {text}" for row in rows for text in (row["apart"], row["partial"], row["warning"]) if text
     ]

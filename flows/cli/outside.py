@@ -56,9 +56,9 @@ def mcp(
 
 
 def _detach() -> None:
-    """Go on in a process and a session of its own: clients kill the server that they started, and soon.
+    """Continue in a child process with its own session, because clients soon kill the server that they started.
 
-    The episode then still gets its verdict. Called before there are threads.
+    This way the episode still gets its verdict. Must be called before any thread starts.
     """
     import ctypes
     import signal
@@ -68,6 +68,6 @@ def _detach() -> None:
         status = os.waitpid(pid, 0)[1]
         os._exit(max(os.waitstatus_to_exitcode(status), 0) if os.WIFEXITED(status) else 1)
     os.setsid()
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: as if the signal had been for this process
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: when the parent is killed, this gets SIGTERM
     if os.getppid() != parent:
         os._exit(1)

@@ -1,4 +1,4 @@
-"""A run that a command plays itself: begun or reopened, watched while it plays, and its result printed."""
+"""Plays a run within a command: begins or reopens it, shows its progress, and prints its result."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def reopened(engine: Engine, run: RunRow, left: int) -> str:
     from stackrank.flows.runs.session import session_of
     from stackrank.flows.services.prefect_server import ensure_server
 
-    session_of(run["id"], say)  # what cannot be played is said before anything starts
+    session_of(run["id"], say)  # raises before anything starts if the run cannot be played
     url = ensure_server(say=say)
     reopen(Store(engine), run)
     say(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
@@ -150,7 +150,7 @@ def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
 
 
 def require_over(engine: Engine, run_id: int) -> None:
-    """Raises InfrastructureError for a run that was not played to its end, be it because Prefect did not answer."""
+    """Raise InfrastructureError if a run was not played to its end, for instance because Prefect did not answer."""
     from stackrank.db import queries
 
     if not RunStatus(queries.run(engine, run_id)["status"]).ended:

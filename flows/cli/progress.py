@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, elsewhere a line from time to time."""
+"""Progress on standard error: a bar on a terminal, otherwise a line from time to time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _LINE_EVERY_S = 15.0
 
 
 class Show(Protocol):
-    """Shows that `done` of `total` are done; `about` is for people."""
+    """Shows that `done` of `total` items are done. `about`: further details for people."""
 
     def __call__(self, done: int, total: int, about: str = "") -> None:
-        """Show it."""
+        """Show the progress."""
         ...
 
 
 @contextmanager
 def progress(what: str, total: int | None = None) -> Iterator[Show]:
-    """While the body runs. `what`: the plural of what is counted; `total`: where it is known from the start."""
+    """Show progress while the body runs. `what`: name of the items, in the plural. `total`: their number, if known."""
     yield from _bar(what, total) if sys.stderr.isatty() else _lines(what)
 
 

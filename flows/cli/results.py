@@ -1,4 +1,4 @@
-"""Commands that read the database, run by run: runs, episodes, trace, export, report."""
+"""Commands that show single runs from the database: runs, episodes, trace, export, report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stackrank.wording import errors, moment, one_of, say, seal, suspicious_line
 
 app = typer.Typer()
 MOST_LINES = 40
-"""Lines of one argument of an action that are printed."""
+"""The most lines printed of one argument of an action."""
 NOTHING_YET = "There is no run yet: create one with `stackrank run --benchmark bugs --agent repair`."
 
 
@@ -147,7 +147,7 @@ def trace(
 
 
 def _print_step(step: Mapping[str, Any]) -> None:
-    """A step: short arguments in the call, texts of several lines below it."""
+    """Print a step: short arguments within the call, long texts below it."""
     arguments = {name: value for name, value in step["arguments"].items() if value is not None}
     texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
     blocks = {name: text for name, text in texts.items() if "\n" in text or len(text) > 100}

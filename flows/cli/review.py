@@ -96,7 +96,7 @@ def review(
     if not is_here and (push or chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
         raise UsageError(f"{folder}, where `fix` wrote its files, is not on this machine: name a folder with --out")
     if is_here and chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED]):
-        # Nothing is decided where it could not be carried out.
+        # Store no decision that could not be carried out.
         require_usable(folder, proposal["repository"])
         if approve:
             require_commit(proposal, repo)
@@ -149,7 +149,7 @@ def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
 
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What a table of proposals shows."""
+    """Return the cells for a table of proposals."""
     return [{name: row[name] for name in SHOWN} for row in rows]
 
 

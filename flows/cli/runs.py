@@ -106,7 +106,7 @@ def resume(
     run_id = row["id"]
     changes = {name: value for name, value in (("workers", workers), ("budget_usd", budget)) if value is not None}
     spec = make_spec({**row["spec"], **changes}, "the call")
-    # What somebody's program did is repeated from the record, and then gets its verdict.
+    # The actions of an outside program are repeated from the record, and then the episode gets its verdict.
     if played_by_hand(spec) not in ("", "outside"):
         again = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
         raise SpecError(f"run {run_id} was played by a person and cannot be resumed: start over with `{again}`")

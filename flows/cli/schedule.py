@@ -39,7 +39,7 @@ app = typer.Typer(
 
 
 def _schedules() -> ModuleType:
-    """The module of schedules, when Prefect's server answers and this process is set up to talk to it."""
+    """Return the module of schedules, after making sure that Prefect's server answers and this process can use it."""
     from stackrank.flows.services.prefect_server import client_env, ensure_server
 
     os.environ.update(client_env(ensure_server(say=say)))
@@ -73,7 +73,7 @@ def add(
         raise SpecError(f"{chosen!r} cannot be the name of a schedule: use letters, digits and - _ . with --name")
     if on_overlap not in ("skip", "queue"):
         raise SpecError(f"--on-overlap {on_overlap} is not possible: use skip or queue")
-    # Mistakes are found now, and not at night when the run starts. A worker on another machine checks again.
+    # Find mistakes now, and not at night when the run starts. A worker on another machine checks again.
     check(wanted)
     schedules = _schedules()
     when = schedules.timing(cron, every, timezone)

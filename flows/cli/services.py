@@ -39,7 +39,7 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
     login = "" if configured_server() else f" (user and password: {login_file()})"
     prefect = ensure_server(say=say)
     os.environ.update(client_env(prefect))
-    # Prefect reads these variables once, when it is imported. A worker that runs already may be of an earlier version.
+    # Prefect reads these variables once, when it is imported. A worker that already runs may have an earlier version.
     from stackrank.flows.engine.pools import prepare_pool
 
     prepare_pool(POOL)

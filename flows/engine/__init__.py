@@ -1,1 +1,1 @@
-"""Runs in Prefect and Dask: flows, deployments, schedules, and what Prefect's pages show. Importing it is slow."""
+"""Runs in Prefect and Dask: flows, deployments, schedules, and what Prefect's pages show. Importing them is slow."""

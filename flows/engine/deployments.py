@@ -1,6 +1,6 @@
-"""What workers run: flows as deployments of Prefect, in a work pool.
+"""Prefect deployments of the flows that workers run, in a work pool.
 
-Importing this module imports Prefect, which takes seconds: the command line does so only where it speaks to Prefect.
+Importing this module imports Prefect, which takes seconds. The command line does so only when it needs Prefect.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from stackrank.flows.services.background import ServerError
 from stackrank.flows.services.prefect_server import meaning
 
 PAGE = 200
-"""Rows that Prefect's API gives at once, at most."""
+"""The most rows that Prefect's API returns at once."""
 OnOverlap = Literal["skip", "queue"]
 STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
     "skip": ConcurrencyLimitStrategy.CANCEL_NEW,
@@ -38,7 +38,7 @@ STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
 
 @contextmanager
 def asked() -> Iterator[SyncPrefectClient]:
-    """A client; what goes wrong on the way to the server comes out as ServerError."""
+    """Give a client. Failed connections and answers that report errors are raised as ServerError."""
     try:
         with get_client(sync_client=True) as client:
             yield client
@@ -52,17 +52,17 @@ def asked() -> Iterator[SyncPrefectClient]:
 
 @dataclass(frozen=True)
 class Workflow:
-    """A flow that workers run, and how many of its runs may go on at the same time."""
+    """A flow that workers run, and how many of its runs may be active at the same time."""
 
     flow: Flow[..., Any]
     limit: int | None
-    """Flow runs of one deployment at the same time; None: no limit."""
+    """The most concurrent flow runs of one deployment; None for no limit."""
     former: tuple[str, ...] = ()
     """Entrypoints that earlier versions gave to its deployments."""
 
     @property
     def entrypoint(self) -> str:
-        """Where a worker imports it from; it has stackrank installed, so nothing is fetched."""
+        """The import path of the flow. Workers have stackrank installed, so they fetch no code."""
         return f"{self.flow.fn.__module__}.{self.flow.fn.__qualname__}"
 
     def deploy(
@@ -77,7 +77,7 @@ class Workflow:
         on_overlap: OnOverlap = "queue",
         description: str = "",
     ) -> UUID:
-        """Create the deployment FLOW/NAME, or make it what is said here."""
+        """Create the deployment FLOW/NAME, or update it to these values."""
         ensure_pool(client, pool)
         return client.create_deployment(
             flow_id=client.create_flow_from_name(self.flow.name),
@@ -97,7 +97,7 @@ class Workflow:
         )
 
     def stored(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
-        """The deployments of this flow."""
+        """Return all deployments of this flow."""
         found: list[DeploymentResponse] = []
         wanted = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
         while page := client.read_deployments(flow_filter=wanted, limit=PAGE, offset=len(found)):
@@ -105,7 +105,7 @@ class Workflow:
         return found
 
     def update_former(self, client: SyncPrefectClient) -> list[str]:
-        """Make deployments that an earlier version stored start the flow of this one. Returns their names."""
+        """Point deployments of earlier versions at this version's flow. Returns their names."""
         former = [each for each in self.stored(client) if each.entrypoint in self.former]
         for each in former:
             client.update_deployment(each.id, DeploymentUpdate(entrypoint=self.entrypoint))
@@ -113,13 +113,13 @@ class Workflow:
 
 
 def run_tag(engine: Engine, run_id: int) -> str:
-    """What marks the flow runs of a run. Another database, with runs of the same numbers, may share the server."""
+    """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
     found = queries.played_in(engine, run_id)
     return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
 
 
 def ensure_pool(client: SyncPrefectClient, name: str) -> None:
-    """Create a process pool of this name, unless there is a pool: of whatever kind, it is used as it is."""
+    """Create a process pool of this name, unless a pool exists. An existing pool of any type is used unchanged."""
     try:
         client.read_work_pool(name)
     except ObjectNotFound:
@@ -128,4 +128,4 @@ def ensure_pool(client: SyncPrefectClient, name: str) -> None:
         try:
             client.create_work_pool(pool)
         except ObjectAlreadyExists:
-            return  # somebody else was faster
+            return  # another process was faster

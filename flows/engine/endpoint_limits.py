@@ -1,7 +1,7 @@
-"""Limits of endpoints that all workers keep together, by Prefect's global concurrency limits.
+"""Limits of endpoints that all workers share, kept as Prefect's global concurrency limits.
 
-How many episodes use an endpoint at the same time is asked for once an episode; what may be used a minute is fetched a
-second's worth at a time. Below that each process keeps the same limits for itself (`agents.llm.limits`).
+An episode asks once for a slot of each endpoint that limits concurrent episodes. Limits per minute are fetched in
+portions of one second. In addition, each process keeps the same limits for itself (`agents.llm.limits`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _BURST_S = 10.0
 
 @contextmanager
 def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
-    """While an episode of an entrant is played: waits until its endpoints have room.
+    """Wait until an entrant's endpoints have room, and hold slots there while its episode is played.
 
-    Gives False where `stopped` said so first. Raises ConcurrencySlotAcquisitionError and others of Prefect's.
+    Gives False if `stopped` returned True first. Raises ConcurrencySlotAcquisitionError and other errors of Prefect.
     """
     with ExitStack() as held:
         for endpoint in _endpoints(entrant):
@@ -45,11 +45,11 @@ def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
 
 
 def _endpoints(entrant: Entrant) -> list[Endpoint]:
-    """The endpoints of an entrant, each once: an agent that asks the same one twice would wait for itself."""
+    """Return the endpoints of an entrant, each once: an agent with two slots of one endpoint could wait for itself."""
     found: dict[str, Endpoint] = {}
     for endpoint in entrant.setup.endpoints:
         found.setdefault(endpoint.shown_url, endpoint)
-    return [found[url] for url in sorted(found)]  # in one order, so that no two wait for each other
+    return [found[url] for url in sorted(found)]  # always in this order, so that no two episodes wait for each other
 
 
 def _entered(held: ExitStack, name: str) -> bool:
@@ -71,11 +71,11 @@ def _take(name: str, per_minute: float, amount: int) -> None:
 
 @functools.cache
 def _make(what: str, most: int, per_second: float | None) -> str:
-    """The limit, made or changed if need be. Returns its name."""
+    """Create or update a limit, if needed. Returns its name."""
     name = "stackrank-" + re.sub(r"[^A-Za-z0-9.]+", "-", what)
     with get_client(sync_client=True) as client:
         try:
             client.upsert_global_concurrency_limit_by_name(name, most, per_second)
-        except ObjectAlreadyExists:  # somebody else has made it meanwhile
+        except ObjectAlreadyExists:  # another process has created it meanwhile
             client.upsert_global_concurrency_limit_by_name(name, most, per_second)
     return name

@@ -1,6 +1,6 @@
-"""The episodes of a run: in threads of this process, on a Dask cluster or on Ray; as task runs of Prefect, or not.
+"""Plays the episodes of a run: in threads of this process, on a Dask cluster or on Ray; as Prefect task runs or not.
 
-Importing this module imports Prefect, which takes seconds: the command line does so only where it plays a run.
+Importing this module imports Prefect, which takes seconds. The command line does so only when it plays a run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from stackrank.flows.runs.spec import RunSpec
     cache_result_in_memory=False,
 )
 def episode(run_id: int, claim: Claimed, token: str, label: str) -> dict[str, Any]:
-    """Play one episode that `token` has claimed. Its further tries are task runs of their own."""
+    """Play one episode that `token` has claimed. Each retry is a separate task run."""
     session = session_of(run_id)
     if session.claims.token != token:
         # Another process claimed the episode: this one belongs to a cluster.
@@ -53,7 +53,7 @@ def episode(run_id: int, claim: Claimed, token: str, label: str) -> dict[str, An
 
 
 def drive(session: Session, limit: int | None = None, *, probes: bool = False) -> str:
-    """Play what is left, or `limit` episodes of it, from this process. Returns why it ended early.
+    """Play the remaining episodes, or at most `limit` of them, from this process. Returns why that ended early.
 
     `probes`: see `Driver`.
     """
@@ -73,14 +73,14 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
         try:
             return Driver(session, submit, limit=limit, probes=probes).run()
         except BaseException:
-            # The players are waited for: they have to end. Others go on with what a shard leaves.
+            # End the episodes, because `_players` waits for them. Other processes continue the episodes of a shard.
             (session.cancel if limit is None else session.release)()
             raise
 
 
 @contextmanager
 def _players(spec: RunSpec) -> Iterator[Callable[[dict[str, Any], Done], None]]:
-    """What starts `episode` with parameters and calls back when it is over. In the end, waits for what goes on."""
+    """Give a function that starts `episode` and calls back when it is over. On exit, wait for running episodes."""
     if spec.episodes_are_tasks:
         with _runner(spec) as runner:
 
@@ -115,7 +115,7 @@ def _on_dask(spec: RunSpec) -> TaskRunner[Any]:
 
 
 def _on_ray(spec: RunSpec) -> TaskRunner[Any]:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else a cluster that Ray starts reports to its makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else a cluster that Ray starts reports usage to its makers
     from prefect_ray.task_runners import RayTaskRunner
 
     if spec.ray_address:
@@ -129,7 +129,7 @@ def _on_ray(spec: RunSpec) -> TaskRunner[Any]:
 def _error(future: PrefectFuture[Any]) -> BaseException | None:
     try:
         future.result()
-    except BaseException as error:  # of whatever kind: the driver decides what it means
+    except BaseException as error:  # of any kind: the driver decides what it means
         return error
     return None
 

@@ -1,6 +1,6 @@
-"""The Prefect flow: a run is a flow run, each of its episodes a task run. A thin adapter over `flows.runs.driver`.
+"""A thin adapter of `flows.runs.driver` to Prefect: a run is a flow run, and each of its episodes is a task run.
 
-Importing this module imports Prefect, which takes seconds: the command line does so only where it plays a run.
+Importing this module imports Prefect, which takes seconds. The command line does so only when it plays a run.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from stackrank.terms import RunStatus
 
 @flow(name="evaluate", flow_run_name="{label}", persist_result=False)
 def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
-    """Play every episode of a run that has no verdict yet. Only ids are given; the rest is in the database.
+    """Play all episodes of a run that have no verdict yet. Only its id is passed; the rest is in the database.
 
-    Playing a run again goes on with it, wherever it was left: nothing that is done is done again. `errors`: also the
+    Playing a run again continues it where it was left; finished episodes are not played again. `errors`: also replay
     episodes that ended in an error.
     """
     reap()
@@ -77,7 +77,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         return Failed(message=why)
     if counts["not_played"]:
         reason += f", {counts['not_played']} not needed"
-    # Where two play a run, the one that ends it tells how it went, and nobody else does.
+    # If two processes play the run, only the one that ends it reports the result.
     if session.end_run(RunStatus.FINISHED, reason):
         log.info("run finished", run=run_id, result=reason)
         announce(store.engine, run_id, session.run.spec)

@@ -1,4 +1,4 @@
-"""A run played in this process, through Prefect, for somebody who waits at a terminal."""
+"""Plays a run in this process, through Prefect, for a person who waits at a terminal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from stackrank.flows.services.prefect_server import client_env, why_unreachable
 
 _RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
 _FEW = "2"
-"""How often Prefect's client tries again: 6 s in all for each of the calls at a run's end, which are only shown."""
+"""Retries of Prefect's client: 6 s in all for each call at a run's end, which only updates Prefect's pages."""
 START_PATIENCE_S = 60.0
-"""How long a run that has not begun waits for a server that is there, but too busy to answer."""
+"""How long a run that has not begun waits for a Prefect server that is running, but too busy to answer."""
 _PAUSE_S = 3.0
 
 
@@ -34,15 +34,15 @@ def evaluate_here(
     say: Say,
     begun: Callable[[], bool],
 ) -> bool:
-    """Play what is left of a run. Returns whether it was interrupted; how it ended is in the database.
+    """Play the rest of a run. Returns whether it was interrupted; how it ended is in the database.
 
-    `label`: of the flow run. `url`: of Prefect's API. `errors`: also the episodes that ended in an error. `debug`:
-    show Prefect's log. `on_pool`: its episodes are played by workers, whom the server tells: it is waited for.
-    `begun`: whether the flow has begun to play the run. The first Ctrl-C cancels the run, the second raises
-    KeyboardInterrupt.
+    `label`: label of the flow run. `url`: address of Prefect's API. `errors`: also replay episodes that ended in an
+    error. `debug`: show Prefect's log. `on_pool`: workers play the episodes and get them from the server, so calls to
+    the server are retried as usual. `begun`: whether the flow has begun to play the run. The first Ctrl-C cancels the
+    run, the second raises KeyboardInterrupt.
     """
     os.environ.update(client_env(url))
-    # Failures are in the database and on our pages; Prefect would print each one's traceback.
+    # Failures are in the database and on the dashboard; Prefect would print a traceback of each.
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
         os.environ[name] = "INFO" if debug else "CRITICAL"
     hurried = not on_pool and _RETRIES not in os.environ
@@ -71,7 +71,7 @@ def evaluate_here(
             try:
                 state = evaluate(run_id=run_id, label=label, errors=errors, return_state=True)
                 if state.is_failed() and isinstance(error := state.result(raise_on_failure=False), DatabaseError):
-                    say(f"error: {error}")  # it may have kept the run from being ended in the database
+                    say(f"error: {error}")  # perhaps the end of the run could not be stored
             except (TransportError, HTTPStatusError, RuntimeError) as raised:
                 cause = why_unreachable(raised) or raised
                 status = cause.response.status_code if isinstance(cause, HTTPStatusError) else None
@@ -80,7 +80,7 @@ def evaluate_here(
                 if status is not None and time.monotonic() < until and not interrupted and not begun():
                     time.sleep(_PAUSE_S)
                     continue
-                # Episodes do not need the server; what is left, if anything, the run's status says.
+                # Episodes do not need the server. The run's status says whether any are left.
                 what = "is gone" if status is None else "fails"
                 reason = " ".join(str(cause).split())[:200]
                 say(
@@ -91,13 +91,13 @@ def evaluate_here(
             break
     finally:
         signal.signal(signal.SIGINT, before)
-        if hurried:  # what this process starts later is not in a hurry
+        if hurried:  # later calls of this process are retried as usual
             del os.environ[_RETRIES]
     return interrupted
 
 
 def _forget_events() -> None:
-    """Drop what Prefect has not told its server: at exit it would try for seconds to deliver each event."""
+    """Drop the events that Prefect has not sent: at exit, it would try for seconds to deliver each of them."""
     from prefect._internal.concurrency.services import _active_services
 
     for service in list(_active_services):

@@ -1,4 +1,4 @@
-"""Making this version's flows startable: the work pool is there, and deployments that are stored name these flows.
+"""Makes this version's flows startable: creates the work pool, and points stored deployments at these flows.
 
 Importing this module imports Prefect.
 """
@@ -13,9 +13,9 @@ from stackrank.flows.engine.shards import SHARD
 
 
 def prepare_pool(name: str) -> None:
-    """Make the work pool if there is none, and update what earlier versions stored. Changes nothing when called again.
+    """Create the work pool if it is missing, and update deployments of earlier versions. A second call changes nothing.
 
-    Workers of an earlier version cannot import the flows of this one: update them all.
+    Workers of an earlier version cannot import the flows of this one, so update all of them.
     """
     with asked() as client:
         ensure_pool(client, name)

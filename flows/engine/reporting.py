@@ -1,6 +1,6 @@
-"""What others see of a run: Prefect's artifacts and events, and a message to a chat when something got worse.
+"""Reports runs to the outside: as Prefect artifacts and events, and as a chat message if something got worse.
 
-Nothing here changes how a run ends: what cannot be shown is logged. Importing this module imports Prefect.
+A failed report does not change how a run ends; it is logged. Importing this module imports Prefect.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from stackrank.wording import percent
 UPDATE_EVERY_S = 5.0
 EVENT = "stackrank.regression"
 LEADERBOARD = "stackrank.leaderboard."
-"""What the id of an event's resource starts with; the leaderboard's name follows."""
+"""The prefix of the id of an event's resource; the leaderboard's name follows."""
 _UNREACHABLE = (httpx.HTTPError, PrefectException, DatabaseError)
 Row = dict[str, Any]
 
@@ -73,7 +73,7 @@ def progress_shown(engine: Engine, run_id: int) -> Iterator[None]:
 
 
 def announce(engine: Engine, run_id: int, spec: RunSpec) -> None:
-    """Say how a finished run went: artifacts, and for what got worse an event and a message."""
+    """Report a finished run: its result as artifacts, and what got worse as events and a chat message."""
     try:
         run = queries.run(engine, run_id)
         found = _find_regressions(engine, run, spec)
@@ -109,13 +109,13 @@ def _find_regressions(engine: Engine, run: Run, spec: RunSpec) -> list[Row]:
 
 
 def link(page: str, row_id: int) -> str:
-    """The address of a run or an episode on the dashboard; empty where `STACKRANK_DASHBOARD_URL` is not set."""
+    """Return the address of a run or episode on the dashboard; empty if `STACKRANK_DASHBOARD_URL` is not set."""
     base = settings().dashboard_url.rstrip("/")
     return f"{base}/{page}?{urlencode({'id': row_id})}" if base else ""
 
 
 def message(run: Run, found: list[Row], about: str) -> str:
-    """The text of the message to the chat; `about`: the scope of the run."""
+    """Return the text of the chat message. `about`: the scope of the run."""
     lines = [f"stackrank: {run['leaderboard']} got worse in run {run['id']} ({run['name']})"]
     lines += [f"• {each['sentence']}" for each in found]
     return "\n".join([*lines, about, *filter(None, [link("run", run["id"])])])

@@ -1,4 +1,4 @@
-"""The flow that goes on with a run that fell silent, or that ended with errors that may have passed.
+"""The flow that continues a run that sends no more heartbeats, or that ended with errors that may not recur.
 
 Importing this module imports Prefect.
 """
@@ -22,7 +22,7 @@ from stackrank.flows.runs.spec import make_spec
 
 @flow(name="resumed-run", flow_run_name="run {run_id} goes on", persist_result=False)
 def resumed_run(run_id: int) -> State[Any]:
-    """Go on with a run. Raises SpecError where this machine cannot play it; then it stays as it is, for another."""
+    """Continue a run. Raises SpecError if this machine cannot play it, and leaves it unchanged for other machines."""
     log.configure()
     row = queries.run(connect(), run_id)
     check(make_spec(row["spec"], f"run {run_id}"))

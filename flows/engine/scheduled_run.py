@@ -1,4 +1,4 @@
-"""The flow that a schedule starts: it makes a run and plays it.
+"""The flow that a schedule starts: it creates a run and plays it.
 
 Importing this module imports Prefect.
 """
@@ -27,8 +27,8 @@ from stackrank.settings import settings
 
 
 def _scheduled_label() -> str:
-    """`LEADERBOARD DATE · ENTRANTS`, known before the run has a row."""
-    # As somebody wrote it in Prefect's pages, perhaps: a matrix of entrants becomes a list by validation.
+    """Return `LEADERBOARD DATE · ENTRANTS`, which is needed before the run has a row."""
+    # Somebody may have edited the specification on Prefect's pages. Validation makes a list of a matrix of entrants.
     spec = RunSpec.model_validate(flow_run.parameters["spec"])
     start = flow_run.scheduled_start_time or datetime.now().astimezone()
     return run_label(spec.leaderboard or deployment.name or spec.benchmark, start, [e.label for e in spec.entrants])
@@ -36,10 +36,10 @@ def _scheduled_label() -> str:
 
 @flow(name="scheduled-run", flow_run_name=_scheduled_label, persist_result=False)
 def scheduled_run(spec: RunSpec) -> State[Any]:
-    """Make a run from its specification, and play it. A retry of the same flow run goes on with the run it made.
+    """Create a run from its specification, and play it. A retry of the same flow run continues the run it created.
 
-    If the worker of an earlier run of the schedule died, that run is finished first: nobody may be there to call
-    `stackrank resume`.
+    If the worker of an earlier run of the schedule died, that run is finished first, because nobody may be there to
+    call `stackrank resume`.
     """
     log.configure()
     engine = connect()

@@ -1,4 +1,4 @@
-"""Schedules: deployments of the flow `scheduled-run`, made and managed through Prefect's API.
+"""Schedules: deployments of the flow `scheduled-run`, created and managed through Prefect's API.
 
 Importing this module imports Prefect.
 """
@@ -39,9 +39,9 @@ Row = dict[str, Any]
 
 
 def timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
-    """The schedule said by a cron expression, or by a number of seconds; none where neither is given.
+    """Return the schedule for a cron expression or a number of seconds, or an empty list if neither is given.
 
-    Raises SpecError for an expression or a time zone that does not exist, and where both are given.
+    Raises SpecError for an invalid expression or time zone, and if both are given.
     """
     if cron and every_s:
         raise SpecError("a schedule has --cron or --every, not both: leave one out")
@@ -69,9 +69,9 @@ def add(
     tags: list[str],
     on_overlap: OnOverlap,
 ) -> Row:
-    """Create the schedule `name`, or make the one of that name what is said here."""
-    # Fields that default to something of this machine are left out, so that the worker's machine decides. The owner is
-    # the person who makes the schedule.
+    """Create the schedule `name`, or update an existing one to these values."""
+    # Leave out fields whose defaults depend on the machine, so that the worker's machine sets them. The owner is the
+    # person who creates the schedule.
     given = spec.model_fields_set | {"owner", "project", "tags"}
     parameters = spec.model_dump(mode="json", include=given)
     with asked() as client:
@@ -89,20 +89,20 @@ def add(
 
 
 def rows() -> list[Row]:
-    """All schedules, by name."""
+    """Return all schedules, sorted by name."""
     with asked() as client:
         SCHEDULED_RUN.update_former(client)
         return [_row(client, each) for each in sorted(SCHEDULED_RUN.stored(client), key=lambda each: each.name)]
 
 
 def row(name: str) -> Row:
-    """One schedule. Raises NotFound."""
+    """Return one schedule. Raises NotFound."""
     with asked() as client:
         return _row(client, _find(client, name))
 
 
 def automation(row: Row) -> Row:
-    """A Prefect automation that pauses the schedule when a run of its leaderboard is worse than the one before."""
+    """Return a Prefect automation that pauses the schedule when a run of its leaderboard is worse than the last one."""
     return {
         "name": f"pause {row['name']} when it gets worse",
         "trigger": {
@@ -118,21 +118,21 @@ def automation(row: Row) -> Row:
 
 
 def set_paused(name: str, paused: bool) -> None:
-    """Stop making runs of a schedule, or go on; what is going on goes on. Raises NotFound."""
+    """Pause or resume a schedule. Runs in progress continue. Raises NotFound."""
     with asked() as client:
         found = _find(client, name)
         if not paused:
             client.resume_deployment(found.id)
             return
         client.pause_deployment(found.id)
-        # Prefect leaves those that wait for the run before them: they would start one after the other.
+        # Prefect keeps flow runs that wait for the run before them, and would start them one after the other.
         while left := [each for each in _waiting(client, found, PAGE) if each.auto_scheduled]:
             for each in left:
                 client.set_flow_run_state(each.id, Cancelled(message="its schedule was paused"))
 
 
 def trigger(name: str, key: str | None) -> Row:
-    """Start a run of a schedule now; the same `key` gives the same run. Raises NotFound."""
+    """Start a run of a schedule now. Calls with the same `key` start only one run. Raises NotFound."""
     with asked() as client:
         SCHEDULED_RUN.update_former(client)
         found = _find(client, name)
@@ -141,10 +141,10 @@ def trigger(name: str, key: str | None) -> Row:
 
 
 def unblock(name: str, store: Store, *, force: bool) -> Row:
-    """End, in Prefect, what keeps a schedule from starting its next run although its worker is dead. Raises NotFound.
+    """Close, in Prefect, flow runs of dead workers that keep a schedule from starting its next run. Raises NotFound.
 
-    `force`: also flow runs whose run gave a sign of life a moment ago. The run stays as it is: `stackrank resume`
-    or a worker goes on with it.
+    `force`: also close flow runs whose run sent a heartbeat recently. The runs themselves stay unchanged, so that
+    `stackrank resume` or a worker can continue them.
     """
     closed, alive = [], []
     living = {run["id"] for run in store.interrupted_runs()} - {
@@ -160,7 +160,7 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
                 closed.append(each.name)
         limit = found.global_concurrency_limit
         if limit is not None and not alive:
-            # The slot of a worker whose lease is lost stays taken for good.
+            # Otherwise, the slot of a worker that lost its lease stays occupied permanently.
             client.update_global_concurrency_limit(limit.name, GlobalConcurrencyLimitUpdate(active_slots=0))
     return {"schedule": name, "closed": closed, "alive": alive}
 
@@ -169,7 +169,7 @@ def remove(name: str) -> None:
     """Remove a schedule; its runs stay. Raises NotFound."""
     with asked() as client:
         found = _find(client, name)
-        # Workers would find what is scheduled, and complain for ever about a deployment that is gone.
+        # Else workers would find the scheduled flow runs, and forever complain about the missing deployment.
         client.pause_deployment(found.id)
         for waiting in _waiting(client, found, PAGE):
             client.delete_flow_run(waiting.id)
@@ -184,7 +184,7 @@ def _find(client: SyncPrefectClient, name: str) -> DeploymentResponse:
 
 
 def _waiting(client: SyncPrefectClient, found: DeploymentResponse, limit: int) -> list[FlowRun]:
-    """The flow runs of a schedule that have not started, the next first."""
+    """Return the flow runs of a schedule that have not started, the next one first."""
     return _of(client, found, [StateType.SCHEDULED], limit)
 
 

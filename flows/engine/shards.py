@@ -1,4 +1,4 @@
-"""A run on several machines: it is split into shards, flow runs that any worker of a work pool takes.
+"""Plays a run on several machines: it is split into shards, which are flow runs that any worker of a pool takes.
 
 A shard is not a list of episodes. It claims the next open episodes of the run, up to a number. So it does not matter
 whether a shard dies or is started twice, or whether a worker is slow: the database says what is left.
@@ -51,7 +51,7 @@ MOST_FAILED = 3
 
 @flow(name="shard", flow_run_name="run {run_id} · shard {number}", persist_result=False)
 def shard(run_id: int, number: int, size: int, probes: bool = False) -> State[Any]:
-    """Play up to `size` open episodes of a run that goes on. `probes`: ask the endpoints that did not answer."""
+    """Play up to `size` open episodes of a run in progress. `probes`: try endpoints again that did not answer."""
     status = queries.run(connect(), run_id)["status"]
     if status != RunStatus.RUNNING:
         return Completed(message=f"the run is {status}")
@@ -68,10 +68,10 @@ SHARD = Workflow(shard, limit=None, former=("flows.shards.shard",))
 
 
 def lead(session: Session) -> str:
-    """Have the run played by the workers of its pool, and wait until they have. Returns why it ended early."""
+    """Let the workers of the pool play the run, and wait for them. Returns why the run ended early."""
     spec, run_id, store = session.run.spec, session.run_id, session.store
     watch, outages, submitted = Watch(), Outages(session), 0
-    done, idle = -1, list[UUID]()  # shards submitted since something was played
+    done, idle = -1, list[UUID]()  # `idle`: shards submitted since an episode was last played
     seen: dict[UUID, float] = {}
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
@@ -82,7 +82,7 @@ def lead(session: Session) -> str:
             claims, asked = store.claims(run_id), time.monotonic()
             counts = queries.progress(store.engine, run_id)
             pending = counts["pending"]
-            # Both from one reading: an episode may be claimed between two.
+            # Both counts come from one query, because an episode may be claimed between two queries.
             if not pending + counts["running"]:
                 return ""
             if why := spent(session) or too_many_errors(session):
@@ -118,7 +118,7 @@ def lead(session: Session) -> str:
 
 
 def _expected(client: SyncPrefectClient, tag: str, seen: dict[UUID, float]) -> bool:
-    """Whether shards of the run wait for a worker, or have just started. `seen`: see `_is_young`."""
+    """Return whether shards of the run wait for a worker or have just started. `seen`: see `_is_young`."""
     states = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
     found = client.read_flow_runs(
         flow_run_filter=FlowRunFilter(
@@ -130,10 +130,10 @@ def _expected(client: SyncPrefectClient, tag: str, seen: dict[UUID, float]) -> b
 
 
 def _is_young(shard: FlowRun, seen: dict[UUID, float]) -> bool:
-    """Whether a shard may still claim its first episodes; one that runs for longer and has none is not waited for.
+    """Return whether a shard may still claim its first episodes. An older one that has none is not waited for.
 
-    `seen`: when this process first saw each running, by its own clock. The start is told by the clock of the shard's
-    machine, which may be ahead.
+    `seen`: when this process first saw each shard running, by its own clock. The start time comes from the clock of the
+    shard's machine, which may be ahead.
     """
     if shard.state_type is not StateType.RUNNING or shard.start_time is None:
         return True
@@ -142,7 +142,7 @@ def _is_young(shard: FlowRun, seen: dict[UUID, float]) -> bool:
 
 
 def _in_vain(client: SyncPrefectClient, shards: list[UUID]) -> str:
-    """What the last of the shards failed with, if MOST_FAILED of them have; else empty."""
+    """Return the latest error of these shards if MOST_FAILED of them failed, else an empty text."""
     if len(shards) < MOST_FAILED:
         return ""
     ended = FlowRunFilterStateType(any_=[StateType.FAILED, StateType.CRASHED])

@@ -1,4 +1,4 @@
-"""Takes up what was left, at night too: every worker does so beside its work, and any of them is enough.
+"""Continues abandoned runs, at night too. Every worker does so besides its other work; one worker is enough.
 
 Importing this module imports Prefect.
 """
@@ -35,27 +35,27 @@ from stackrank.flows.runs.silence import Silence
 
 EVERY_S = 15.0
 LOOKS = 8
-"""A flow run whose run is over is closed when it was seen so this many times in a row: after two minutes."""
+"""How many looks in a row must find a flow run's run over before the flow run is closed: this takes two minutes."""
 TAKEN_S = {"process": 120.0}
-"""In pools of each type, a worker starts what it has taken sooner than that, or is dead."""
+"""Pool type -> how long a living worker takes, at most, to start a flow run that it has taken."""
 LONGEST_TAKEN_S = 1800.0
-"""In other pools, where a machine or an image may have to come first."""
+"""The same for other pools, which may have to wait for a machine or an image first."""
 _GOING = [StateType.RUNNING, StateType.CANCELLING]
 _FLOWS = [evaluate.name, RESUMED_RUN.flow.name, SCHEDULED_RUN.flow.name, SHARD.flow.name]
 
 
 class Supervisor:
-    """Looks, now and then, for runs that nobody plays and for flow runs whose worker is dead."""
+    """Looks regularly for runs that nobody plays and for flow runs whose worker is dead."""
 
     def __init__(self, store: Store, pool: str) -> None:
-        """`pool`: whose workers go on with what was left."""
+        """`pool`: the work pool whose workers continue abandoned runs."""
         self._store = store
         self._pool = pool
         self._left = LeftRuns(store)
         self._taken = Silence()
         self._resumed: set[str] = set()
         self._over: dict[UUID, int] = {}
-        """Flow runs of runs that are over and that nobody plays, and how often each was seen so."""
+        """Flow runs whose run is over and played by nobody -> the number of looks in a row that found this."""
 
     def start(self) -> None:
         """Look every few seconds, in a thread, until this process ends."""
@@ -66,14 +66,14 @@ class Supervisor:
         while not pause.wait(EVERY_S):
             try:
                 self.look()
-            except Exception as error:  # of whatever kind: who looks after others does not end by it
+            except Exception as error:  # of any kind: the supervisor must survive it
                 log.warning("what was left cannot be looked for at the moment", error=error)
 
     def look(self) -> None:
-        """Take up what was left until now."""
+        """Close dead flow runs, and continue the runs that are abandoned by now."""
         silent = {run["id"]: f"silent since {run['heartbeat_at']}" for run in self._left.silent()}
         with get_client(sync_client=True) as client:
-            # First: while its former flow run counts as going on, a schedule would not start the next one.
+            # Comes first: while the old flow run of a schedule counts as running, the schedule starts no new one.
             self._close(client, silent)
             self._give_back(client)
             for run_id, why in silent.items():
@@ -86,7 +86,7 @@ class Supervisor:
         if (key := f"{tag} {why}") in self._resumed:
             return
         deployment = RESUMED_RUN.deploy(client, name=self._pool, pool=self._pool, parameters={})
-        # The same key gives the same flow run, however many supervisors look.
+        # The same key gives the same flow run, however many supervisors ask for it.
         made = client.create_flow_run_from_deployment(
             deployment, parameters={"run_id": run_id}, tags=[tag], idempotency_key=key
         )
@@ -94,8 +94,8 @@ class Supervisor:
         log.warning("a run that was left goes on", run=run_id, why=why, pool=self._pool, flow_run=made.name)
 
     def _give_back(self, client: SyncPrefectClient) -> None:
-        """Let others start, of this pool, what a worker took and never started: nobody else would, and its slot and
-        whoever waits for it would wait, too."""
+        """Reschedule this pool's flow runs that a worker took and never started. Otherwise nobody would start them, and
+        their slots would stay occupied."""
         pool = WorkPoolFilter(name=WorkPoolFilterName(any_=[self._pool]))
         names = FlowFilter(name=FlowFilterName(any_=_FLOWS))
         state = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.PENDING]))
@@ -112,17 +112,17 @@ class Supervisor:
                 log.warning("a flow run that was taken and not started is given back", flow_run=each.name)
 
     def _close(self, client: SyncPrefectClient, silent: Mapping[int, str]) -> None:
-        """End, in Prefect, flow runs whose worker is dead: their run fell silent, or is over and has no claims."""
+        """End, in Prefect, flow runs whose worker is dead: the run is silent, or is over and has no claims."""
         over: dict[UUID, int] = {}
         for each, run_id, key in going(client, self._store):
             if run_id in silent:
-                if key.endswith(silent[run_id]):  # it was just started to go on with the run
+                if key.endswith(silent[run_id]):  # it was just started to continue the run
                     continue
             else:
                 found = queries.played_in(self._store.engine, run_id)
                 if not found or not found["over"] or self._store.claims(run_id):
                     continue
-                # It may still be telling how it went.
+                # It may still be reporting the result.
                 over[each.id] = self._over.get(each.id, 0) + 1
                 if over[each.id] < LOOKS:
                     continue
@@ -137,8 +137,8 @@ def close(client: SyncPrefectClient, dead: FlowRun) -> None:
 
 
 def going(client: SyncPrefectClient, store: Store) -> list[tuple[FlowRun, int, str]]:
-    """The flow runs that go on, as far as Prefect knows: each with the run of this database that it plays, and the key
-    by which it, or who called it, was made."""
+    """Return the flow runs that are active according to Prefect, each with the run of this database that it plays, and
+    the idempotency key of the flow run or of its caller."""
     found: list[FlowRun] = []
     names = FlowFilter(name=FlowFilterName(any_=_FLOWS))
     states = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=_GOING)))
@@ -149,7 +149,7 @@ def going(client: SyncPrefectClient, store: Store) -> list[tuple[FlowRun, int, s
         if (run_id := _run_of(store, each)) is not None:
             runs[each.id] = (run_id, each.idempotency_key or "")
     for each in found:
-        if each.id not in runs and each.parent_task_run_id:  # called by one that the run's row names
+        if each.id not in runs and each.parent_task_run_id:  # called by a flow run whose run is known
             caller = client.read_task_run(each.parent_task_run_id).flow_run_id
             if caller in runs:
                 runs[each.id] = runs[caller]

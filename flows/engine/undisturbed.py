@@ -1,4 +1,4 @@
-"""Work that goes on where Prefect gives up a flow for a reason that is none of the run's.
+"""Keeps a run going if Prefect gives up its flow for a reason that has nothing to do with the run.
 
 Importing this module imports Prefect.
 """
@@ -19,14 +19,14 @@ _TICK_S = 1.0
 
 
 def undisturbed(work: Callable[[Session], str], session: Session) -> str:
-    """What `work` returns, which plays the session in a thread of its own. Raises what it raises.
+    """Run `work`, which plays the session, in a separate thread. Returns what it returns, and raises what it raises.
 
-    Prefect ends a flow whose slot it cannot keep, because its server was away or has lost who holds which: it raises
-    CancelledError in the flow's thread. Nobody has cancelled the run, so it goes on; at worst another run of its
-    schedule starts beside it. Whatever else is raised in this thread cancels what is played.
+    Prefect ends a flow whose slot it cannot keep, because the server was away or no longer knows who holds it. It then
+    raises CancelledError in the flow's thread. Nobody has cancelled the run, so it goes on; at worst another run of its
+    schedule starts at the same time. Any other exception in this thread cancels the session.
     """
     result: Future[str] = Future()
-    context = contextvars.copy_context()  # which flow run this is
+    context = contextvars.copy_context()  # it tells Prefect which flow run this is
 
     def play() -> None:
         try:

@@ -1,4 +1,4 @@
-"""Telling a chat: one POST of the JSON that Slack, Mattermost, Rocket.Chat and others take."""
+"""Sends messages to a chat: one POST of the JSON that Slack, Mattermost, Rocket.Chat and others accept."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ TIMEOUT_S = 10.0
 
 
 class WebhookError(InfrastructureError):
-    """The message did not get through. The sentence does not tell the address, which is a secret."""
+    """The message was not delivered. The error text omits the address, which is a secret."""
 
 
 def webhook_url(chosen: str) -> str:
-    """The address that a specification chooses (`$NAME` means an environment variable), else `STACKRANK_WEBHOOK`.
+    """Return the address in a specification (`$NAME` means an environment variable), else `STACKRANK_WEBHOOK`.
 
-    Empty where there is none. Raises WebhookError where it is not an address.
+    Returns an empty text if neither is set. Raises WebhookError if the value is not an address.
     """
     url = os.path.expandvars(chosen) or settings().webhook
     if url and not _is_address(url):

@@ -16,18 +16,18 @@ from stackrank.flows.services.prefect_server import client_env, is_own
 
 
 def default_limit() -> int:
-    """How many runs and shards a machine takes at the same time: it leaves the others to other machines.
+    """Return how many runs and shards this machine takes at the same time. It leaves the rest to other machines.
 
-    More than one in any case: who leads a run waits for shards, which may come to the same worker.
+    It is always more than one, because the leader of a run waits for shards, which may come to the same worker.
     """
     return max(4, (os.cpu_count() or 1) // 2)
 
 
 def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host: str, say: Say) -> None:
-    """Play what is scheduled on a work pool, and what was left, until this process is interrupted.
+    """Play the scheduled runs of a work pool, and abandoned runs, until this process is interrupted.
 
-    `url`: of Prefect's API. `limit`: runs and shards at the same time; None: as many as suit the machine. `port`: where
-    to answer /health.
+    `url`: address of Prefect's API. `limit`: concurrent runs and shards; None means `default_limit`. `port`: the port
+    that answers /health.
     """
     os.environ.update({**service_env(), **client_env(url)})
     if not is_own(url):
@@ -38,7 +38,7 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
     from stackrank.flows.engine.pools import prepare_pool
     from stackrank.flows.engine.supervisor import Supervisor
 
-    # A pool that is there keeps its kind: a worker of Docker or Kubernetes serves it where that package is installed.
+    # An existing pool keeps its type: for Docker or Kubernetes, the package with that worker has to be installed.
     prepare_pool(pool)
     name = f"{platform.node()}-{port or os.getpid()}"
     command = ["prefect", "worker", "start", "--pool", pool, "--name", name, "--install-policy", "never"]
@@ -47,8 +47,8 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
         command.append("--with-healthcheck")
     Supervisor(Store(connect()), pool).start()
     say(f"worker {name} takes runs from the pool {pool}; Ctrl-C stops it")
-    # A shell that starts it in the background lets it ignore SIGINT, by which Prefect ends a worker on any signal.
+    # Shells start background processes with SIGINT ignored, but Prefect uses SIGINT to end a worker on any signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # In this process, so that signals reach it, and metrics are served on.
+    # Run it in this process, so that signals reach it and metrics are still served.
     sys.argv = command
     runpy.run_module("prefect", run_name="__main__", alter_sys=True)
