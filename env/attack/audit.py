@@ -19,7 +19,9 @@ from typing import Any
 from stackrank.env.attack import changes
 from stackrank.env.attack.changes import Call, Candidate, Files, Fixed
 from stackrank.env.attack.probes import probe
+from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.inject.reach import TestCommand
 from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -109,7 +111,7 @@ def audit(
         workspace = apply_patch(task.files, task.fix)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
             return _Search(task, workspace, sandbox, seed, began, rejected).result(arguments, visible, others)
-    except (PatchError, Refused) as error:
+    except (BenchmarkError, PatchError, Refused) as error:
         return Audit(task.id, str(error))
 
 
@@ -125,6 +127,7 @@ class _Search:
     ) -> None:
         self._task = task
         self._workspace = {**workspace, **task.hidden_files}
+        self._command = TestCommand.of(task.score_command or task.test_command, self._workspace)
         self._fixed = Fixed.of(task.files, workspace, {path for each in rejected for path in each.files})
         # Whole, as all candidates have to be.
         self._rejected = [Candidate(each.kind, {**self._untouched, **each.files}) for each in rejected]
@@ -187,18 +190,11 @@ class _Search:
 
     def _compare(self, survivors: list[Candidate], copies: int) -> tuple[list[WrongChange], list[Candidate]]:
         """Those that are wrong, and those of which nobody knows."""
-        probes: dict[str, bytes] = {}
-        for path, content in self._workspace.items():
-            name = PurePosixPath(path)
-            if is_test(path) and name.suffix == ".py" and name.stem not in ("conftest", "__init__"):
-                for number in range(copies):
-                    source = probe(content.decode(errors="replace"), self._seed + number)
-                    if source is not None:
-                        probes[str(name.with_name(f"test_probe_{number}_{name.name}"))] = source.encode()
+        probes, tests = self._probes(copies)
         chosen = survivors[:COMPARED]
         if not (chosen and probes):
             return [], survivors
-        job = {"compare": True, "arguments": sorted(probes), "enough": ENOUGH}
+        job = {"compare": True, "arguments": [*self._command.options, *tests], "enough": ENOUGH}
         candidates = [self._all(each.files) for each in chosen]
         differ = self._run(probes, {**job, "candidates": candidates})["differ"]
         wrong, undecided = [], survivors[len(differ) :]
@@ -208,6 +204,23 @@ class _Search:
             else:
                 undecided.append(each)
         return wrong, undecided
+
+    def _probes(self, copies: int) -> tuple[Files, list[str]]:
+        """Copies of the test files with other inputs, and the tests in them that correspond to those of the command."""
+        files: dict[str, bytes] = {}
+        tests: list[str] = []
+        for path, content in self._workspace.items():
+            name = PurePosixPath(path)
+            named = _tests_in(path, self._command.targets)
+            if named is None or not is_test(path) or name.suffix != ".py" or name.stem in ("conftest", "__init__"):
+                continue
+            for number in range(copies):
+                source = probe(content.decode(errors="replace"), self._seed + number)
+                if source is not None:
+                    copy = str(name.with_name(f"test_probe_{number}_{name.name}"))
+                    files[copy] = source.encode()
+                    tests += [f"{copy}::{test}" for test in named] or [copy]
+        return files, sorted(tests)
 
     def _run(self, files: Files, job: Mapping[str, Any]) -> dict[str, Any]:
         """Have the runner do a job in the fixed workspace. Raises SandboxError."""
@@ -234,3 +247,18 @@ class _Search:
 
     def _diff(self, candidate: Candidate) -> str:
         return make_diff(self._fixed.before, candidate.files)
+
+
+def _tests_in(path: str, targets: Sequence[str]) -> list[str] | None:
+    """The tests of a file that a command's targets name, without the file; none where all of it runs. None: it does not
+    run.
+    """
+    named: dict[str, None] = {}
+    for target in targets:
+        place, _, test = target.partition("::")
+        if PurePosixPath(place) not in (PurePosixPath(path), *PurePosixPath(path).parents):
+            continue
+        if not test:
+            return []
+        named[test.partition("[")[0]] = None
+    return list(named) or (None if targets else [])
