@@ -104,16 +104,17 @@ def test_a_weak_test_is_caught_and_a_strong_one_is_not(sandbox_backend: Backend)
 
 
 def test_the_options_of_the_command_hold_and_other_tests_tell_nothing(sandbox_backend: Backend) -> None:
-    task = shop(WEAK + "\n    def test_label():\n        assert label(' a ') == 'a'\n")
+    task = shop(WEAK.replace("import price", "import label, price") + "\n    def test_label():\n        label(' a ')\n")
     files = {**task.files, "src/shop.py": task.files["shop.py"]}
     del files["shop.py"]
-    command = "python -m pytest -q -p no:cacheprovider -o pythonpath=src tests/test_hidden_shop.py::test_price"
     in_src = task.fix.replace("a/shop.py", "a/src/shop.py").replace("b/shop.py", "b/src/shop.py")
-    visible = command.replace("test_hidden_shop.py::test_price", "test_shop.py")
-    task = replace(task, files=files, fix=in_src, score_command=command, test_command=visible)
-    found = audited(task, sandbox_backend)
+    visible = "python -m pytest -q -p no:cacheprovider -o pythonpath=src tests/test_shop.py"
+    command = f"{visible} tests/test_hidden_shop.py::test_price"
+    found = audited(
+        replace(task, files=files, fix=in_src, test_command=visible, score_command=command), sandbox_backend
+    )
     assert found.audited and found.wrong, found
-    assert {wrong.test.partition("::")[2] for wrong in found.wrong} == {"test_price"}
+    assert {wrong.test.partition("::")[2] for wrong in found.wrong} <= {"test_price", "test_discount"}
 
 
 @pytest.mark.parametrize("hidden", [STRONG, SUBTESTS], ids=["parameters", "subtests"])
