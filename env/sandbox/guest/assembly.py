@@ -146,7 +146,7 @@ class _Assembly:
     def _lines_told(self) -> Dict[int, Set[int]]:
         """Map each instruction to those from which it is reached as a new line; -1 stands for an exception.
 
-        A line is new as for `sys.settrace`: if it is not the line before, or if a jump leads backwards.
+        A line is new as for `sys.settrace`: if it differs from the line before, or if a jump leads backwards.
         """
         told: Dict[int, Set[int]] = {}
         old = self._old
