@@ -65,7 +65,7 @@ class Allowance:
         return max(self._seconds - (self._end - time.monotonic()) - self.waited_s(), 0.0)
 
     def _used(self) -> Tuple[Dict[int, float], float]:
-        """Return how long each process waited, and how long they and the ended ones ran (s); see proc_pid_stat(5)."""
+        """Return the seconds that each process waited, and that they and the ended ones ran; see proc_pid_stat(5)."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         ran = ended.ru_utime + ended.ru_stime
         waits = {}

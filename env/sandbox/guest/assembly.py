@@ -93,7 +93,7 @@ class _Assembly:
         self._plain: List[int] = []
         """For each old instruction: the target of jumps that must not call it."""
         self._from_exception: List[Tuple[int, int]] = []
-        """For each old instruction: the targets of exceptions that must not call the line's hook, and that must."""
+        """For each old instruction: the targets of exceptions that skip the line's hook, and of those that call it."""
         self._guards: List[_Guard] = []
 
     def code(self) -> types.CodeType:
@@ -282,7 +282,7 @@ class _Assembly:
         ]
 
     def _split(self) -> List[_Region]:
-        """Split the regions so that the target is a new line for all of a part or for none of it."""
+        """Split the regions so that going to the target is a new line for all of a part or for none of it."""
         found: List[_Region] = []
         for each in self._regions:
             at = each.start

@@ -32,7 +32,7 @@ class Look(NamedTuple):
     working: bool
     """Whether a thread in the foreground does so."""
     idle: bool
-    """Whether all only wait for the terminal and for each other, so that nothing will ever happen without a key."""
+    """Whether all processes only wait for the terminal and each other: without a key nothing will ever happen."""
     ran: Dict[str, str]
     """Thread -> how much it has run. If this is equal at two looks, the thread did not run between them."""
 

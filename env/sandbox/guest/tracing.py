@@ -37,7 +37,7 @@ class Observer:
         return self.interest(code)
 
     def at_line(self, code: types.CodeType, line: int) -> bool:
-        """Whether this line may be reported, in code of which some lines may be."""
+        """Whether this line may be reported, if any lines of the code are wanted."""
         return True
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
