@@ -9,16 +9,16 @@ import time
 from typing import Callable, Dict, Iterable, Optional, Tuple
 
 PATIENCE = 8
-"""A limit lasts at most so many times as long, however long the processes had to wait."""
+"""A limit lasts at most this many times its length, however long the processes had to wait."""
 _LITTLE = 0.01
-"""A share of a limit for which nobody looks at the processes: a step of the debugger takes no longer than a look."""
+"""The share of a limit that is too short to look at the processes: a debugger step takes no longer than a look."""
 
 
 class Allowance:
-    """A time limit that does not count how long processes waited for a processor that others had."""
+    """A time limit that does not count the time that processes waited for a processor used by others."""
 
     def __init__(self, seconds: float, pids: Callable[[], Iterable[int]], proc: str = "/proc") -> None:
-        """`pids` gives the processes that it is about, as they come and go."""
+        """`pids` returns the ids of the processes that the limit covers, which may come and go."""
         self._seconds = seconds
         self._pids = pids
         self._proc = proc
@@ -28,20 +28,20 @@ class Allowance:
         self._before: Optional[Tuple[Dict[int, float], float]] = None
 
     def left(self) -> float:
-        """Seconds after which to ask again; 0 or less when it is over."""
+        """Return the seconds after which to ask again; 0 or less when the time is up."""
         left = self._end - time.monotonic()
         if self._before is None:
             unseen = left - (1 - _LITTLE) * self._seconds
             if unseen > 0:
                 return unseen
             self._before = self._used()
-            # However late this first look comes: who asks had to wait for a processor himself.
+            # Even if this first look comes late, because the caller had to wait for a processor itself.
             left = (1 - _LITTLE) * self._seconds
             self._end = time.monotonic() + left
         if left > 0:
             return left
         more = min(self.waited_s(), self._most - self._given)
-        # Less is not worth another look: a program that waits now and then would be looked at for ever.
+        # Less is not worth another look: a program that waits now and then would be looked at forever.
         if more < _LITTLE * self._seconds:
             return left
         self._given += more
@@ -49,10 +49,10 @@ class Allowance:
         return self._end - time.monotonic()
 
     def waited_s(self) -> float:
-        """Seconds that a process was ready to run and others had the processors, and that were not made up for.
+        """Return the seconds that a process was ready to run while others had the processors, less those made up for.
 
-        The most that any process waited; 0 where all of them ran for longer than that: then it was for each other that
-        they waited. https://docs.kernel.org/scheduler/sched-stats.html (schedstat: run and wait, in ns).
+        This is the longest wait of any process. It is 0 if all of them together ran for longer, because then they
+        waited for each other. https://docs.kernel.org/scheduler/sched-stats.html (schedstat: run and wait, in ns).
         """
         if self._before is None:
             return 0.0
@@ -61,11 +61,11 @@ class Allowance:
         return waited - self._given if waited > ran - ran_before else 0.0
 
     def used_s(self) -> float:
-        """Seconds that were used up, that waiting not counted."""
+        """Return the seconds of the limit that were used up, without that waiting."""
         return max(self._seconds - (self._end - time.monotonic()) - self.waited_s(), 0.0)
 
     def _used(self) -> Tuple[Dict[int, float], float]:
-        """Seconds that each process waited, and that they and those that ended ran; see proc_pid_stat(5)."""
+        """Return the seconds that each process waited, and that they and the ended ones ran; see proc_pid_stat(5)."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         ran = ended.ru_utime + ended.ru_stime
         waits = {}

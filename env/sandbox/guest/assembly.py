@@ -1,7 +1,7 @@
-"""Puts calls of hooks into a code object of Python 3.11: where it is entered, at its lines, where it ends or fails.
+"""Inserts hook calls into a code object of Python 3.11: where it is entered, at its lines, where it ends or fails.
 
 Lines, positions, names and variables stay as they are. A hook gets no argument, or the value or exception concerned;
-it finds the frame that it is told of one above its own. A gate before it can pass it over.
+the frame that it is about is the one above its own. A gate before a hook can skip it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOOK_STACK = 6
 
 
 class Hooks(NamedTuple):
-    """What is called: the last three are handed an exception, `left` and `yielded` a value."""
+    """The functions to call: the last three get an exception, `left` and `yielded` a value."""
 
     entered: Callable[[], None]
     line: Callable[[], None]
@@ -34,12 +34,12 @@ class Hooks(NamedTuple):
     yielded: Callable[[Any], None]
     raised: Callable[[BaseException], None]
     again: Callable[[BaseException], None]
-    """An exception that was told already is raised on."""
+    """Called when an exception that was already reported is re-raised."""
     unwound: Callable[[BaseException], None]
 
 
 class _Region(NamedTuple):
-    """Old instructions of which an exception goes to `target`; -1: to the end of the code, where a hook is told."""
+    """Old instructions whose exceptions go to `target`; -1: to the end of the code, where a hook is called."""
 
     start: int
     end: int
@@ -47,19 +47,19 @@ class _Region(NamedTuple):
     depth: int
     lasti: bool
     told: bool = False
-    """Whether the target is come to as to a new line."""
+    """Whether the target counts as a new line when an exception goes there."""
 
 
 def with_hooks(code: types.CodeType, observer: Observer, hooks: Hooks, consts: Sequence[Any]) -> types.CodeType:
-    """A code object that does the same and calls hooks for what the observer may ever want to be told of.
+    """Return a code object that does the same and calls hooks for all events that the observer may ever want.
 
-    `consts` take the place of its own. Raises ValueError where it cannot be made.
+    `consts` replace the constants of `code`. Raises ValueError if no such code object can be made.
     """
     return _Assembly(code, observer, hooks, consts).code()
 
 
 class _Guard(NamedTuple):
-    """New instructions, the call of a hook, of which an exception goes to `end`."""
+    """New instructions that call a hook; their exceptions go to `end`."""
 
     start: int
     end: int
@@ -84,16 +84,16 @@ class _Assembly:
             for each in getattr(dis, "_parse_exception_table")(code)  # noqa: B009
         ]
         self._handlers = {each.target: each.depth + each.lasti + 1 for each in self._regions}
-        """Where exceptions go -> how deep the stack is there, the exception included."""
+        """Target of exceptions -> depth of the stack there, the exception included."""
         self._new: List[Emitted] = []
         self._first: List[int] = []
-        """Of each old instruction: where what belongs to it begins."""
+        """For each old instruction: where the new instructions that belong to it begin."""
         self._hooked: List[int] = []
-        """Where a jump goes that has to be told of the line."""
+        """For each old instruction: the target of jumps that must call the line's hook."""
         self._plain: List[int] = []
-        """Where one goes that has not."""
+        """For each old instruction: the target of jumps that must not call it."""
         self._from_exception: List[Tuple[int, int]] = []
-        """Where an exception goes that has not, and that has."""
+        """For each old instruction: the targets of exceptions that skip the line's hook, and of those that call it."""
         self._guards: List[_Guard] = []
 
     def code(self) -> types.CodeType:
@@ -126,9 +126,9 @@ class _Assembly:
         )
 
     def _table(self, regions: Sequence[_Region], end: int) -> List[Tuple[int, int, int, int]]:
-        """The exception table: of which new instructions an exception goes where, with which depth.
+        """Return the rows of the exception table: start and end of new instructions, the target, and its depth.
 
-        Guards come first where regions cover them, which are cut there: the interpreter takes the first that fits.
+        Guards take precedence: a region is cut where it covers one, because the interpreter takes the first that fits.
         """
         found = [(each.start, each.end, each.end, each.depth << 1) for each in self._guards]
         for each in regions:
@@ -141,12 +141,12 @@ class _Assembly:
             found.append((at, stop, target, each.depth << 1 | each.lasti))
         return sorted(each for each in found if each[0] < each[1])
 
-    # ---- which lines are told
+    # ---- which lines are reported
 
     def _lines_told(self) -> Dict[int, Set[int]]:
-        """Instruction -> those from which it is come to as to a new line; -1 among them: by an exception.
+        """Map each instruction to those from which it is reached as a new line; -1 stands for an exception.
 
-        As the interpreter does for `sys.settrace`: where the line is another, and where a jump leads back.
+        A line is new as for `sys.settrace`: if it differs from the line before, or if a jump leads backwards.
         """
         told: Dict[int, Set[int]] = {}
         old = self._old
@@ -182,7 +182,7 @@ class _Assembly:
                 self._jump_over(index)
                 raises.append(len(self._new))
                 self._tell_exception("raised", self._handlers[index])
-        # A call's keywords are kept outside the stack until the call, so no other call comes between.
+        # A call's keywords are kept outside the stack until the call, so no other call may come in between.
         if edges and not (index and self._old[index - 1].op == _OPS["KW_NAMES"]):
             falls = index > 0 and self._old[index - 1].op not in _NO_WAY_ON
             if falls and index - 1 not in edges:
@@ -213,13 +213,13 @@ class _Assembly:
             self._call("entered", old.position, 0, self._observer.gate(self._code, CALLS))
 
     def _jump_over(self, index: int) -> None:
-        """Pass the line's hook by."""
+        """Add a jump over the line's hook."""
         over = Emitted(_OPS["JUMP_FORWARD"], 0, self._old[index - 1].position)
         over.target = (index, False)
         self._new.append(over)
 
     def _call(self, hook: str, position: Position, arguments: int = 0, gate: Optional[Gate] = None) -> None:
-        """Call a hook, with the value on top of the stack or with nothing. The stack stays as it was."""
+        """Add the call of a hook, with the value on top of the stack or no argument. The stack stays as it was."""
         const = self._const(hook, getattr(self._hooks, hook))
         parts = [("PUSH_NULL", 0), ("LOAD_CONST", const), *[("COPY", 3)] * arguments]
         parts += [("PRECALL", arguments), ("CALL", arguments), ("POP_TOP", 0)]
@@ -229,7 +229,7 @@ class _Assembly:
         self._new += [Emitted(_OPS[name], arg, position) for name, arg in parts]
 
     def _line(self, position: Position) -> None:
-        """Tell a line, or keep what the observer wants to be kept of it."""
+        """Add the call of a line's hook, or code that keeps what the observer wants to keep of the line."""
         line = position[0] or 0
         kept = self._observer.kept(self._code, line)
         if kept is None:
@@ -242,7 +242,10 @@ class _Assembly:
         self._new += [Emitted(_OPS[name], arg, position) for name, arg in parts]
 
     def _ask(self, gate: Gate, position: Position, skips: int) -> None:
-        """Go on where the gate's iterator gives something; else pass by two instructions or more, `skips` in all."""
+        """Add code that goes on if the gate's iterator yields something, and else skips `skips` instructions.
+
+        The two instructions that clear the stack are among those skipped.
+        """
         cell, zero = self._const(f"gate {id(gate)}", gate.cell), self._const("zero", 0)
         self._new += [
             Emitted(_OPS["LOAD_CONST"], cell, position),
@@ -254,17 +257,17 @@ class _Assembly:
         ]
 
     def _const(self, name: str, value: Any) -> int:
-        """The place of a constant that is ours."""
+        """Return the index of a constant of our own, which is added on first use."""
         if name not in self._const_of:
             self._const_of[name] = len(self._consts)
             self._consts.append(value)
         return self._const_of[name]
 
     def _tell_exception(self, hook: str, depth: int) -> None:
-        """Call a hook with the exception on top of a stack of `depth`.
+        """Add the call of a hook with the exception on top of a stack of `depth`.
 
-        Where the program may not call any deeper, a hook may not either: its own RecursionError must not take the
-        place of what the program raised, such as GeneratorExit.
+        If the program has reached its recursion limit, calling the hook fails too. That RecursionError must not
+        replace what the program raised, such as GeneratorExit.
         """
         start = len(self._new)
         self._call(hook, NOWHERE, 1)
@@ -279,7 +282,7 @@ class _Assembly:
         ]
 
     def _split(self) -> List[_Region]:
-        """The regions, in parts that come to their target as to a new line, or not."""
+        """Split the regions so that going to the target is a new line for all of a part or for none of it."""
         found: List[_Region] = []
         for each in self._regions:
             at = each.start
@@ -297,7 +300,7 @@ class _Assembly:
         return line is not None and self._old[raising].line != line
 
     def _everywhere(self, regions: List[_Region]) -> List[_Region]:
-        """These regions, with all between them added, of which the hook at the end is told."""
+        """Add regions for the gaps between these; exceptions there go to the hook at the end of the code."""
         found: List[_Region] = []
         at = self._resume + 1
         for each in sorted(regions):
@@ -310,7 +313,7 @@ class _Assembly:
         return found
 
     def _layout(self) -> List[int]:
-        """Where each new instruction begins, in units of two bytes, and where the last ends; arguments of jumps."""
+        """Set the arguments of jumps. Returns the offsets of the new instructions and the end, in units of 2 bytes."""
         while True:
             offsets = [0]
             for each in self._new:

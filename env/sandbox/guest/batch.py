@@ -1,4 +1,4 @@
-"""What an agent wrote for the debugger, as commands: lines of code that belong together stay together."""
+"""Splits what an agent wrote for the debugger into commands; lines of code that belong together stay together."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _PROMPT = re.compile(r"^\s*\((?:Pdb|com|Pdb\+\+)\) ?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNMENT = re.compile(r"\s*(?::[^=]+)?(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)")
 _OPERATOR = re.compile(r"[([.]|\s*(?:[=!]=|[<>,*/%|&^])")
-"""After a name: what no argument of a command begins with. (`u -1` is a command.)"""
+"""Matches what may follow a name but cannot begin a command's argument. (`u -1` is a command.)"""
 _INDENT = re.compile(r"^[ \t]+")
 _COMPOUND = re.compile(r"(?:async|class|def|for|if|match|try|while|with|@)\b.*|.*:$")
 _CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
 
 
 def commands_of(text: str) -> List[str]:
-    """The commands in a text, one or several lines each.
+    """Return the commands in a text, each of one or several lines.
 
-    Code goes on until it compiles, and is marked with `!`, so that pdb does not take its first word for a command. So
-    are `n = 5` and `next(rows)`, in which pdb before 3.13 would see its commands `n` and `next`.
+    Code continues until it compiles, and is marked with `!`, so that pdb does not take its first word for a command.
+    `n = 5` and `next(rows)` are marked too, because pdb before 3.13 would see its commands `n` and `next` in them.
     """
     lines = [_PROMPT.sub("", line.rstrip("\r")) for line in text.split("\n")]
     lines = [_INDENT.sub(lambda blank: blank[0].expandtabs(8), line) for line in lines]
@@ -59,7 +59,7 @@ def commands_of(text: str) -> List[str]:
 
 
 def _code(line: str) -> "tuple[str, str]":
-    """The Python code of a line and the command before it; no code where it is another command of pdb's."""
+    """Return the Python code of a line and the command before it; no code if the line is another pdb command."""
     if line.startswith("!"):
         return line[1:].strip(), "!"
     if line == "?":
@@ -71,13 +71,13 @@ def _code(line: str) -> "tuple[str, str]":
             return (rest.strip(), name + " ") if rest.strip() else ("", "")
         if name in ("q", "quit", "exit") or not (_OPERATOR.match(rest) and (compiles(line) or _unfinished(line))):
             return "", ""
-    # A name alone may be an alias, and a plain line is left as it was written.
+    # A plain line stays as it was written; a name alone may be an alias.
     plain = name not in _COMMANDS and compiles(line)
     return line, "!" if not plain and (compiles(line) or _unfinished(line) or _COMPOUND.match(line)) else ""
 
 
 def _goes_on(lines: List[str], position: int, indent: int) -> bool:
-    """Whether the next line that is not empty belongs to the statement before it."""
+    """Whether the next non-empty line belongs to the statement before it."""
     following = next((line for line in lines[position:] if line.strip()), "")
     return bool(following) and (_depth(following) > indent or bool(_CLAUSE.match(following.strip())))
 
@@ -87,7 +87,7 @@ def _depth(line: str) -> int:
 
 
 def compiles(code: str) -> bool:
-    """Whether it is whole Python code."""
+    """Whether a text is complete Python code."""
     return _state(code) == "whole"
 
 

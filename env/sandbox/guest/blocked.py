@@ -1,4 +1,4 @@
-"""What the processes of a session wait for, by /proc: whether anything can still happen without a line being typed."""
+"""Tells from /proc what the processes of a session wait for: whether anything can still happen without typed input."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import platform
 import struct
 from typing import Dict, Iterable, List, NamedTuple, Optional
 
-# What a thread is blocked in -> how its descriptors are found: https://docs.kernel.org/filesystems/proc.html (syscall).
+# Call that blocks a thread -> how its descriptors are found: https://docs.kernel.org/filesystems/proc.html (syscall).
 _CALLS: Dict[str, Dict[int, str]] = {
     "x86_64": {0: "read", 19: "read", 7: "poll", 271: "poll", 219: "poll", 23: "select", 270: "select",
                232: "epoll", 281: "epoll", 441: "epoll", 61: "others", 247: "others", 202: "futex"},
     "aarch64": {63: "read", 65: "read", 73: "poll", 128: "poll", 72: "select", 22: "epoll", 441: "epoll",
                 260: "others", 95: "others", 98: "futex"},
 }  # fmt: skip
-_TTY = os.makedev(5, 0)  # /dev/tty: whichever terminal controls the process
+_TTY = os.makedev(5, 0)  # /dev/tty: the terminal that controls the process, whichever it is
 _POLLIN = 1
 _MOST_DESCRIPTORS = 4096
 
@@ -24,23 +24,23 @@ class Look(NamedTuple):
     """The processes of a session at one moment."""
 
     reading: Optional[bool]
-    """Whether a process in the foreground waits for the terminal; None where the kernel does not say."""
+    """Whether a process in the foreground waits for the terminal; None if the kernel does not say."""
     reader: int
-    """Its process id; 0 where there is none."""
+    """The id of that process; 0 if there is none."""
     busy: bool
     """Whether a thread runs, is ready to run, or waits for a disk."""
     working: bool
-    """Whether one in the foreground does."""
+    """Whether a thread in the foreground does so."""
     idle: bool
-    """Whether all of them only wait for the terminal and for each other: without a key nothing will ever happen."""
+    """Whether all processes only wait for the terminal and each other: without a key nothing will ever happen."""
     ran: Dict[str, str]
-    """Thread -> how much it has run. Equal at two looks: it did not run between them."""
+    """Thread -> how much it has run. If this is equal at two looks, the thread did not run between them."""
 
 
 def look(pids: Iterable[int], foreground: int, terminal: int, proc: str = "/proc") -> Look:
     """Look at processes; `foreground`: the process group that may read; `terminal`: the terminal's device number.
 
-    Two equal looks at processes that are not busy, one after the other, are one moment at which all were blocked.
+    If two looks in a row are equal and find no process busy, there was a moment at which all were blocked.
     """
     reading: Optional[bool] = False
     reader = 0
@@ -56,7 +56,7 @@ def look(pids: Iterable[int], foreground: int, terminal: int, proc: str = "/proc
             state, group = fields[0], int(fields[2])
             busy = busy or state in "RD"
             working = working or (state in "RD" and group == foreground)
-            ran[task] = " ".join(fields[11:13])  # processor time, where there is nothing finer
+            ran[task] = " ".join(fields[11:13])  # processor time, if the kernel gives nothing finer
             with contextlib.suppress(OSError):
                 ran[task] += _text(task + "/schedstat")
             if state in "TtZX":
@@ -93,7 +93,7 @@ class _Call(NamedTuple):
 
 
 def _call(task: str) -> Optional[_Call]:
-    """What a thread is blocked in; None where the kernel does not say."""
+    """Return the system call that a thread is blocked in; None if the kernel does not say."""
     try:
         words = _text(task + "/syscall").split()
         if words[0] == "running" or int(words[0]) < 0:
@@ -104,12 +104,12 @@ def _call(task: str) -> Optional[_Call]:
 
 
 def _for_others(call: _Call) -> bool:
-    """Whether a thread waits for processes or threads that it started, and for no time."""
+    """Whether a thread waits for processes or threads that it started, without a time limit."""
     return call.kind == "others" or (call.kind == "futex" and not call.arguments[3])
 
 
 def _waits_for(call: _Call, process: str, terminal: int) -> Optional[bool]:
-    """Whether a thread is blocked until the terminal can be read; None where the kernel does not say."""
+    """Whether a thread is blocked until the terminal can be read; None if the kernel does not say."""
     if call.kind not in ("read", "poll", "select", "epoll"):
         return False
     try:
@@ -120,7 +120,7 @@ def _waits_for(call: _Call, process: str, terminal: int) -> Optional[bool]:
 
 
 def _descriptors(kind: str, first: int, second: int, process: str) -> Iterable[int]:
-    """The descriptors that a blocked call waits to read from. Raises OSError."""
+    """Return the descriptors that a blocked call waits to read from. Raises OSError."""
     if kind == "read":
         return [first]
     if kind == "poll" and 0 < second <= _MOST_DESCRIPTORS:

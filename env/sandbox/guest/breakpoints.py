@@ -1,4 +1,4 @@
-"""pdb's breakpoints, with what a session that is started again needs to take them over."""
+"""pdb's breakpoints, with what a restarted session needs to take them over."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .source import find_function
 
 
 class Breakpoints(pdb.Pdb):
-    """pdb whose breakpoints can be read out, set again, and named before their file is imported."""
+    """pdb with breakpoints that can be read out, set again, and named before their file is imported."""
 
     def __init__(self, root: str, note: Callable[[str], None], **options: Any) -> None:
         super().__init__(**options)
         self._root = root + os.sep
         self._note = note
-        # The count that was asked for, not the rest of it: a restart begins to count again.
+        # The ignore count that was asked for, not what is left of it: a restart counts from the beginning.
         self._ignore: Dict[int, int] = {}
         self._started = False
-        # bdb stops silently where a condition raises an error. It evaluates conditions by this name alone.
+        # bdb stops silently if a condition raises an error. It evaluates conditions only through this name.
         setattr(bdb, "eval", self._condition)  # noqa: B010  typeshed does not know it
         self.entry_file = ""
         """The script that is debugged; empty for pytest and modules."""
@@ -37,11 +37,11 @@ class Breakpoints(pdb.Pdb):
             raise
 
     def shorten(self, name: str) -> str:
-        """A path as the agent names it."""
+        """Return a path as the agent names it."""
         return name[len(self._root) :] if name.startswith(self._root) else name
 
     def breakpoint_table(self) -> List[Dict[str, Any]]:
-        """Every breakpoint with all that is needed to set it again."""
+        """Return every breakpoint with all that is needed to set it again."""
         silent = getattr(self, "commands_silent", {})
         return [
             {
@@ -84,12 +84,12 @@ class Breakpoints(pdb.Pdb):
                     self.commands_silent[number] = row["silent"]
 
     def _resumes(self, command: str) -> bool:
-        """Whether a command lets the program go on."""
+        """Whether a command resumes the program."""
         does = getattr(self, "do_" + command.split(None, 1)[0], None) if command.strip() else None
         return getattr(does, "__name__", "") in self.commands_resuming
 
     def set_break(self, filename: str, lineno: int, *args: Any, **options: Any) -> Any:
-        """Also for frames that already run: bdb before 3.12 does not look at them again."""
+        """Set a breakpoint, also for frames that already run: bdb before 3.12 does not look at them again."""
         problem = super().set_break(filename, lineno, *args, **options)
         frame: Optional[types.FrameType] = getattr(self, "curframe", None) if self._started else None
         while frame is not None:
@@ -99,13 +99,13 @@ class Breakpoints(pdb.Pdb):
         return problem
 
     def lookupmodule(self, filename: str) -> Optional[str]:
-        """A file as the agent names it: relative to the workspace first, then the end of one path there, then as pdb
-        looks."""
+        """Find a file that the agent named: relative to the workspace, else as the end of a single path there, else as
+        pdb does."""
         inside = os.path.join(self._root, filename)
         if os.path.isfile(inside):
             return self.canonic(inside)
         if filename.endswith(".py"):
-            # What few sessions need.
+            # Few sessions need these.
             from .files import Refused
             from .places import find_file
 
@@ -114,7 +114,7 @@ class Breakpoints(pdb.Pdb):
         return super().lookupmodule(filename)
 
     def do_break(self, arg: str, temporary: Any = False) -> Any:
-        """`b function` and `b file:function` also for code that is not imported yet."""
+        """As in pdb; `b function` and `b file:function` also work for code that is not imported yet."""
         where, comma, condition = arg.partition(",")
         if comma and not self._sound(condition):
             return None
@@ -128,7 +128,7 @@ class Breakpoints(pdb.Pdb):
         before = len(bdb.Breakpoint.bpbynumber)
         result = super().do_break(arg, temporary)
         if where.strip() and len(bdb.Breakpoint.bpbynumber) == before:
-            # What few sessions need.
+            # Few sessions need these.
             from .files import Refused
             from .places import find_places
 
@@ -153,7 +153,7 @@ class Breakpoints(pdb.Pdb):
         return ""
 
     def do_condition(self, arg: str) -> Any:
-        """As in pdb; what is no expression is refused."""
+        """As in pdb; a condition that is no Python expression is refused."""
         _, _, condition = arg.strip().partition(" ")
         return super().do_condition(arg) if not condition or self._sound(condition) else None
 

@@ -1,4 +1,4 @@
-"""What `calls` watches: the calls of a function, with what each was given, gave back and changed."""
+"""The observer of `calls`: the calls of a function, with the arguments, result and changes of each."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _DEPTH = 4
 _YIELDED = 3
 _SIZED = "%s of %d"
 FOLLOWED = 2000
-"""Calls that are followed to their ends; later ones only where they are told."""
+"""Number of calls that are followed to their ends; later calls are followed only if they are reported."""
 
 
 class CallsObserver(Observer):
-    """Wants `function` (a name) and `first`, `last`: the numbers of the calls that are told, from 1."""
+    """Expects `function` (a name) and `first`, `last`: the numbers of the calls to report, counted from 1."""
 
     from_import = True
     tracer: Tracer
     stop_now: Callable[[str], None]
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
-        """Raises Refused for a function that is not there."""
+        """Raises Refused if the function does not exist."""
         self._teller = teller
         self._places = find_functions(spec["root"], spec["function"])
         self._first: int = spec["first"]
@@ -41,32 +41,32 @@ class CallsObserver(Observer):
         self._ends = Gate()
         self._raised: List[int] = []
         self._raised_too = 0
-        """Exceptions that left a call whose number is not known."""
+        """Number of further exceptions that left a call: its number is not known, or the list is full."""
         self._open: Dict[int, _Call] = {}
-        """The calls that are told and have not ended: id of the frame -> call."""
+        """Id of the frame -> call, for the calls that are reported and have not ended."""
         self._numbers: Dict[int, int] = {}
-        """The others."""
+        """Id of the frame -> number of the call, for the other calls that have not ended."""
 
     def begin_test(self) -> None:
-        """A test begins."""
+        """Do nothing: calls are counted over all tests."""
 
     def where_raised(self, error: BaseException) -> Optional[Dict[str, Any]]:
-        """Nothing."""
+        """Return None: only `snapshot` needs this."""
         return None
 
     def interest(self, code: types.CodeType) -> int:
-        """The calls of the function, and how they end."""
+        """Ask for the calls of the function and their ends."""
         ours = any(place.file == code.co_filename and place.is_function(code) for place in self._places)
         return CALLS | ENDS if ours else 0
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
-        """All calls are counted together."""
+        """Return one gate for all calls, and one for all their ends."""
         return self._calls if kind == CALLS else self._ends
 
     def entered(self, frame: types.FrameType) -> None:
-        """A call begins."""
+        """Number a call that begins, and record it if it is to be reported."""
         number = self._calls.told()
-        for ended in (self._open, self._numbers):  # nobody saw how
+        for ended in (self._open, self._numbers):  # an earlier call, whose end nobody saw
             ended.pop(id(frame), None)
         if self._first <= number <= self._last:
             self._ends.next(0)
@@ -76,7 +76,7 @@ class CallsObserver(Observer):
         self._count_only(number)
 
     def _count_only(self, number: int) -> None:
-        """Leave the program alone until a call is to be told."""
+        """Do not interrupt the program again until a call must be reported."""
         if number < FOLLOWED or self._open or self._first - 1 < number < self._last:
             return
         self._numbers.clear()
@@ -84,7 +84,7 @@ class CallsObserver(Observer):
         self._calls.next(self._first if number < self._first else NEVER)
 
     def yielded(self, frame: types.FrameType, value: Any) -> None:
-        """A generator gives a value."""
+        """Record a value that a generator yields."""
         call = self._open.get(id(frame))
         if call is not None:
             call.yields += 1
@@ -92,12 +92,12 @@ class CallsObserver(Observer):
                 call.record["yielded"].append(shown(value))
 
     def left(self, frame: types.FrameType, value: Any) -> None:
-        """A call returns."""
+        """Record that a call returns."""
         if self._numbers.pop(id(frame), None) is None and id(frame) in self._open:
             self._end(frame, result=shown(value, 400))
 
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
-        """An exception leaves a call."""
+        """Record that an exception leaves a call."""
         call = self._open.get(id(frame))
         number = call.number if call is not None else self._numbers.pop(id(frame), 0)
         if isinstance(error, GeneratorExit):
@@ -116,7 +116,7 @@ class CallsObserver(Observer):
             self._count_only(self._calls.count)
 
     def finish(self) -> None:
-        """Tell the calls that have not ended, and the totals."""
+        """Report the calls that have not ended, and the totals."""
         for call in list(self._open.values()):
             self._teller.report.write("call", **call.record, **call.changes(), yields=call.yields, open=True)
         own = self._teller.own
@@ -129,7 +129,7 @@ class CallsObserver(Observer):
 
 
 class _Call:
-    """One call that is going on and is told."""
+    """A call that is still running and will be reported."""
 
     def __init__(self, number: int, frame: types.FrameType, teller: Storyteller) -> None:
         self.number = number
@@ -143,7 +143,7 @@ class _Call:
             caller = caller.f_back
         record["caller"] = teller.place(caller) if caller is not None else {}
         self.record = record
-        """What is told of it."""
+        """The record that is reported of the call."""
         names = frame.f_globals
         used = [(name, names[name]) for name in frame.f_code.co_names if name in names]
         kinds = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
@@ -152,7 +152,7 @@ class _Call:
         self._before = [(name, value, parts(name, value)) for name, value in [*given, *state]]
 
     def changes(self) -> Dict[str, Any]:
-        """What is not as it was when the call began: `changed`, and how many more there are."""
+        """Return what has changed since the call began: `changed`, and how many changes were left out."""
         found: List[str] = []
         for name, value, before in self._before:
             now = self._globals.get(name[7:], value) if name.startswith("global ") else value
@@ -162,13 +162,13 @@ class _Call:
 
 
 class _Text(str):
-    """What a part is, where its value cannot be compared."""
+    """The description of a part whose value cannot be compared."""
 
     size = -1
-    """Of a container: how many items it has."""
+    """The number of items, if the part is a container."""
     identity = 0
     again = False
-    """Whether it was met before, by another path, where its parts are told."""
+    """Whether the part was met before by another path, under which its own parts are listed."""
 
 
 def _text(value: Any, text: str, *, size: int = -1, again: bool = False) -> _Text:
@@ -178,7 +178,7 @@ def _text(value: Any, text: str, *, size: int = -1, again: bool = False) -> _Tex
 
 
 def parts(name: str, value: Any) -> Dict[str, Any]:
-    """Path -> value, for all that hangs on a value: attributes, items; up to a number and a depth."""
+    """Return path -> value for all attributes and items below a value, up to a number and a depth."""
     found: Dict[str, Any] = {}
     seen = set()
     pending = collections.deque([(name, value, 0)])
@@ -188,7 +188,7 @@ def parts(name: str, value: Any) -> Dict[str, Any]:
         if kind in _PLAIN:
             found[path] = each
             continue
-        # Not with all that hangs on it: what changed there is told where it is, and not as a change of this one too.
+        # Without what lies deeper: a change there is reported in its own place, not as a change of this part too.
         if id(each) in seen or depth >= _DEPTH or isinstance(each, (enum.Enum, type)):
             found[path] = _text(each, shallow(each), again=id(each) in seen)
             continue
@@ -216,7 +216,7 @@ def parts(name: str, value: Any) -> Dict[str, Any]:
 
 
 def differences(before: Dict[str, Any], after: Dict[str, Any]) -> List[str]:
-    """What became of the parts, in words. Of what is new or gone, the whole is told and not each of its parts."""
+    """Describe how the parts changed. If something is new or gone, only the whole is reported, not its parts."""
     told = []
     for path, value in after.items():
         if path not in before:
@@ -244,21 +244,21 @@ def _same(before: Any, after: Any) -> bool:
 
 
 def _told(path: str, found: Dict[str, Any]) -> bool:
-    """Whether a part is among those found, with its own parts."""
+    """Whether a part was found and its own parts are listed with it."""
     return path in found and not getattr(found[path], "again", False)
 
 
 def _parent(path: str) -> str:
-    """The path of what a part is in: `a.b` of `a.b[3]`."""
+    """Return the path of the value that holds a part: `a.b` for `a.b[3]`."""
     if path.endswith("]"):
         return path[: path.rindex("[")]
     return path.rpartition(".")[0]
 
 
 def _differs_in_size(path: str, before: Dict[str, Any], after: Dict[str, Any]) -> int:
-    """Whether a container of which only some items are known has more (1) or fewer (-1) items; 0 of all others.
+    """Whether the container of a part has more (1) or fewer (-1) items, if not all are known; 0 for other containers.
 
-    An item at the edge of what is known of it comes and goes with the others: that is no change of its own.
+    An item at the edge of the known ones appears or vanishes when others do: that is no change of its own.
     """
     old, new = (getattr(side.get(_parent(path)), "size", -1) for side in (before, after))
     if max(old, new) <= _MOST_ITEMS:

@@ -1,4 +1,4 @@
-"""What a command line means, as far as the guest has to know it."""
+"""Interprets command lines, as far as the guest has to understand them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PytestRun(NamedTuple):
 
     arguments: List[str]
     folder: str
-    """Where, relative to the workspace."""
+    """The folder to run in, relative to the workspace."""
     variables: Dict[str, str]
 
 
@@ -34,7 +34,7 @@ PLAIN = PytestRun([], ".", {})
 
 
 def words(command: str) -> Optional[List[str]]:
-    """The words of a simple command; None where a shell would do more than split it."""
+    """Return the words of a simple command; None if a shell would do more than split it."""
     try:
         found = shlex.split(command)
     except ValueError:
@@ -45,7 +45,10 @@ def words(command: str) -> Optional[List[str]]:
 
 
 def pytest_run(command: str) -> Optional[PytestRun]:
-    """What a command line runs where it is pytest with a folder, variables and harmless commands around it."""
+    """Return the pytest run of a command line that may also set a folder and variables and run harmless commands.
+
+    None if the line is anything else.
+    """
     segments = _segments(command)
     folder = "."
     variables: Dict[str, str] = {}
@@ -65,13 +68,13 @@ def pytest_run(command: str) -> Optional[PytestRun]:
 
 
 def pytest_arguments(command: str) -> Optional[List[str]]:
-    """The arguments of a plain pytest command, or None where it is something else."""
+    """Return the arguments of a plain pytest command, or None if the command is something else."""
     run = pytest_run(command) if words(command) else None
     return run.arguments if run is not None and not run.variables else None
 
 
 def entry_point(command: str) -> List[str]:
-    """What to debug, from a command line: pytest, ids of tests, `python -m module`, `-c code` or a script.
+    """Return what a command line says to debug: pytest, ids of tests, `python -m module`, `-c code` or a script.
 
     Raises Refused.
     """
@@ -91,7 +94,7 @@ def entry_point(command: str) -> List[str]:
             while len(found) > 1 and found[0] == "-c":  # commands for pdb, not code
                 found = found[2:]
     if code and found and len(found) > 1:
-        # Without quotes, as nobody would write it for a shell.
+        # The code may lack its quotes, although nobody would write it so for a shell.
         rest = command[code.end() :].strip()
         return ["-c", rest] if len(found) > 2 and not compiles(found[1]) and compiles(rest) else found
     if found and all("::" in each or each == "-q" for each in found):
@@ -106,7 +109,7 @@ def entry_point(command: str) -> List[str]:
 
 
 def _live(command: str) -> str:
-    """The command without what is in single quotes, in which a shell expands nothing: names of tests may have it."""
+    """Return the command without single-quoted parts: a shell expands nothing there, and test names may have marks."""
     return _PARTS.sub(lambda part: "" if part[0].startswith("'") else part[0], command)
 
 
@@ -118,7 +121,7 @@ def _split(command: str) -> Optional[List[str]]:
 
 
 def _segments(command: str) -> Optional[List[List[str]]]:
-    """The simple commands in a line; None where a shell would expand something."""
+    """Return the simple commands in a line; None if a shell would expand something."""
     if "$" in _live(command) or "`" in _live(command):
         return None
     lexer = shlex.shlex(command.strip().replace("\n", " ; "), posix=True, punctuation_chars="();<>|&")
@@ -129,7 +132,7 @@ def _segments(command: str) -> Optional[List[List[str]]]:
     try:
         for word in lexer:
             if skip:
-                skip = False  # where output was sent
+                skip = False  # the target of a redirection
             elif set(word) <= set("<>&|") and set(word) & set("<>"):
                 skip = True
                 if segments[-1][-1:] and segments[-1][-1].isdigit():
@@ -155,7 +158,7 @@ def _assignments(segment: List[str]) -> "tuple[Dict[str, str], List[str]]":
 
 
 def _pytest_arguments(segment: List[str], variables: Dict[str, str]) -> Optional[List[str]]:
-    """The arguments of pytest where that is what the words run; `variables` gets what options of Python stand for."""
+    """Return pytest's arguments if that is what the words run. `variables` gets the variables for Python's options."""
     rest = segment
     if (rest[0] in _RUNNERS and rest[1:2] == ["run"]) or (rest[0] == "timeout" and len(rest) > 2):
         rest = rest[2:]

@@ -1,4 +1,4 @@
-"""The stream that pdb uses in the place of a terminal, and the program's standard input."""
+"""The stream that pdb uses in place of a terminal, and the program's standard input."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .output import HeadTail
 
 OUTPUT_CAP = 64 << 10
 INTERRUPT = signal.SIGRTMIN + 7
-"""Sent by the guest when a command has used up its time. A signal that programs do not use themselves."""
+"""The signal that the guest sends when a command has used up its time. Programs do not use it themselves."""
 
 
 class Control(io.TextIOBase):
-    """pdb's standard input and output: reading a line is what makes a report."""
+    """pdb's standard input and output: each time pdb reads a line, a report is sent first."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock: Optional[socket.socket] = sock
@@ -29,12 +29,12 @@ class Control(io.TextIOBase):
         """The function that says where the program stands. The debugger sets it."""
         self.notes: List[str] = []
         self.value_limit = 1000
-        """Characters of one value that are shown."""
+        """How many characters of one value are shown."""
         self.waiting = False
-        """Whether a report was sent and the next command has not come yet. An interrupt is too late then."""
+        """Whether a report was sent and the next command has not arrived yet. An interrupt then comes too late."""
 
     def request(self) -> Dict[str, Any]:
-        """The next line from the guest. Ends the process when the guest is gone."""
+        """Return the next line from the guest. Ends the process if the guest is gone."""
         line = self._lines.readline() if self._sock is not None else b""
         if not line:
             os._exit(0)
@@ -51,10 +51,10 @@ class Control(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Do nothing: the report is all that is buffered."""
+        """Do nothing: output is only buffered until the report."""
 
     def send(self, record: Dict[str, Any]) -> None:
-        """Report what was printed and the record to the guest."""
+        """Send the record to the guest, with what was printed."""
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
@@ -76,7 +76,7 @@ class Control(io.TextIOBase):
         return command + "\n"
 
     def abandon(self) -> None:
-        """In a child that the program forked: it must not take the debugger's commands."""
+        """Close the channel in a child that the program forked: it must not take the debugger's commands."""
         if self._sock is not None:
             os.close(self._sock.detach())
             self._sock = None
@@ -90,11 +90,11 @@ class EmptyInput(io.TextIOBase):
         self._said = False
 
     def readable(self) -> bool:
-        """True: it can be read, and is empty."""
+        """Return True: the input can be read, and is empty."""
         return True
 
     def fileno(self) -> int:
-        """The descriptor of the null device."""
+        """Return the descriptor of the null device."""
         return 0
 
     def _end(self) -> str:
@@ -104,9 +104,9 @@ class EmptyInput(io.TextIOBase):
         return ""
 
     def read(self, size: Optional[int] = -1) -> str:
-        """End of file."""
+        """Return the end of the file."""
         return self._end()
 
     def readline(self, size: int = -1) -> str:  # type: ignore[override]
-        """End of file."""
+        """Return the end of the file."""
         return self._end()

@@ -27,7 +27,7 @@ _REPORT_LIMIT = 8 << 20
 
 
 class Debugger:
-    """Owns at most one process that debugs the program, and what must outlive it: the breakpoints."""
+    """Owns at most one process that debugs the program, and the breakpoints, which must outlive it."""
 
     def __init__(self, workspace: Workspace, launch: Callable[[int, int], Child]) -> None:
         self._workspace = workspace
@@ -44,14 +44,14 @@ class Debugger:
         self._sources: Dict[str, List[str]] = {}
         self._place: List[Any] = []
         self.files_may_have_changed = False
-        """Set by the guest after any request that may change files. Checking them takes time in a large workspace."""
+        """Set by the guest after a request that may change files. Checking them all takes time in a large workspace."""
         self._edited: Set[str] = set()
         self.breakpoints: List[Dict[str, Any]] = []
 
     # ---- life
 
     def close(self) -> None:
-        """End the session and every process of it."""
+        """End the session and all its processes."""
         if self._child is None:
             return
         own = descendants(self._child.pid) | {self._child.pid}
@@ -91,7 +91,7 @@ class Debugger:
         return self._ask(setup, self._limit(START_PATIENCE_S), HeadTail(PROGRAM_CAP))
 
     def _move_breakpoints(self, notes: List[str]) -> None:
-        """Let each breakpoint follow its line through the edits since it was set."""
+        """Move each breakpoint along with its line through the edits since it was set."""
         kept = []
         for point in self.breakpoints:
             old = self._sources.get(point["file"])
@@ -118,10 +118,10 @@ class Debugger:
     ) -> Dict[str, Any]:
         """Carry out pdb commands and code; see `batch.commands_of`.
 
-        Starts the program when none is being debugged, when files were edited since it started, or when it is another
-        one. `only`: ids of the tests that a start from now on runs, where `entry` is pytest and finds one of them.
-        `value_limit`: characters of one value that are shown. Returns text (what pdb said), program (what the program
-        printed), state (where it stands), notes, alive, timed_out.
+        Starts the program if none is being debugged, if files were edited since it started, or if `entry` is another
+        one. `only`: ids of the tests that every start from now on runs, if `entry` is pytest and finds one of them.
+        `value_limit`: how many characters of one value are shown. Returns text (what pdb said), program (what the
+        program printed), state (where it stands), notes, alive, timed_out.
         """
         notes: List[str] = []
         program = HeadTail(PROGRAM_CAP)
@@ -192,7 +192,7 @@ class Debugger:
         }
 
     def notice(self, changed: List[Tuple[str, Optional[int], str]]) -> None:
-        """The agent changed these files: data files too, which programs also write themselves."""
+        """Note that the agent changed these files, data files included, which programs also write themselves."""
         if self._child is not None:
             self._edited.update(path for path, _, _ in changed)
 
@@ -215,7 +215,7 @@ class Debugger:
         return Allowance(seconds, lambda: descendants(os.getpid()))
 
     def _ask(self, line: str, limit: Allowance, program: HeadTail) -> Dict[str, Any]:
-        """Send one line and wait for the report; interrupts the program when the time is over."""
+        """Send one line and wait for the report; interrupt the program when the time is up."""
         assert self._socket is not None and self._child is not None
         try:
             self._socket.sendall(line.encode("utf-8", "replace") + b"\n")
@@ -275,7 +275,7 @@ class Debugger:
         return bool(data)
 
     def _dead(self, program: HeadTail, timed_out: bool, why: str = "") -> Dict[str, Any]:
-        """The debugged process is gone or has to be killed. Returns a report that says how."""
+        """End a debugged process that is gone or has to be killed. Returns a report that says why."""
         assert self._child is not None
         if why:
             pass
@@ -305,7 +305,7 @@ _STOP = {
 
 
 def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
-    """A report as a dictionary of the right shape, or None: the program can write into the debugger's channel."""
+    """Parse a report; None if its shape is wrong, because the program can write into the debugger's channel."""
     try:
         report = json.loads(raw)
     except (ValueError, RecursionError):
@@ -339,7 +339,7 @@ def _shape(table: List[Dict[str, Any]]) -> List[Any]:
 
 
 def follow_line(old: List[str], new: List[str], line: int) -> int:
-    """Where line number `line` (1-based) of `old` is in `new`; for a replaced line, the nearest place."""
+    """Return where line number `line` (1-based) of `old` is in `new`; for a replaced line, the nearest place."""
     index = line - 1
     for tag, first, last, new_first, new_last in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         if first <= index < last:
@@ -350,7 +350,7 @@ def follow_line(old: List[str], new: List[str], line: int) -> int:
 
 
 def _spoken(entry: List[str]) -> str:
-    """An entry point as a command line."""
+    """Return an entry point as a command line."""
     return " ".join(shlex.quote(each) for each in (entry if entry[0] == "pytest" else ["python", *entry]))
 
 

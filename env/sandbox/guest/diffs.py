@@ -1,4 +1,4 @@
-"""Unified diffs with git's headers. The host makes its own with the same code."""
+"""Unified diffs with git's headers. The host makes its own diffs with the same code."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Iterator, List, Optional
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 _CONTEXT = 3
-# What a name in a header cannot have as it stands: it would end the name, or look like the beginning of the second one.
+# What must be escaped in a header's name: it would end the name, or look like the beginning of the second name.
 _ODD = re.compile(r'[\x00-\x1f\x7f"\\]| (?=b/)')
 
 
 def quoted(name: str) -> str:
-    """A name as git reads it in a diff's header: in quotes, and with numbers for odd characters, where it has any."""
+    """Return a name as git reads it in a diff's header: quoted, with numbers for odd characters, if it has any."""
     if not _ODD.search(name):
         return name
     return '"%s"' % _ODD.sub(lambda found: "\\%03o" % ord(found[0]), name)
 
 
 def file_diff(path: str, old: Optional[bytes], new: Optional[bytes], most: int = 256 << 10) -> str:
-    """What changed in one file; empty where nothing did. None: there is no such file.
+    """Return what changed in one file; empty if nothing did. None stands for a file that does not exist.
 
-    Binary files, and changes that are larger than `most` bytes, are named and not shown.
+    Binary files, and changes that are larger than `most` bytes, are named but not shown.
     """
     if old == new:
         return ""
@@ -50,7 +50,7 @@ def file_diff(path: str, old: Optional[bytes], new: Optional[bytes], most: int =
 
 
 def _unified(before: List[str], after: List[str], source: str, target: str) -> Iterator[str]:
-    # What is the same at both ends is left out first: most edits are small, and comparing takes long.
+    # Equal lines at both ends are left out first: most edits are small, and comparing takes long.
     head, tail = 0, 0
     shorter = min(len(before), len(after))
     while head < shorter and before[head] == after[head]:

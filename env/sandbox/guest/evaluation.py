@@ -1,4 +1,4 @@
-"""Evaluating code in a frame, so that what is nested in it (comprehensions, lambdas, functions) sees the locals too."""
+"""Evaluates code in a frame, so that code nested in it (comprehensions, lambdas, functions) sees the locals too."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Dict, MutableMapping
 
 
 def run(source: str, mode: str, outer: Dict[str, Any], names: MutableMapping[str, Any]) -> Any:
-    """Run code of a mode of `compile` with these globals and locals; the value where it is an expression."""
+    """Run source code in a mode of `compile` with these globals and locals. Returns the value of an expression."""
     return evaluate(compile(source, "<stdin>", mode), outer, names)
 
 
 def evaluate(code: types.CodeType, outer: Dict[str, Any], names: MutableMapping[str, Any]) -> Any:
-    """The same for code that is compiled.
+    """Do the same with compiled code.
 
-    Python looks nested code's names up in the globals alone, so `p [x for x in rows if x > least]` would raise a
-    NameError. What the code declares `global` goes into `outer`.
+    Python looks up the names of nested code in the globals only, so `p [x for x in rows if x > least]` would raise a
+    NameError. Names that the code declares `global` go into `outer`.
     """
     if outer is names or not any(isinstance(constant, types.CodeType) for constant in code.co_consts):
         return eval(code, outer, names)
@@ -27,4 +27,4 @@ def evaluate(code: types.CodeType, outer: Dict[str, Any], names: MutableMapping[
         for name, value in scope.items():
             if name not in before or before[name] is not value:
                 outer[name] = value
-        scope.update(names)  # a function that was defined may call itself
+        scope.update(names)  # so that a function defined here can call itself

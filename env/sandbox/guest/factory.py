@@ -1,9 +1,9 @@
-"""Forks sandboxes for one environment, where starting each would take its interpreters and imports anew.
+"""Forks the sandboxes of one environment, which saves each of them from starting interpreters and importing modules.
 
 Two processes wait, in the mounts of the environment, without any privilege, and nothing of an episode ever runs in
-them: this one, with the guest's modules, and a Python that is as ready for tests as any can be before it sees a
+them: this one, with the guest's modules, and a Python that is as ready for tests as it can be before it sees a
 workspace (`guest.warm`). Each request forks both into the new namespaces of one sandbox, the first as its process 1.
-What they share with others is memory that was written before, each with a copy of its own as soon as it writes.
+Sandboxes share only memory that was written before the fork, and each gets its own copy as soon as it writes there.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ GUEST, PYTHON, FAILED = b"guest", b"python", "failed: "
 
 
 def main(zip_fd: int) -> None:
-    """Answer requests on the socket that is standard input, until it closes. Does not return, but in sandboxes.
+    """Answer requests on the socket that is standard input, until it closes. Does not return, except in sandboxes.
 
-    The first message tells `env` (variables of programs), `root`, and whether a `python` is wanted that is ready for
-    tests; it is answered with whether there is one. Each further one has the `room` of a sandbox (`namespaces.furnish`)
-    and its `limits`; with it come the guest's standard descriptors and a socket. On that each new process says what it
-    is, and the kernel who; or the one that failed says why.
+    The first message has `env` (variables of programs), `root` and `python` (whether a Python that is ready for tests
+    is wanted); the answer says whether there is one. Each later message has the `room` of a sandbox
+    (`namespaces.furnish`) and its `limits`, and brings the guest's standard descriptors and a socket. On this socket
+    each new process says what it is, and the kernel says which process it is; a process that fails says why.
     """
     from . import debugger, evaluation, terminal, warm  # noqa: F401 so that every sandbox has them
     from . import main as guest
 
-    os.environ.pop(MARK, None)  # for the host to find this process, and those that it forks
+    os.environ.pop(MARK, None)  # by which the host finds this process and those that it forks
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -60,7 +60,7 @@ def main(zip_fd: int) -> None:
 
 
 def _start_python(first: Dict[str, Any], zip_fd: int) -> Optional[socket.socket]:
-    """Start the Python that is ready for tests; None where it has no pytest."""
+    """Start the Python that is ready for tests; None if it has no pytest."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     package = os.dup(zip_fd)
     environment = {**os.environ, **first["env"]}
@@ -79,7 +79,7 @@ def _start_python(first: Dict[str, Any], zip_fd: int) -> Optional[socket.socket]
 
 
 def receive(sock: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
-    """One message with its descriptors; nothing where the other side is gone."""
+    """Receive one message with its descriptors; both are empty if the other side is gone."""
     data, ancillary, _, _ = sock.recvmsg(1 << 16, socket.CMSG_SPACE(4 * _FDS), socket.MSG_CMSG_CLOEXEC)
     fds = array.array("i")
     for _, _, part in ancillary:
@@ -88,7 +88,7 @@ def receive(sock: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
 
 
 def send(sock: socket.socket, message: Dict[str, Any], fds: List[int]) -> None:
-    """One message with descriptors."""
+    """Send one message with descriptors."""
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
     sock.sendmsg([json.dumps(message).encode()], rights)
 
@@ -96,7 +96,7 @@ def send(sock: socket.socket, message: Dict[str, Any], fds: List[int]) -> None:
 def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
     """Fork one sandbox. Returns in the factory only.
 
-    Both of its processes are made at the same time: the Python is forked while namespaces are made, and joins them
+    Its two processes are made at the same time: the Python is forked while the namespaces are made, and joins them
     while they are furnished.
     """
     tells = socket.socket(fileno=os.dup(fds[3]))
@@ -122,12 +122,12 @@ def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket]
             tells.send(GUEST)
             said = b""
             if python:
-                # The other one can only join as long as this process may be looked into.
+                # The Python can join only as long as this process lets others look into it.
                 with contextlib.suppress(OSError):
                     near.send(b"furnished")
                     said = near.recv(16)
                 if not said:
-                    os._exit(1)  # the other one is gone, and so is this factory
+                    os._exit(1)  # the Python is gone, and so is this factory
             keep_only({zip_fd, near.fileno()} if python else {zip_fd})
             _take_code(zip_fd)
             guest(zip_fd, (near.detach(), int(said)) if python else None)
@@ -139,7 +139,7 @@ def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket]
 
 
 def _take_code(zip_fd: int) -> None:
-    """Read the guest's code, as every guest does, and have it in a file that no other sandbox has."""
+    """Read the guest's code, as every guest does, into a file that no other sandbox has."""
     size = b""
     while not size.endswith(b"\n"):
         part = os.read(0, 1)
@@ -161,7 +161,7 @@ def _take_code(zip_fd: int) -> None:
 
 @contextlib.contextmanager
 def _ending(tells: socket.socket) -> Iterator[None]:
-    """What goes wrong in a forked process is told, and it ends: it must never go on as another factory."""
+    """Report what goes wrong in a forked process, and end it: it must never go on as another factory."""
     try:
         yield
     except BaseException as error:
@@ -174,7 +174,7 @@ def _ending(tells: socket.socket) -> Iterator[None]:
 
 
 def template(argv: List[str]) -> List[str]:
-    """Fork a warm Python into each sandbox. Returns only in a program of such a one: its arguments."""
+    """Fork a warm Python into each sandbox. Returns only in a program that one of them forks, with its arguments."""
     from . import warm
     from .processes import child_setup
     from .seccomp import confine, no_tracing
@@ -201,11 +201,11 @@ def template(argv: List[str]) -> List[str]:
         with _ending(tells):
             guest = os.read(fds[2], 32)
             if not guest:
-                os._exit(0)  # it told why
+                os._exit(0)  # the guest has said why
             join(int(guest))
             if os.fork() or os.fork():  # so that the guest becomes its parent
                 os._exit(0)
-            if not sock.recv(16):  # until the file systems are there
+            if not sock.recv(16):  # which comes when the file systems are there
                 os._exit(0)
             os.chdir(asked["room"]["root"])
             give_up()
@@ -223,7 +223,7 @@ def template(argv: List[str]) -> List[str]:
                 time.sleep(0.0005)
             tells.send(PYTHON)
         for other in (requests, tells):
-            other.detach()  # nobody shall close what has its number later
+            other.detach()  # so that nobody closes what gets the same number later
         keep_only({zip_fd, sock.fileno()})
         sock.send(b"%d" % os.getpid())
         return warm.serve(sock, foreign)

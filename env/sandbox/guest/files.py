@@ -18,14 +18,14 @@ _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 SEARCH_LIMIT_S = 5
 
-# Where an environment keeps what its set-up made in the source, such as package metadata and compiled modules.
+# The archive of what an environment's set-up made in the source, such as package metadata and compiled modules.
 ARTEFACTS = "/opt/environment/stackrank-artefacts.tar"
 
 FILES_LIMIT = 125_000
 """More files and folders than any project has; looking at that many takes seconds."""
 
 MOST_CHANGED = 500
-"""Files that one request changed and that the host hears of."""
+"""The most files changed by one request that are reported to the host."""
 _MOST_PARSED = 50
 
 # Made by tools that only read the program.
@@ -46,20 +46,20 @@ class Workspace:
         self._built: Set[str] = set()
 
     def __len__(self) -> int:
-        """How many files it held the last time they were looked at."""
+        """Return how many files the workspace held the last time they were looked at."""
         return len(self._known)
 
     # ---- paths
 
     def relative(self, path: str) -> Optional[str]:
-        """A real path as the agent names it, or None when it lies outside the workspace."""
+        """Return a real path as the agent names it, or None if it lies outside the workspace."""
         if path == self.root:
             return "."
         prefix = self.root + os.sep
         return path[len(prefix) :] if path.startswith(prefix) else None
 
     def resolve(self, path: str) -> str:
-        """The real path of what the agent named, inside the workspace. Raises Refused."""
+        """Return the real path, inside the workspace, of what the agent named. Raises Refused."""
         if not isinstance(path, str) or not path or "\0" in path:
             raise Refused("the path %r is empty or contains a NUL character" % (path,))
         real = os.path.realpath(os.path.join(self.root, path))
@@ -83,7 +83,7 @@ class Workspace:
         return ", ".join(found for found, _ in self._walk() if os.path.basename(found) == name)
 
     def _walk(self, top: str = "") -> Iterator[Tuple[str, str]]:
-        """(relative path, real path) of every file, in a fixed order; links are not followed."""
+        """Yield (relative path, real path) of every file, in a fixed order; links are not followed."""
         count = 0
         for folder, folders, names in os.walk(os.path.join(self.root, top) if top else self.root):
             folders[:] = sorted(name for name in folders if name not in _NOISE)
@@ -97,7 +97,7 @@ class Workspace:
     # ---- reading and editing
 
     def read(self, path: str, limit: int = 8 << 20) -> bytes:
-        """The whole file."""
+        """Return the content of the whole file."""
         real = self._existing_file(path)
         size = os.path.getsize(real)
         if size > limit:
@@ -114,8 +114,8 @@ class Workspace:
         """Replace lines `start` to `end` (1-based, inclusive) or the whole file, atomically.
 
         The file keeps its encoding, its byte-order mark and its line ends. `end` = `start` - 1 inserts before
-        `start`. Returns what was done, and what is in the file now. What was done has, with `check`, the syntax error
-        that a Python file now has, if any.
+        `start`. Returns what was done, and the new content of the file. With `check`, what was done includes the
+        syntax error that a Python file now has, if any.
         """
         real = self.resolve(path)
         if os.path.isdir(real):
@@ -169,7 +169,7 @@ class Workspace:
         return result, content
 
     def restore(self, path: str, content: Optional[bytes]) -> List[Tuple[str, Optional[int], str]]:
-        """Give a file these bytes, or take it away where they are None. Returns what changed, as `news` does."""
+        """Write these bytes to a file, or remove it if they are None. Returns what changed, as `news` does."""
         real = self.resolve(path)
         name = self.relative(real) or path
         if content is None:
@@ -201,7 +201,7 @@ class Workspace:
     # ---- listing and searching
 
     def listing(self, path: str, depth: int, limit: int) -> Dict[str, Any]:
-        """Entries below a directory as [relative path, size in bytes or None for a directory]."""
+        """Return the entries below a directory as [relative path, size in bytes or None for a directory]."""
         real = self.resolve(path)
         if not os.path.isdir(real):
             raise Refused("%s is not a directory" % path if os.path.exists(real) else "%s does not exist" % path)
@@ -224,7 +224,7 @@ class Workspace:
         return {"entries": sorted(entries), "more": more}
 
     def search(self, pattern: str, path: str, glob: str, limit: int, ignore_case: bool) -> Dict[str, Any]:
-        """Lines that match a regular expression, as [relative path, line number, line]."""
+        """Return the lines that match a regular expression, as [relative path, line number, line]."""
         try:
             expression = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
         except (re.error, RecursionError, OverflowError) as error:
@@ -234,7 +234,7 @@ class Workspace:
             raise Refused("%s does not exist" % path)
 
         try:
-            # A hostile expression can take for ever; Python looks for signals while it matches.
+            # A hostile expression can take forever; Python checks for signals while it matches.
             with time_limit(SEARCH_LIMIT_S):
                 return self._search(expression, real, glob, limit)
         except TimeLimit:
@@ -271,9 +271,9 @@ class Workspace:
     # ---- snapshot and difference
 
     def put(self, archive: bytes, built: bool) -> None:
-        """Unpack a tar archive into the workspace; what is there then is the baseline.
+        """Unpack a tar archive into the workspace, whose content then becomes the baseline.
 
-        `built`: before that, what the environment's set-up made in the source. It is no part of `changes`.
+        `built`: first unpack what the environment's set-up made in the source. That is no part of `changes`.
         """
         if built and os.path.exists(ARTEFACTS):
             with tarfile.open(ARTEFACTS) as tar:
@@ -294,24 +294,24 @@ class Workspace:
             with open(real, "wb") as file:
                 file.write(source.read())
             os.chmod(real, member.mode & 0o755 | 0o600)
-        except (OSError, RecursionError) as error:  # the latter: of folders in folders
+        except (OSError, RecursionError) as error:  # the latter: folders nested too deep
             raise Refused("%s cannot be written: %s" % (member.name, error)) from None
         return real[len(self.root) + 1 :]
 
     def set_baseline(self) -> None:
-        """What is in the workspace now counts as unchanged."""
+        """Make the present content of the workspace the baseline."""
         self._baseline = {relative: _stamp(real) for relative, real in self._walk()}
         self._known = dict(self._baseline)
 
     def fingerprint(self, suffix: str = ".py") -> Dict[str, Tuple[int, ...]]:
-        """A stamp of every file with this suffix, to notice edits made in any way."""
+        """Return a stamp of every file with this suffix, to notice edits however they are made."""
         return {relative: _stamp(real) for relative, real in self._walk() if relative.endswith(suffix)}
 
     def news(self) -> List[Tuple[str, Optional[int], str]]:
-        """The files that are not as they were the last time this was asked, at most MOST_CHANGED.
+        """Return the files that changed since the last call, at most MOST_CHANGED.
 
-        [path, size in bytes or None where it is gone, syntax error or ""]. A link or another special file counts as no
-        file, as in `changes`. Only Python files that were there at first are parsed.
+        Each is [path, size in bytes or None if it is gone, syntax error or ""]. A link or another special file counts
+        as gone, as in `changes`. Only Python files of the baseline are parsed.
         """
         before, now = self._known, self.fingerprint(suffix="")
         self._known = now
@@ -322,7 +322,7 @@ class Workspace:
         return [(path, sizes.get(path), errors.get(path, "")) for path in changed[:MOST_CHANGED]]
 
     def changes(self, limit: int = 32 << 20) -> Tuple[Dict[str, Any], bytes]:
-        """What differs from the baseline: a tar archive of new and changed files, and the names of the rest."""
+        """Return what differs from the baseline: names of deleted and skipped files, and a tar archive of the rest."""
         buffer = io.BytesIO()
         seen = set()
         skipped: List[str] = []
@@ -343,7 +343,7 @@ class Workspace:
 
 
 def _content(real: str, limit: int) -> Optional[bytes]:
-    """The content of a regular file, also of one that was closed to its owner; None where it cannot be carried over."""
+    """Return a regular file's content, even if its owner may not read it; None if it cannot be carried over."""
     try:
         info = os.lstat(real)
         if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
@@ -357,7 +357,7 @@ def _content(real: str, limit: int) -> Optional[bytes]:
 
 
 def empty(folder: str) -> None:
-    """Remove all that is in a folder, but what is mounted there and the folders that lead to it."""
+    """Remove everything in a folder except mounts and the folders that lead to them."""
     device = os.stat(folder).st_dev
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -372,10 +372,10 @@ def empty(folder: str) -> None:
 
 
 def _stamp(real: str) -> Tuple[int, ...]:
-    # The change time cannot be set back by a program, so equal stamps mean an untouched file.
+    # A program cannot set back the change time, so equal stamps mean an untouched file.
     try:
         info = os.lstat(real)
-    except OSError:  # gone meanwhile, or its path is longer than the system takes
+    except OSError:  # it is gone by now, or its path is longer than the system allows
         return ()
     return (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_mode)
 
@@ -403,7 +403,7 @@ def _plain_encoding(content: bytes) -> str:
 
 
 def touched_lines(old: bytes, new: bytes) -> List[int]:
-    """First and last line (1-based) of `old` that differ in `new`; for a pure insertion, the line it came before."""
+    """Return the first and last line (1-based) of `old` that differ in `new`; for an insertion, the line after it."""
     before, after = _LINES.findall(old), _LINES.findall(new)
     shorter = min(len(before), len(after))
     head = 0
@@ -416,7 +416,7 @@ def touched_lines(old: bytes, new: bytes) -> List[int]:
 
 
 def syntax_error(real: str) -> Optional[str]:
-    """The syntax error that a Python file has, in one line, or None. Read in a child: a parser can be crashed."""
+    """Return a Python file's syntax error in one line, or None. A child parses it, because a parser can be crashed."""
 
     def work() -> bytes:
         with open(real, "rb") as file:

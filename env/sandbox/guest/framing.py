@@ -17,7 +17,7 @@ class ChannelClosed(Exception):
 
 
 def pack(header: Header, body: bytes = b"") -> bytes:
-    """One frame as bytes."""
+    """Return one frame as bytes."""
     encoded = json.dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return _LENGTHS.pack(len(encoded), len(body)) + encoded + body
 
@@ -25,9 +25,9 @@ def pack(header: Header, body: bytes = b"") -> bytes:
 def unpack(
     read_exactly: Callable[[int], bytes], header_limit: int = 1 << 32, body_limit: int = 1 << 32
 ) -> Tuple[Header, bytes]:
-    """Read one frame by a function that returns exactly the number of bytes asked for, or raises ChannelClosed.
+    """Read one frame with a function that returns exactly the number of bytes asked for, or raises ChannelClosed.
 
-    The limits are in bytes. Raises ValueError for a frame that is larger or no JSON.
+    The limits are in bytes. Raises ValueError if a frame is larger or its header is not JSON.
     """
     header_length, body_length = _LENGTHS.unpack(read_exactly(_LENGTHS.size))
     if header_length > header_limit or body_length > body_limit:
@@ -54,11 +54,11 @@ class FdChannel:
         return b"".join(chunks)
 
     def receive(self) -> Tuple[Header, bytes]:
-        """The next frame. Raises ChannelClosed when the other side is gone."""
+        """Return the next frame. Raises ChannelClosed if the other side is gone."""
         return unpack(self._read_exactly)
 
     def send(self, header: Header, body: bytes = b"") -> None:
-        """Write one frame whole. Raises ChannelClosed when the other side is gone."""
+        """Write one whole frame. Raises ChannelClosed if the other side is gone."""
         data = memoryview(pack(header, body))
         try:
             while data:

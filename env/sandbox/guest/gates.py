@@ -1,4 +1,4 @@
-"""What keeps a hook from being called, and counts, at a few nanoseconds a time."""
+"""Gates skip the calls of a hook and count them, at a few nanoseconds per call."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import operator
 from typing import Any, Callable, Iterator, List, NamedTuple
 
 NEVER = 1 << 60
-"""A number that nothing comes to."""
+"""A number that no count ever reaches."""
 
 
 class Gate:
-    """Before hooks in code: they are passed over as long as `cell`'s iterator gives something.
+    """Stands before hooks in code: they are skipped as long as `cell`'s iterator yields something.
 
-    No code of ours runs then, so that a place in a hot loop stays nearly as quick as it was. What passed is known by
-    what the iterator still has. Hooks that are called tell the gate, whoever follows the code.
+    No code of ours runs then, so a place in a hot loop stays nearly as fast as it was. The number of skipped calls
+    follows from what is left in the iterator. Hooks that are called report to the gate, whatever follows the code.
     """
 
     def __init__(self) -> None:
@@ -29,23 +29,23 @@ class Gate:
 
     @property
     def count(self) -> int:
-        """How often the place was come to."""
+        """How often the place was reached."""
         return self._before + self._given - operator.length_hint(self.cell[0])
 
     def told(self) -> int:
-        """The hook was called: the number of this time, from 1."""
+        """Count a call of the hook. Returns the number of this time, counted from 1."""
         self._before += 1
         return self.count
 
     def next(self, number: int) -> None:
-        """Pass over all until the time of that number; where it is over, nothing is passed over."""
+        """Skip all calls before the one with that number; if it is past, skip none."""
         self._before = self.count
         self._given = max(number - 1 - self._before, 0)
         self.cell[0] = itertools.repeat(None, self._given)
 
 
 class Kept(NamedTuple):
-    """In the place of a hook: `keep(what)`, a function in C, as long as `room`'s iterator gives something."""
+    """Replaces a hook: `keep(what)`, a function in C, is called as long as `room`'s iterator yields something."""
 
     room: Gate
     keep: Callable[[Any], Any]

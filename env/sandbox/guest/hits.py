@@ -1,4 +1,4 @@
-"""What `trace` watches: values each time a place is reached, and where an exception is first raised."""
+"""The observer of `trace`: values each time a place is reached, and where an exception is first raised."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .tracing import CALLS, LINES, RAISES, Observer, Tracer
 from .values import safe_locals, shown
 
 VALUE = 400
-"""Characters of a value that was asked for."""
+"""How many characters of a requested value are shown."""
 _MOST_RAISED = 20
 
 
 class HitsObserver(Observer):
-    """Tells each hit as it happens.
+    """Reports each hit as it happens.
 
-    Wants `at` (places), `show` (expressions), `condition`, `skip`, `hits` (how many are told), `exception` (the name
-    of a class, with or without its module; the run ends where one is first raised).
+    Expects `at` (places), `show` (expressions), `condition`, `skip`, `hits` (how many to report), `exception` (the
+    name of a class, with or without its module; the run ends where such an exception is first raised).
     """
 
     from_import = True
@@ -32,7 +32,7 @@ class HitsObserver(Observer):
     stop_now: Callable[[str], None]
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
-        """Raises Refused for a place that is not there and an expression that is none."""
+        """Raises Refused for a place that does not exist and for an invalid expression."""
         self._teller = teller
         self._skip: int = spec["skip"]
         self._most: int = spec["hits"]
@@ -49,30 +49,30 @@ class HitsObserver(Observer):
                 self._lines.setdefault(place.file, {}).setdefault(place.line, []).append(number)
         self._functions: Dict[int, List[int]] = {}
         self._gates = [Gate() for _ in self._places]
-        """How often each place was reached."""
+        """The gate of each place, which counts how often it was reached."""
         self._entries = Gate()
-        """Of functions that have a place in them and are none."""
+        """The gate of functions that contain a place but are none themselves."""
         self._hits = [0] * len(self._places)
         self._shown_at = [0] * len(self._places)
         self._told = 0
         self._met = 0
         self._only_counts = self._condition is None and len(self._places) == 1
-        """Whether hits are numbered as the place is reached."""
+        """Whether every time that the place is reached is a hit, so that both have the same number."""
         self._problems: Dict[str, int] = {}
         self._before: Dict[int, Dict[str, str]] = {}
         self._raised: Dict[Tuple[type, str, int], int] = {}
         self._others: Dict[type, str] = {}
-        """Kinds of exceptions that are not looked for, and their names."""
+        """Classes of exceptions that are not looked for -> their names."""
 
     def begin_test(self) -> None:
-        """A test begins."""
+        """Do nothing: hits are counted over all tests."""
 
     def where_raised(self, error: BaseException) -> Optional[Dict[str, Any]]:
-        """Nothing: hits are told where they happen."""
+        """Return None: hits are reported where they happen."""
         return None
 
     def interest(self, code: types.CodeType) -> int:
-        """Its calls, if it is a place; its lines, if one of them is; exceptions everywhere, if one is wanted."""
+        """Ask for calls of a place, for lines of code that contains a place, and for exceptions if one is wanted."""
         wanted = RAISES if self._exception else 0
         named = self._named.get(code.co_filename, ())
         numbers = [number for number in named if self._places[number].is_function(code)]
@@ -85,11 +85,11 @@ class HitsObserver(Observer):
         return wanted
 
     def at_line(self, code: types.CodeType, line: int) -> bool:
-        """Whether it is a place."""
+        """Whether a line is a place."""
         return line in self._lines.get(code.co_filename, ())
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
-        """That of the place, if there is one alone."""
+        """Return the gate of the place, or None if several places coincide."""
         if kind == LINES:
             numbers = self._lines[code.co_filename][line]
         else:
@@ -99,13 +99,13 @@ class HitsObserver(Observer):
         return self._gates[numbers[0]] if len(numbers) == 1 else None
 
     def entered(self, frame: types.FrameType) -> None:
-        """A call begins, perhaps of a function that is a place."""
+        """Count a hit if the function that is called is a place."""
         self._before.pop(id(frame), None)
         for number in self._functions.get(id(frame.f_code), ()):
             self._hit(number, frame)
 
     def line(self, frame: types.FrameType) -> None:
-        """A line is reached; whether it is a place has to be seen."""
+        """Count a hit if the line that is reached is a place."""
         for number in self._lines[frame.f_code.co_filename].get(frame.f_lineno, ()):
             self._hit(number, frame)
 
@@ -115,7 +115,7 @@ class HitsObserver(Observer):
             try:
                 if not evaluate(self._condition, frame.f_globals, frame.f_locals):
                     return
-            except BaseException as error:  # SystemExit too: the program goes on
+            except BaseException as error:  # SystemExit too, so that the program goes on
                 self._problem("the condition raised %s" % describe(error).split("\n")[0])
                 return
         self._hits[number] += 1
@@ -134,7 +134,7 @@ class HitsObserver(Observer):
         )
 
     def _count_only(self) -> None:
-        """Of what is not told the number alone is wanted, so that the program need not be left for it."""
+        """Let gates count the hits that are not reported, so that the program need not be interrupted for them."""
         if self._condition is None and self._told >= self._most:
             for gate in (self._entries, *self._gates):
                 gate.next(NEVER)
@@ -149,19 +149,19 @@ class HitsObserver(Observer):
         for text, code in self._shown:
             try:
                 values[text] = shown(evaluate(code, frame.f_globals, frame.f_locals), VALUE)
-            except BaseException as error:  # SystemExit too: the program goes on
+            except BaseException as error:  # SystemExit too, so that the program goes on
                 values[text] = "raised %s" % describe(error).split("\n")[0]
         return values
 
     def _changed(self, frame: types.FrameType) -> Dict[str, str]:
-        """Where nothing was asked for: the local variables that are not as they were at the last hit of this call."""
+        """Return the local variables that changed since this call's last hit; used if no values were asked for."""
         now = safe_locals(frame.f_locals)
         before = self._before.get(id(frame), {})
         self._before = {id(frame): now}
         return {name: value for name, value in now.items() if before.get(name) != value}
 
     def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
-        """An exception: end the run here if it is the one that is looked for."""
+        """End the run here if the exception is the one that is looked for, otherwise count it."""
         kind = type(error)
         if kind not in self._others and not self._is_wanted(kind):
             self._others[kind] = kind.__name__
@@ -180,7 +180,7 @@ class HitsObserver(Observer):
         return any(self._exception in each for each in names)
 
     def finish(self) -> None:
-        """Tell the totals."""
+        """Report the totals."""
         shorten = self._teller.own.shorten
         raised = {
             "%s at %s:%d" % (self._others[kind], shorten(os.path.abspath(file)), line): times

@@ -1,7 +1,8 @@
-"""Follows code by calls of hooks that are put into it when its module is run: for Python 3.11.
+"""Follows code on Python 3.11 by calls of hooks, which are put into a module's code when the module is run.
 
-There, `sys.settrace` slows down all that runs, libraries too. What the hooks cannot be put into is followed by it: code
-that is not run as a module is, and all code from the first module on that looks at code objects or follows itself.
+In that version, `sys.settrace` slows down everything that runs, libraries included. It is used only where hooks cannot
+be put in: for code that is not run as a module is, and for all code from the first module on that looks at code
+objects or traces itself.
 """
 
 from __future__ import annotations
@@ -53,17 +54,17 @@ _MODULES = {
     "torch",
     "bytecode",
 }
-"""What code uses, and imports, that looks at code objects or follows what runs."""
+"""The attributes and modules that code uses if it looks at code objects or traces what runs."""
 _IMPORT = dis.opmap["IMPORT_NAME"]
 
 
 def usable() -> bool:
-    """Whether this Python is one whose code objects are understood."""
+    """Whether this module understands the code objects of this Python."""
     return sys.version_info[:2] == (3, 11) and sys.implementation.name == "cpython"
 
 
 class _Guarded(Observer):
-    """An observer that is told nothing of what itself runs."""
+    """An observer that gets no events of code that it runs itself."""
 
     def __init__(self, observer: Observer, busy: Set[int]) -> None:
         self._observer = observer
@@ -102,14 +103,14 @@ class _Guarded(Observer):
 
 
 class Inserter(Tracer):
-    """By hooks in the code."""
+    """Follows code by hooks in it."""
 
     def __init__(self, observer: Observer, own: Own) -> None:
         super().__init__(observer, own)
         self._busy: Set[int] = set()
-        """Threads in which the observer is at work."""
+        """Threads in which the observer is running."""
         self._again: Dict[int, BaseException] = {}
-        """Thread -> exception that is being raised on."""
+        """Thread -> exception that is being re-raised."""
         self._on = False
         self._plain = False
         self._hooks = self._make_hooks()
@@ -118,7 +119,7 @@ class Inserter(Tracer):
 
     @property
     def counts(self) -> bool:
-        """As long as all is followed by hooks."""
+        """True as long as all code is followed by hooks."""
         return not self._plain
 
     def prepare(self) -> None:
@@ -129,7 +130,7 @@ class Inserter(Tracer):
                 setattr(module, "exec", run)  # noqa: B010
 
     def instrumented(self, code: types.CodeType) -> types.CodeType:
-        """A module's code with hooks where the observer wants to be told."""
+        """Return a module's code with hooks for the events that the observer wants."""
         if not self._own(code.co_filename):
             return code
         if not self._plain and self._looks(code):
@@ -155,7 +156,7 @@ class Inserter(Tracer):
         return found
 
     def runs(self, code: types.CodeType) -> None:
-        """Code is about to be run by `exec` or `eval`: what has no hooks is followed otherwise."""
+        """Use `sys.settrace` too if code that has no hooks is about to be run by `exec` or `eval`."""
         if id(code) not in self._wanted and self._own(code.co_filename) and threading.get_ident() not in self._busy:
             self._follow_rest()
 
@@ -173,7 +174,7 @@ class Inserter(Tracer):
             self._follow_rest()
 
     def stop(self) -> None:
-        """Follow nothing any more."""
+        """Stop following."""
         self._on = False
         if self._rest_on:
             self._rest_on = False
@@ -181,7 +182,7 @@ class Inserter(Tracer):
             self.lost = self._rest.lost
 
     def follow(self, frame: Optional[types.FrameType]) -> None:
-        """Ask about all functions anew; what hooks were put in for, they tell from then on."""
+        """Ask the observer about all functions again; the hooks report what it wants from then on."""
         codes, self._codes = self._codes, []
         for code in codes:
             self._ask(code)
@@ -229,7 +230,7 @@ class Inserter(Tracer):
 
         def raised_again(error: Optional[BaseException] = None) -> None:
             error = error or sys.exc_info()[1]
-            # Only a hook that is wanted takes it out again: else it would stay, with all that its frames hold.
+            # Only a wanted hook takes the exception out again: else it would stay, with all that its frames hold.
             if self._on and error is not None and wanted.get(id(get_frame(1).f_code), 0) & RAISES:
                 again[get_ident()] = error
 
@@ -245,7 +246,7 @@ class Inserter(Tracer):
 
 
 def _imports(code: types.CodeType) -> bool:
-    """Whether code imports one of `_MODULES`; a program may have names like theirs for something else."""
+    """Whether code imports one of `_MODULES`; a program may use the same names for something else."""
     if _MODULES.isdisjoint(name.partition(".")[0] for name in code.co_names):
         return False
     imported = (each.argval for each in dis.get_instructions(code) if each.opcode == _IMPORT)
@@ -253,7 +254,7 @@ def _imports(code: types.CodeType) -> bool:
 
 
 def _runner(instrumented: Callable[[types.CodeType], types.CodeType]) -> Callable[..., None]:
-    """`exec` for those who run modules. In a traceback it is taken for a part of the import system, and left out."""
+    """Return an `exec` for code that runs modules. Tracebacks take it for a part of the import system and omit it."""
 
     def _call_with_frames_removed(code: types.CodeType, names: Dict[str, Any]) -> None:
         exec(instrumented(code), names)

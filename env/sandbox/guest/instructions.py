@@ -1,4 +1,4 @@
-"""Code objects of Python 3.11, read as instructions and written again."""
+"""Reads code objects of Python 3.11 as instructions, and writes them again."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import types
 from typing import Dict, List, Optional, Sequence, Tuple
 
 CACHES: Sequence[int] = getattr(opcode, "_inline_cache_entries", ())
-"""How many units of a cache follow each instruction."""
+"""How many cache units follow each instruction."""
 _JUMPS = frozenset(dis.hasjrel)
 Position = Tuple[Optional[int], Optional[int], Optional[int], Optional[int]]
 NOWHERE: Position = (None, None, None, None)
 
 
 class Instruction:
-    """An instruction as it was; `target` is the index of the one that it jumps to."""
+    """An instruction of the old code; `target` is the index of the instruction that it jumps to."""
 
     def __init__(self, op: int, arg: int, position: Position) -> None:
         self.op, self.arg, self.position = op, arg, position
@@ -24,7 +24,7 @@ class Instruction:
 
 
 class Emitted:
-    """An instruction as it will be."""
+    """An instruction of the new code."""
 
     def __init__(self, op: int, arg: int, position: Position, skips: int = 0) -> None:
         self.op, self.arg, self.position = op, arg, position
@@ -36,7 +36,7 @@ class Emitted:
 
 
 def read(code: types.CodeType) -> Tuple[List[Instruction], Dict[int, int]]:
-    """The instructions, and offset -> index; the end's offset too."""
+    """Return the instructions, and a map from offset to index that includes the end's offset."""
     content = code.co_code
     positions = list(code.co_positions())  # type: ignore[attr-defined, unused-ignore]
     found: List[Instruction] = []
@@ -62,12 +62,12 @@ def read(code: types.CodeType) -> Tuple[List[Instruction], Dict[int, int]]:
 
 
 def extended(arg: int) -> int:
-    """How many EXTENDED_ARG an argument needs."""
+    """Return how many EXTENDED_ARG instructions an argument needs."""
     return 3 if arg > 0xFFFFFF else 2 if arg > 0xFFFF else 1 if arg > 0xFF else 0
 
 
 def write_number(table: bytearray, value: int, first: int) -> None:
-    """A number of the exception table: the high bits first."""
+    """Append a number to the exception table, the high bits first."""
     parts = [value & 0x3F]
     while value > 0x3F:
         value >>= 6
@@ -77,7 +77,7 @@ def write_number(table: bytearray, value: int, first: int) -> None:
 
 
 def _little(table: bytearray, value: int) -> None:
-    """A number of the table of positions: the low bits first."""
+    """Append a number to the table of positions, the low bits first."""
     while value > 0x3F:
         table.append(value & 0x3F | 0x40)
         value >>= 6
@@ -85,7 +85,7 @@ def _little(table: bytearray, value: int) -> None:
 
 
 def positions(instructions: List[Emitted], first_line: int) -> bytes:
-    """The table of positions."""
+    """Return the table of positions."""
     table = bytearray()
     before = first_line
     for each in instructions:

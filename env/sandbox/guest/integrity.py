@@ -1,4 +1,4 @@
-"""Signs that the code under test interferes with what judges it. What each is for: see `env.scoring.verdict`."""
+"""Looks for signs that the code under test interferes with what judges it; `env.scoring.verdict` explains each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LOOKS_INTO_MEMORY = {"gc.get_objects", "gc.get_referrers", "gc.get_referents", 
 
 
 def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameType) -> None:
-    """Write what is audited as EVENT to `fd`, each record with a keyed hash and a running number.
+    """Write each record that is audited as EVENT to `fd`, with a keyed hash and a running number.
 
-    The key is held by an audit hook, which Python code can neither list nor remove. Where there are `suspects`, a
+    The key is held by an audit hook, which Python code can neither list nor remove. If there are `suspects`, a
     record counts as forged when a frame of one of these files is on its stack, or when the stack does not begin at
     `bottom`.
     """
@@ -43,7 +43,7 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
         return bool(doubtful)  # another thread, or a stack that began elsewhere
 
     def doubt(event: str, arguments: Tuple[Any, ...]) -> str:
-        """What it means if suspects do this; empty where anyone may."""
+        """Return what it means if suspects do this; empty if anyone may do it."""
         if event in _LOOKS_INTO_MEMORY:
             return "the code under test searched the memory of the test process (%s)" % event
         if event == "open" and isinstance(arguments[0], str) and arguments[0].endswith("/mem"):

@@ -1,7 +1,7 @@
-"""Runs a program while an observer follows it, and reports what it saw: the program behind trace, calls and snapshot.
+"""Runs a program under an observer and reports what it saw: this is the program behind trace, calls and snapshot.
 
-The report is JSON, a record a line, on a descriptor of its own; each record is written when it comes about, so that
-what a program's death leaves is all that was seen until then. What the program prints goes its own way.
+The report is JSON, one record per line, on a descriptor of its own. Each record is written as soon as it is made, so
+that everything seen so far is left if the program dies. What the program prints is not part of the report.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Session:
 
     The specification: `entry` (["pytest", *arguments], ["-m", module, ...], ["-c", code, ...] or [script, ...]),
     `test` (an id, the beginning of one, a name, a file; empty: all that the entry runs), `first_failure` (whether the
-    first failure ends the run), `mode` (see `OBSERVERS`; empty: nothing but failures are told), and what that observer
-    wants.
+    first failure ends the run), `mode` (see `OBSERVERS`; empty: only failures are reported), and what that observer
+    expects.
     """
 
     def __init__(self, spec: Dict[str, Any], report: Report, root: str) -> None:
@@ -91,10 +91,10 @@ class Session:
             self._observer.stop_now = self.stop_now
             self._tracer = self._observer.tracer = tracer(self._observer, self._own)
 
-    # ---- how it ends
+    # ---- how the run ends
 
     def finish(self, how: str, code: int) -> None:
-        """Tell the end of the run, once."""
+        """Report the end of the run, once."""
         if os.getpid() != self._pid or not self._over.acquire(False):
             return
         notes = []
@@ -119,7 +119,7 @@ class Session:
         self._exit(0)
 
     def _interrupted(self, number: int, frame: Optional[types.FrameType]) -> None:
-        """The time is up: tell where the program is."""
+        """Report where the program is when the time is up, and end it."""
         threads = sys._current_frames()
         main_thread = threading.main_thread().ident
         others = {ident: each for ident, each in threads.items() if ident not in (main_thread, threading.get_ident())}
@@ -131,7 +131,7 @@ class Session:
         self._exit(1)
 
     def _ends_itself(self, status: int) -> None:
-        """`os._exit`, for the program."""
+        """Take the place of `os._exit` for the program: report where it was called, then exit."""
         if os.getpid() == self._pid and not self._over.locked():
             frames = self._teller.stack(sys._getframe(1))
             self._report.write("exited", status=status, frames=frames, test=self._teller.test)
@@ -139,7 +139,7 @@ class Session:
         self._exit(status)
 
     def _forked(self) -> None:
-        """In a child that the program forked: nobody follows it."""
+        """Stop following in a child that the program forked."""
         if self._tracer is not None and self._following:
             self._tracer.stop()
         self._report.close()
@@ -205,7 +205,7 @@ class Session:
         return 0
 
     def _failed(self, test: str, error: BaseException) -> None:
-        """Tell a failure: the frames of its traceback, as they were left."""
+        """Report a failure with the frames of its traceback, as they were left."""
         self._failures += 1
         where = self._observer.where_raised(error) if self._observer is not None else None
         self._teller.failure(test, error, where)
@@ -236,7 +236,7 @@ class Session:
 
             @pytest.hookimpl(trylast=True)
             def pytest_configure(self, config: Any) -> None:
-                # The outcome is told by the report; pytest's own page would drown what the program prints.
+                # The report tells the outcome; pytest's own output would drown what the program prints.
                 terminal = config.pluginmanager.getplugin("terminalreporter")
                 if terminal is not None:
                     terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
@@ -250,7 +250,7 @@ class Session:
             @pytest.hookimpl(hookwrapper=True, trylast=True)
             def pytest_collection_modifyitems(self, config: Any, items: List[Any]) -> Generator[None, Any, None]:
                 yield
-                if wanted and not outer._failures:  # else its file could not be imported, which was told
+                if wanted and not outer._failures:  # else its file could not be imported, which was reported
                     try:
                         chosen = choose([item.nodeid for item in items], wanted)
                     except Refused as error:
@@ -282,14 +282,14 @@ class Session:
 
 
 def tracer(observer: Observer, own: Own) -> Tracer:
-    """The quickest that this Python has."""
+    """Return the fastest tracer that this Python supports."""
     if hasattr(sys, "monitoring"):
         return Monitor(observer, own)
     return Inserter(observer, own) if usable() else SetTracer(observer, own)
 
 
 def choose(known: List[str], wanted: str) -> Set[str]:
-    """The tests that are meant by an id, the beginning of one, a file or a name. Raises Refused."""
+    """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
     wanted = os.path.normpath(wanted.partition("::")[0]) + wanted[len(wanted.partition("::")[0]) :]
     ways = (
         lambda test: test == wanted,

@@ -1,4 +1,4 @@
-"""Starts what runs in a sandbox: commands, our own programs, servers, the terminal's shell."""
+"""Starts everything that runs in a sandbox: commands, our own programs, servers, the terminal's shell."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Launcher:
         """The task's Python."""
         self._given = warm
         if warm is not None:
-            KEPT.add(warm[1])  # no program of an episode left it behind
+            KEPT.add(warm[1])  # it is not something that an episode's program left behind
         self._warm: Optional[WarmPython] = None
         self._expected: List[str] = []
         self.make_room: Callable[[], bool] = lambda: False
-        """Called where no process is left; whether it ended some."""
+        """Called when no further process can be started; returns whether it ended some."""
 
     def prepare(self, root: str, env: Dict[str, str], limits: Dict[str, Any]) -> bool:
-        """Set what holds for every program to come; whether they are confined."""
+        """Set what holds for every program started later. Returns whether the programs are confined."""
         self._root = root
-        # The image's own variables (its PATH) below ours.
+        # Our variables take precedence over the image's own, such as its PATH.
         self._env = {**os.environ, **env}
         confined = confine() if limits.pop("confine", False) else False
         self._setup = child_setup(**limits, last=no_tracing() if confined else lambda: None)
@@ -52,7 +52,7 @@ class Launcher:
 
     @property
     def warm(self) -> WarmPython:
-        """The Python that forks what can be forked."""
+        """The warm Python, which forks every program that can be forked."""
         if self._warm is None:
             from .warm import WarmPython
 
@@ -65,12 +65,12 @@ class Launcher:
         return self._given is not None and self.warm.given
 
     def end_warm(self) -> None:
-        """The next one starts anew."""
+        """End the warm Python, so that the next use starts a new one."""
         if self._warm is not None or self._given is not None:
             self.warm.close()
 
     def expect(self, files: bytes) -> None:
-        """Have what these files will import ready too, where it is large."""
+        """Have large modules that these files will import ready too."""
         self._expected[:] = [name for name in _EXPECTED if name.rpartition(".")[2].encode() in files]
 
     def run(
@@ -79,7 +79,7 @@ class Launcher:
         request: Dict[str, Any],
         watch: Optional[Dict[int, Callable[[bytes], None]]] = None,
     ) -> Tuple[Dict[str, Any], bytes]:
-        """Run what `start` starts to its end: how it ended, and its output. Raises Refused."""
+        """Run what `start` starts to its end. Returns how it ended, and its output. Raises Refused."""
         timeout_s, cap = request["timeout_s"], request["cap"]
         try:
             result = run(start, timeout_s=timeout_s, cap=cap, watch=watch, lifeline=self._lifeline)
@@ -102,9 +102,9 @@ class Launcher:
         around: PytestRun = PLAIN,
         expected: bool = True,
     ) -> Child:
-        """Start one of our own programs (see `guest.child`), which reports to `fd`: forked where possible.
+        """Start one of our own programs (see `guest.child`), which reports to `fd`; with `warm`, fork it if possible.
 
-        `expected`: with what the task's files will import. Raises CannotStart.
+        `expected`: with the modules that the task's files will import. Raises CannotStart.
         """
         if warm:
             forked = self.warm.fork(program, [stdin, output, output, fd], self._expected if expected else [])
@@ -114,7 +114,7 @@ class Launcher:
 
     def server(self, argv: List[str], env: Dict[str, str], prefix: str) -> "subprocess.Popen[bytes]":
         """Start a program with three pipes; `prefix`: the folder of its packages. Raises Refused."""
-        # The task's Python under a name of its own: the server's comes first on the path.
+        # The task's Python gets a name of its own, because the server's comes first on the path.
         env = {**self._env, "TASK_PYTHON": self.python, **env}
         if prefix:
             env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]
@@ -131,10 +131,10 @@ class Launcher:
         shell = shutil.which("bash", path=self._env["PATH"])
         if shell is None:
             raise Refused("the terminal needs bash, and the sandbox has none: install it in the task's image")
-        # Programs ask the terminal for its size.
+        # Programs must ask the terminal for its size instead.
         env = {name: value for name, value in self._env.items() if name not in ("COLUMNS", "LINES")}
         return spawn(
-            [shell, "--noprofile", "--norc", "+H", "-i"],  # where `!` is a character as in a script
+            [shell, "--noprofile", "--norc", "+H", "-i"],  # +H: `!` is an ordinary character, as in a script
             cwd=self._root,
             env={**env, **VARIABLES},
             stdin=slave,
@@ -147,7 +147,7 @@ class Launcher:
         return self._spawn_own(["warm", str(socket_fd)], subprocess.DEVNULL, subprocess.DEVNULL, socket_fd)
 
     def _spawn_own(self, program: List[str], stdin: int, output: int, fd: int, around: PytestRun = PLAIN) -> Child:
-        # A descriptor of its own: the package's is closed on exec.
+        # A descriptor of its own, because the package's is closed on exec.
         package = os.dup(self._zip_fd)
         try:
             argv = [self.python, "/proc/self/fd/%d" % package, *program]

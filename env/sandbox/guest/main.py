@@ -1,6 +1,6 @@
 """The resident program of a sandbox: answers requests, one at a time, until the channel closes.
 
-Each sandbox starts it, and one for a verdict needs little of it: parts that few use are imported when they are used.
+Each sandbox starts it, and one for a verdict needs little of it: rarely used parts are imported when they are used.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 Reply = Tuple[Dict[str, Any], bytes]
 QUICKLY_WALKED = 1000
-"""Files of a workspace that can be looked at in a few milliseconds."""
+"""How many files of a workspace can be looked at in a few milliseconds."""
 REPORT_LIMIT = 16 << 20
-"""Bytes of a test run's report that are passed on; the code under test can write there too."""
+"""The most bytes of a test run's report that are passed on; the code under test can write there too."""
 
 
 class Guest:
     """The resident program: one method `do_NAME` for each request."""
 
     def __init__(self, zip_fd: int, lifeline: int = -1, warm: Optional[Tuple[int, int]] = None) -> None:
-        """`warm`: of a warm Python that is there already, the socket and the process id."""
+        """`warm`: the socket and the process id of a warm Python that is already running."""
         self._workspace = Workspace("/")
         self._programs = Launcher(zip_fd, lifeline, warm)
         self._debuggers: Dict[str, Debugger] = {}
@@ -53,7 +53,7 @@ class Guest:
         self._running: Optional[Servers] = None
 
     def do_hello(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Set the workspace, the environment and the limits of every command to come."""
+        """Set the workspace, the environment and the limits of all later commands."""
         os.makedirs(request["root"], exist_ok=True)
         self._workspace = Workspace(request["root"])
         os.chdir(self._workspace.root)
@@ -72,7 +72,7 @@ class Guest:
     # ---- files
 
     def do_put(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Fill the workspace; what is there then is the baseline."""
+        """Fill the workspace, whose content then becomes the baseline."""
         if request["fresh"]:
             empty(self._workspace.root)
             # Process 1 is alone in its sandbox; elsewhere these folders are shared with others.
@@ -81,16 +81,16 @@ class Guest:
                     empty(folder)
         self._workspace.put(body, request["built"])
         if request["built"]:
-            self._programs.end_warm()  # packages of the workspace are on its path only now
+            self._programs.end_warm()  # only now are the workspace's packages on its path
         self._programs.expect(body)
         return {}, b""
 
     def do_read(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """A file's content."""
+        """Return a file's content."""
         return {}, self._workspace.read(request["path"])
 
     def do_resolve(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Where a path really leads, relative to the workspace."""
+        """Return where a path really leads, relative to the workspace."""
         return {"path": self._workspace.relative(self._workspace.resolve(request["path"]))}, b""
 
     def do_edit(self, request: Dict[str, Any], body: bytes) -> Reply:
@@ -101,24 +101,24 @@ class Guest:
         return reply, content
 
     def do_restore(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Give a file these bytes, or take it away."""
+        """Write these bytes to a file, or remove it."""
         changed = self._workspace.restore(request["path"], None if request["gone"] else body)
         self._notice(changed)
         return {"changed_files": changed}, b""
 
     def do_list(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Entries below a directory."""
+        """Return the entries below a directory."""
         return self._workspace.listing(request["path"], request["depth"], request["limit"]), b""
 
     def do_search(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Lines that match."""
+        """Return the lines that match a regular expression."""
         found = self._workspace.search(
             request["pattern"], request["path"], request["glob"], request["limit"], request["ignore_case"]
         )
         return found, b""
 
     def do_changes(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """What differs from the baseline."""
+        """Return what differs from the baseline."""
         return self._workspace.changes()
 
     # ---- programs
@@ -136,12 +136,12 @@ class Guest:
         return reply, out
 
     def do_test(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Run the test command. Where it is pytest, `report` has its raw, authenticated lines."""
+        """Run the test command. If it is pytest, `report` has its raw, authenticated lines."""
         found = pytest_run(request["command"])
         if found is None:
             return self.do_run(request, body)
         report_read, report_write = os.pipe()
-        key_read = os.memfd_create("key")  # of any size, unlike a pipe
+        key_read = os.memfd_create("key")  # holds any size, unlike a pipe
         os.write(key_read, body)
         os.lseek(key_read, 0, os.SEEK_SET)
         chunks: List[bytes] = []
@@ -157,7 +157,7 @@ class Guest:
         # A blind run has failures on purpose, and pytest's own tracebacks take longer than most tests.
         program += ["--tb=native"] if score else []
         plain = found.folder == "." and not found.variables
-        # Where nothing was forked yet, a process that is forked is as clean as one that is started.
+        # If nothing was forked yet, a forked process is as clean as one that is started.
         warm = plain and (not score or self._programs.untouched)
 
         def start(output: int) -> Child:
@@ -175,7 +175,7 @@ class Guest:
         return reply, output
 
     def do_follow(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Run a program under an observer; `records` is what it told. See `guest.laboratory`."""
+        """Run a program under an observer; `records` is what the observer reported. See `guest.laboratory`."""
         found = pytest_run(request["command"])
         around = PLAIN if found is None else found
         entry = entry_point(request["command"]) if found is None else ["pytest", *found.arguments]
@@ -222,7 +222,7 @@ class Guest:
             reply = debugger.act(body.decode("utf-8"), entry, *asked)
         except CannotStart as error:
             raise Refused(str(error)) from None
-        # A step of the debugger takes a millisecond. Where looking at the files takes many, the next request does it.
+        # A debugger step takes a millisecond. If looking at the files takes many, that is left to the next request.
         reply["changed_files"] = self._workspace.news() if len(self._workspace) <= QUICKLY_WALKED else []
         return reply, b""
 
@@ -252,7 +252,7 @@ class Guest:
         return self._opened is not None and self._opened.close(why)
 
     def do_terminal(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Type into the terminal and wait; see `Terminal.act`. `restart`: in a new one."""
+        """Type into the terminal and wait; see `Terminal.act`. `restart`: use a new terminal."""
         if request["restart"]:
             self._terminal.close()
         limits = {name: request[name] for name in ("timeout_s", "silence_s", "cap")}
@@ -275,7 +275,7 @@ class Guest:
         return self._running
 
     def do_serve(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """Start a server, anew where it is there; `prefix`: the folder of its packages."""
+        """Start a server, or restart it if it is running; `prefix`: the folder of its packages."""
         self._servers.stop(request["name"])
         child = self._programs.server(request["argv"], request["env"], request["prefix"])
         self._servers.add(request["name"], child)
@@ -289,7 +289,7 @@ class Guest:
         return reply, out
 
     def do_stop(self, request: Dict[str, Any], body: bytes) -> Reply:
-        """End a server with everything that it started."""
+        """End a server and everything that it started."""
         self._servers.stop(request["name"])
         return {}, b""
 
@@ -309,7 +309,7 @@ class Guest:
             except Refused as error:
                 reply, out = {"ok": False, "refused": str(error)}, b""
             except (OSError, MemoryError) as error:
-                # What the workspace is like is the agent's doing; before it acts, the sandbox itself is at fault.
+                # The agent caused the state of the workspace; before the agent acts, the sandbox itself is at fault.
                 kind = "failed" if request["op"] in ("hello", "prepare") else "refused"
                 reply, out = {"ok": False, kind: "%s: %s" % (type(error).__name__, error)}, b""
             except Exception:
@@ -326,7 +326,7 @@ class Guest:
 
 def main(zip_fd: int, warm: Optional[Tuple[int, int]] = None) -> None:
     """Run the resident program. Requests and replies are frames on descriptors 0 and 1. Does not return."""
-    gc.freeze()  # what was imported stays
+    gc.freeze()  # imported modules stay anyway
     gc.enable()
     protect_self()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -342,11 +342,11 @@ def main(zip_fd: int, warm: Optional[Tuple[int, int]] = None) -> None:
     finally:
         KEPT.clear()
         kill_tree(descendants(os.getpid()))
-        os._exit(0)  # nothing is left that Python's own end would be for
+        os._exit(0)  # nothing is left for Python's own shutdown to do
 
 
 def _private(fd: int) -> int:
-    # A high number that is closed on exec, so that no child inherits the channel.
+    # A descriptor with a high number that is closed on exec, so that no child inherits the channel.
     import fcntl
 
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100)

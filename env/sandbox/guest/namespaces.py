@@ -1,8 +1,8 @@
-"""Namespaces of a sandbox that is forked and not started: made, furnished and joined without any privilege.
+"""Makes, furnishes and joins the namespaces of a sandbox that is forked and not started, without any privilege.
 
 The process that does this runs where nothing of an episode ever runs (see `guest.factory`): in the mounts of the task's
-environment, which are read-only, as the user that everything in a sandbox has. In a user namespace of its own it may
-do to the others what bubblewrap does, and it gives that up before anything else runs there.
+environment, which are read-only, as the user of everything in a sandbox. In a user namespace of its own it may set up
+the other namespaces as bubblewrap does, and it gives up that right before anything else runs there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 # include/uapi/linux/mount.h
 _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC, _REMOUNT, _BIND, _RECURSIVE, _SLAVE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 19
 SHARED_MEMORY = 64 << 20
-"""Bytes of a sandbox's /dev/shm, as Docker gives."""
+"""Size of a sandbox's /dev/shm in bytes, the same as Docker's."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,7 +43,7 @@ def _do(name: str, *arguments: Any) -> int:
 def leave() -> None:
     """Put this process into new namespaces of every kind, and the processes that it forks into a new pid namespace."""
     uid, gid = os.getuid(), os.getgid()
-    # Whoever was root before has no access to its own files in /proc.
+    # A process that was root before has no access to its own files in /proc.
     _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
     _do("unshare", _ALL)
     for name, text in (("setgroups", "deny"), ("uid_map", "%d %d 1" % (uid, uid)), ("gid_map", "%d %d 1" % (gid, gid))):
@@ -52,13 +52,13 @@ def leave() -> None:
 
 
 def furnish(room: Dict[str, Any]) -> None:
-    """File systems, loopback and limits of a sandbox, by the first process in it.
+    """Set up the file systems, loopback and limits of a sandbox, as the first process in it.
 
     `room`: `root` (the workspace), `disk` (bytes for it, and for /tmp), `read_only` and `hidden` (paths in /proc).
     """
     _mount("none", "/", "", _RECURSIVE | _SLAVE)
     _mount("proc", "/proc", "proc", _NO_SUID | _NO_DEV | _NO_EXEC)
-    # Before /proc/sys is read-only. The filter of system calls refuses them too.
+    # Must come before /proc/sys is read-only. The filter of system calls refuses new user namespaces too.
     with open("/proc/sys/user/max_user_namespaces", "w") as file:
         file.write("0")
     for path in filter(os.path.exists, room["read_only"]):
@@ -81,7 +81,7 @@ def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -
 
 
 def _empty(path: str, size: int) -> None:
-    """An empty file system, but for folders of the environment that lie there."""
+    """Mount an empty file system, which keeps only the folders of the environment that lie there."""
     below = {name: os.open(os.path.join(path, name), os.O_PATH) for name in os.listdir(path)}
     _mount("tmpfs", path, "tmpfs", _NO_SUID | _NO_DEV, "mode=0755,size=%d" % size)
     for name, fd in below.items():
@@ -104,7 +104,7 @@ def _loopback() -> None:
 
 
 def join(pid: int) -> None:
-    """Put this process into the namespaces of another, and the processes that it forks into its pid namespace."""
+    """Put this process into the namespaces of another, and the processes it forks into that one's pid namespace."""
     fd = _do("syscall", _PIDFD_OPEN, pid, 0)
     try:
         _do("setns", fd, _ALL)
@@ -113,16 +113,16 @@ def join(pid: int) -> None:
 
 
 def give_up() -> None:
-    """Give up every capability for good: no program that is started can bring one back."""
+    """Give up every capability permanently: no program that is started can bring one back."""
     for capability in range(64):
         _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     _do("capset", (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)())
-    # Joining a namespace took it away, and with it this process's own files in /proc.
+    # Joining a namespace cleared this flag, and so took away this process's access to its own files in /proc.
     _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def own_copy(fd: int) -> None:
-    """Put in the place of an anonymous file a copy that no other process has."""
+    """Replace an anonymous file with a copy that no other process has."""
     made = os.memfd_create("guest", os.MFD_CLOEXEC)
     size = os.fstat(fd).st_size
     at = 0
@@ -133,7 +133,7 @@ def own_copy(fd: int) -> None:
 
 
 def keep_only(fds: Iterable[int]) -> None:
-    """Close all descriptors but these and the standard ones."""
+    """Close all descriptors except these and the standard ones."""
     low = 3
     for fd in sorted(fds):
         os.closerange(low, fd)

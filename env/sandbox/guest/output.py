@@ -1,4 +1,4 @@
-"""Output capped at its source: the head and the tail are kept, the number of dropped bytes is said."""
+"""Caps output at its source: the head and the tail are kept, with a note of how many bytes were dropped."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ _REST_OF_WORD = re.compile(r"\A\w{1,24}")
 
 
 def shortened(text: str, most: int, how: str, dropped: Optional[int] = None) -> str:
-    """The head and the tail of a text of more than `most` characters, and how to see what was left out.
+    """Shorten a text of more than `most` characters to its head and tail, with a note on how to see the rest.
 
-    It has at most `most` characters, the note included. Words at the cuts go too: half of an address would not be known
-    as one. `dropped`: how many bytes were dropped before, where the notes of that in the text may be in pieces.
+    The result has at most `most` characters, the note included. Words at the cuts go too, because half of an address
+    would not be recognized as one. `dropped`: how many bytes were dropped before, if their notes in the text may be in
+    pieces.
     """
     if len(text) <= most:
         return text
-    # The note is longest where it counts everything.
+    # The note is longest when it counts everything.
     room = most - len(_left_out(text, how, dropped))
     if room < 0:
         return _CUT_WORD.sub("", text[: max(most - 3, 0)]) + "..."[:most]
@@ -29,8 +30,8 @@ def shortened(text: str, most: int, how: str, dropped: Optional[int] = None) -> 
 
 
 def _left_out(text: str, how: str, dropped: Optional[int]) -> str:
-    """The note that a text is left out."""
-    # In it may be the note of `HeadTail`: nothing shows those bytes any more.
+    """Return the note that a text is left out."""
+    # The text may contain a note of `HeadTail`, whose bytes nothing can show any more.
     if dropped is None:
         dropped = sum(map(int, _DROPPED.findall(text)))
     gone = "; %d bytes dropped" % dropped if dropped else ""
@@ -48,7 +49,7 @@ class HeadTail:
         self._total = 0
 
     def write(self, data: bytes) -> None:
-        """Take some bytes in; constant memory whatever their number."""
+        """Take in some bytes; memory stays bounded however many there are."""
         self._total += len(data)
         room = self._half - len(self._head)
         if room > 0:
@@ -65,7 +66,7 @@ class HeadTail:
             self._tail_size = len(self._tail[0])
 
     def take(self) -> "tuple[bytes, int]":
-        """What was collected, with a sentence where bytes were dropped, and their number. Starts anew."""
+        """Return what was collected, with a note if bytes were dropped, and their number. Then start over."""
         tail = b"".join(self._tail)[-self._half :]
         dropped = self._total - len(self._head) - len(tail)
         middle = b"\n[... %d bytes dropped ...]\n" % dropped if dropped else b""
@@ -75,20 +76,20 @@ class HeadTail:
 
 
 class Told:
-    """Collects the records of a report in bounded memory. The program can write there too."""
+    """Collects the records of a report in bounded memory. The program can write to the report too."""
 
     def __init__(self, cap: int = 8 << 20) -> None:
         self._left = cap
         self._chunks: List[bytes] = []
 
     def take(self, data: bytes) -> None:
-        """Take some bytes in."""
+        """Take in some bytes."""
         data = data[: self._left]
         self._left -= len(data)
         self._chunks.append(data)
 
     def records(self) -> Tuple[List[Dict[str, Any]], bool]:
-        """The records, and whether there was something else among them."""
+        """Return the records, and whether there was anything else among them."""
         found: List[Dict[str, Any]] = []
         unsound = not self._left
         for line in b"".join(self._chunks).splitlines():

@@ -26,7 +26,7 @@ from .shell import Shell
 from .values import call_stack, safe_locals
 
 STEP_PATIENCE_S = 0.3
-"""How long a thread at a breakpoint waits for another one's step, which may need a lock that the first one holds."""
+"""How long a thread at a breakpoint waits for another thread's step, which may need a lock that this thread holds."""
 
 # Commands that work before the program runs.
 _BEFORE_START = {
@@ -38,7 +38,7 @@ _FIRST_STOP = {"n", "next", "s", "step", "w", "where", "bt"}
 
 
 class Debugger(Shell):
-    """pdb with a program to debug, and an interrupt that stops where it hangs."""
+    """pdb with a program to debug, and an interrupt that stops the program where it hangs."""
 
     def __init__(self, control: Control, root: str) -> None:
         io: Any = control
@@ -60,11 +60,11 @@ class Debugger(Shell):
         signal.signal(INTERRUPT, self._interrupted)
         os.register_at_fork(after_in_child=self._leave)
 
-    # Of pdb's own prompts and the one of `commands`, none is read by anyone.
+    # Nobody reads pdb's own prompts or that of `commands`.
     prompt = property(lambda self: "", lambda self, value: None)
 
     def _leave(self) -> None:
-        """In a child that the program forked: it is not debugged."""
+        """Stop debugging in a child that the program forked."""
         sys.settrace(None)
         threading.settrace(None)
         setattr(self, "trace_dispatch", lambda *_: None)  # noqa: B010
@@ -74,7 +74,7 @@ class Debugger(Shell):
     # ---- what is the agent's own code
 
     def is_own(self, frame: types.FrameType) -> bool:
-        """Whether a frame runs code of the workspace: stepping and the depth count these only."""
+        """Whether a frame runs code of the workspace: only such frames count for stepping and the depth."""
         name = frame.f_code.co_filename
         own = self._own.get(name)
         if own is None:
@@ -88,7 +88,7 @@ class Debugger(Shell):
         return bool(super().stop_here(frame))
 
     def break_here(self, frame: types.FrameType) -> bool:
-        """Breakpoints count for every thread, one at a time; a step of another thread comes to its end first."""
+        """Let breakpoints stop any thread, one at a time; a step of another thread is finished first."""
         if self.canonic(frame.f_code.co_filename) not in self.breaks:
             return False
         while True:
@@ -101,7 +101,7 @@ class Debugger(Shell):
     # ---- reports
 
     def where(self) -> Dict[str, Any]:
-        """Where the program stands: what a report says."""
+        """Return where the program stands, for a report."""
         state: Dict[str, Any] = {"breakpoints": self.breakpoint_table(), "defining": bool(self.commands_defining)}
         if not self._started or not getattr(self, "stack", None):
             state["event"] = "start"
@@ -117,7 +117,7 @@ class Debugger(Shell):
             depth=sum(1 for each, _ in self.stack[: self.curindex + 1] if self.is_own(each)),
             stack=call_stack(self.stack, self.curindex, lambda name: self.shorten(self.canonic(name))),
             exception=self._exception or None,
-            # Not f_locals: before Python 3.13, to read it undoes what `!name = value` did.
+            # Not f_locals: before Python 3.13, reading it undoes what `!name = value` did.
             locals=safe_locals(self.curframe_locals),
             source=self._excerpt(name, line, frame),
         )
@@ -137,7 +137,7 @@ class Debugger(Shell):
     # ---- commands
 
     def onecmd(self, line: str) -> Any:
-        """Run one command; an interrupt while it is evaluated ends the command, not the session."""
+        """Run one command; an interrupt during its evaluation ends the command, not the session."""
         self._evaluating = threading.get_ident()
         try:
             return super().onecmd(line)
@@ -148,7 +148,7 @@ class Debugger(Shell):
             self._evaluating = 0
 
     def do_restart(self, arg: str) -> None:
-        """End this program; the guest starts it afresh."""
+        """End this program; the guest starts it again."""
         self._control.send({"restart": True, "breakpoints": self.breakpoint_table()})
         os._exit(0)
 
@@ -219,12 +219,12 @@ class Debugger(Shell):
 
     @contextlib.contextmanager
     def _stopped(self, event: str, exception: str = "", frame: Optional[types.FrameType] = None) -> Iterator[None]:
-        """One thread at a time talks to the agent; stepping follows it from then on."""
+        """Let one thread at a time talk to the agent; stepping follows that thread from then on."""
         with self._turn:
             self._focus = threading.get_ident()
             self._event, self._exception = event, exception
             self._stops += 1
-            # Callers too, or a step out of `frame` would not stop in them (bdb before 3.12).
+            # Trace the callers too, or a step out of `frame` would not stop in them (bdb before 3.12).
             outer = frame.f_back if frame is not None else None
             while outer is not None and outer is not self.botframe:
                 if self.is_own(outer):
@@ -236,25 +236,25 @@ class Debugger(Shell):
                 self._resumed = time.monotonic()
 
     def user_line(self, frame: types.FrameType) -> None:
-        """A stop at a line."""
+        """Stop at a line."""
         self._first = False
         with self._stopped("line", "", frame):
             super().user_line(frame)
 
     def user_call(self, frame: types.FrameType, argument_list: Any) -> None:
-        """A stop at a call."""
-        # The first stop is at a line; and bdb also asks here for files that merely have a breakpoint.
+        """Stop at a call."""
+        # The first stop is at a line; and bdb also calls this for files that merely have a breakpoint.
         if self.stop_here(frame) and not self._first:
             with self._stopped("call"):
                 super().user_call(frame, argument_list)
 
     def user_return(self, frame: types.FrameType, return_value: Any) -> None:
-        """A stop at a return."""
+        """Stop at a return."""
         with self._stopped("return", "", frame):
             super().user_return(frame, return_value)
 
     def user_exception(self, frame: types.FrameType, exc_info: Any) -> None:
-        """A stop at an exception that passes through."""
+        """Stop at an exception that passes through."""
         with self._stopped("exception", describe(exc_info[1])):
             super().user_exception(frame, exc_info)
 
@@ -264,7 +264,7 @@ class Debugger(Shell):
         threading.settrace(self.trace_dispatch if self.breaks else None)
 
     def get_stack(self, frame: Any, tb: Any) -> Tuple[Any, int]:
-        """Without the frames of pytest and of this module below the program; a post-mortem begins in own code."""
+        """Omit the frames of pytest and of this module below the program; a post-mortem begins in own code."""
         stack, index = super().get_stack(frame, tb)
         below = next((position for position, (each, _) in enumerate(stack) if self.is_own(each)), 0)
         stack, index = stack[below:], max(index - below, 0)
@@ -286,7 +286,7 @@ class Debugger(Shell):
             self.reset()
             self.interaction(None, tb)
             self.reset()
-            # What comes after (the next test) runs on, with the breakpoints there are.
+            # What comes after (the next test) runs on, with the existing breakpoints.
             self.botframe = sys._getframe()
             self._stop_at(self.botframe, -1)
         self._trace(bool(self.breaks))
@@ -300,7 +300,7 @@ class Debugger(Shell):
         self.botframe = self._bottom(frame)
 
     def _bottom(self, frame: types.FrameType) -> types.FrameType:
-        """The outermost frame of own code above which nothing is stepped through."""
+        """Return the outermost frame of own code, above which nothing is stepped through."""
         own, each = frame, frame.f_back
         while each is not None:
             own = each if self.is_own(each) else own
@@ -308,7 +308,7 @@ class Debugger(Shell):
         return own
 
     def failed(self, name: str, error: BaseException) -> None:
-        """A test, or the import of a test file, failed: stop there if the workspace's code is involved."""
+        """Stop where a test, or the import of a test file, failed, if the workspace's code is involved."""
         self._control.write("%s failed\n" % name)
         if not self.post_mortem(error):
             self._control.write("".join(traceback.format_exception_only(type(error), error)))
@@ -318,11 +318,11 @@ class Debugger(Shell):
         self._outcomes[name] = outcome
 
     def outcomes(self) -> Dict[str, str]:
-        """How each test ended so far."""
+        """Return how each test ended so far."""
         return self._outcomes
 
     def _interrupted(self, signum: int, frame: Optional[types.FrameType]) -> None:
-        """The time is up: stop right here, at the line that hangs, even inside a call that never returns."""
+        """Stop when the time is up: at the line that hangs, even inside a call that never returns."""
         if self._control.waiting:
             return
         if self._evaluating:
@@ -356,7 +356,7 @@ class Debugger(Shell):
 
 
 def describe(error: Any) -> str:
-    """An exception as `Type: message`, whatever its __str__ does."""
+    """Return an exception as `Type: message`, whatever its __str__ does."""
     try:
         text = str(error)
     except Exception:

@@ -16,12 +16,12 @@ _MOST_NAMED = 5
 
 
 class Place(NamedTuple):
-    """A line of a file (`function` is empty), or a function by the file and the first line that its code has."""
+    """A line of a file (`function` is empty), or a function, identified by its file and the first line of its code."""
 
     name: str
     """As the agent wrote it."""
     file: str
-    """Absolute."""
+    """The absolute path of the file."""
     line: int
     function: str
 
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 def find_places(root: str, text: str) -> List[Place]:
-    """The places that a text names, separated by commas or lines. Raises Refused."""
+    """Return the places that a text names, separated by commas or newlines. Raises Refused."""
     found: List[Place] = []
     for name in (each.strip() for part in text.split("\n") for each in part.split(",")):
         if name:
@@ -42,7 +42,7 @@ def find_places(root: str, text: str) -> List[Place]:
 
 
 def find_functions(root: str, name: str) -> List[Place]:
-    """The functions of that name. Raises Refused."""
+    """Return the functions with that name. Raises Refused."""
     found = _find(root, name.strip().rstrip("()"))
     if not found[0].function:
         raise Refused("%r is no function: name one, as in total, Cart.total or cart.py:total" % name)
@@ -88,7 +88,7 @@ def _unknown(root: str, name: str, dotted: str, known: List[Tuple[str, str, int]
 
 
 def find_file(root: str, name: str) -> str:
-    """The file of that name, or the only one whose path ends so. Raises Refused."""
+    """Return the file with that name, or the only one whose path ends with it. Raises Refused."""
     inside = os.path.normpath(os.path.join(root, name))
     if os.path.isfile(inside):
         return inside
@@ -102,7 +102,7 @@ def find_file(root: str, name: str) -> str:
 
 
 def _lines(root: str, name: str, path: str, first: int, last: int) -> List[Place]:
-    """The lines from `first` to `last` that can be reached. Raises Refused where there is none."""
+    """Return the lines from `first` to `last` that can be reached. Raises Refused if there are none."""
     relative = os.path.relpath(path, root)
     try:
         with open(path, "rb") as file:
@@ -127,7 +127,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _functions_of(path: str) -> Iterator[Tuple[str, int]]:
-    """Qualified name and first line, decorators included, of each function of a file."""
+    """Yield the qualified name and the first line, decorators included, of each function in a file."""
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
@@ -146,13 +146,13 @@ def _python_files(root: str) -> Iterator[str]:
 
 
 class Names:
-    """Qualified names of code objects, which Python has only since 3.11."""
+    """Qualified names of code objects, which Python itself provides only since 3.11."""
 
     def __init__(self) -> None:
         self._files: Dict[str, Dict[Tuple[int, str], str]] = {}
 
     def __call__(self, code: types.CodeType) -> str:
-        """The name, as in `Class.method`."""
+        """Return the qualified name, such as `Class.method`."""
         own: Optional[str] = getattr(code, "co_qualname", None)
         if own is not None:
             return own.replace("<locals>.", "")

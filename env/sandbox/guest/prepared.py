@@ -1,7 +1,7 @@
-"""What pytest does the same way in every run, done once in the Python that runs are forked from.
+"""Does once, in the Python that runs are forked from, what pytest does the same way in every run.
 
 Making a configuration, before pytest has looked at the command or the workspace, takes a third of a short run, and
-searching pytest's own plug-ins for fixtures a fifth. What a run wants otherwise, pytest makes itself.
+searching pytest's own plug-ins for fixtures a fifth. If a run needs something else, pytest makes it itself.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import types
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 _MOST = 4
-"""Configurations that are kept."""
+"""The most configurations that are kept."""
 _USUAL = ((), ("-p", "no:cacheprovider"))
 
 _made: Dict[Tuple[str, ...], Any] = {}
 _searched: Dict[types.ModuleType, types.ModuleType] = {}
-"""pytest's plug-ins, each with a module that has nothing but its fixtures."""
+"""Plug-in of pytest's own -> a module that has only its fixtures."""
 
 
 def prepare(arguments: Sequence[str]) -> bool:
-    """Make the configuration that a run with these arguments begins with, unless it is there. Whether it was made."""
+    """Make the initial configuration of a run with these arguments, unless it exists. Returns whether it was made."""
     import _pytest.config as pytest_config
 
     left_out = _left_out(arguments)
     if left_out in _made or len(_made) >= _MOST or not hasattr(pytest_config, "get_config"):
         return False
-    with contextlib.suppress(Exception):  # the run says what is wrong with its arguments
+    with contextlib.suppress(Exception):  # the run itself says what is wrong with its arguments
         config = pytest_config.get_config(list(left_out), **_options(pytest_config))
         if hasattr(config, "invocation_params"):  # pytest has it since 5.1
             _made[left_out] = config
@@ -38,14 +38,14 @@ def prepare(arguments: Sequence[str]) -> bool:
 
 
 def prepare_usual() -> None:
-    """The same for the arguments that most runs have."""
+    """Do the same for the arguments that most runs have."""
     for arguments in _USUAL:
         prepare(arguments)
 
 
 @contextlib.contextmanager
 def prepared(arguments: Sequence[str]) -> Iterator[None]:
-    """Let the next configuration that pytest makes be the prepared one, where there is one for these arguments."""
+    """Let the next configuration that pytest makes be the prepared one, if there is one for these arguments."""
     import _pytest.config as pytest_config
 
     config = _made.get(_left_out(arguments))
@@ -70,7 +70,7 @@ def prepared(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def plugin() -> List[Any]:
-    """What keeps pytest from searching its own plug-ins for fixtures another time: a plug-in, or none."""
+    """Return a plug-in, or none, that keeps pytest from searching its own plug-ins for fixtures again."""
     if not _searched:
         return []
     import _pytest.fixtures
@@ -93,7 +93,7 @@ def plugin() -> List[Any]:
 
 
 def _left_out(arguments: Sequence[str]) -> Tuple[str, ...]:
-    """The arguments that keep plug-ins from being imported, each once, in an order of their own."""
+    """Return the arguments that keep plug-ins from being imported, each once, sorted by name."""
     names = set()
     words = iter(arguments)
     for word in words:
@@ -105,7 +105,7 @@ def _left_out(arguments: Sequence[str]) -> Tuple[str, ...]:
 
 
 def _options(pytest_config: types.ModuleType) -> Dict[str, Any]:
-    """What `pytest.main` gives beside arguments and plug-ins."""
+    """Return what `pytest.main` passes besides arguments and plug-ins."""
     asked = inspect.signature(pytest_config.get_config).parameters
     return {"prog": "pytest.main()"} if "prog" in asked else {}
 
@@ -119,7 +119,7 @@ def _search(names: Sequence[str]) -> None:
         small = types.ModuleType(module.__name__)
         small.__dict__.update({name: value for name, value in vars(module).items() if _is_fixture(value)})
         found[module] = small
-    if "tmp_path" in vars(found[kept["tmpdir"]]):  # else fixtures are another kind of object in this pytest
+    if "tmp_path" in vars(found[kept["tmpdir"]]):  # else this pytest has another kind of object for fixtures
         _searched.update(found)
 
 

@@ -1,4 +1,4 @@
-"""Commands with a deadline, whose whole process tree ends with them."""
+"""Runs commands with a deadline, and ends their whole process tree with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INTERRUPT_GRACE_S = 0.4
 
 
 def protect_self() -> None:
-    """Close this process to its children: no ptrace, no /proc/PID/mem or fd; orphans become our children."""
+    """Protect this process from its children: no ptrace, no /proc/PID/mem or fd. Orphans become our children."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -40,13 +40,13 @@ def child_setup(
     max_processes: Optional[int] = None,
     last: Callable[[], Any] = lambda: None,
 ) -> Callable[[], None]:
-    """A `preexec_fn` that puts a child under its limits; `max_memory` in bytes of address space; None: no limit.
+    """Return a `preexec_fn` that puts a child under its limits; `max_memory`: bytes of address space; None: no limit.
 
     `last` is called in the child after that.
     """
 
     def setup() -> None:
-        # The guest ignores it, and what is ignored stays so over an exec.
+        # The guest ignores this signal, and an ignored signal stays ignored after an exec.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -57,12 +57,12 @@ def child_setup(
         if max_processes:
             resource.setrlimit(resource.RLIMIT_NPROC, (max_processes, max_processes))
         try:
-            # When memory runs out the kernel shall take the child, not the guest.
+            # When memory runs out, the kernel should kill the child, not the guest.
             with open("/proc/self/oom_score_adj", "w") as file:
                 file.write("800")
         except OSError:
             pass
-        # And when processors do: many processes that fight for the last memory would keep the guest from ending them.
+        # The same for processors: many processes that fight for the last memory would keep the guest from ending them.
         os.nice(10)
         last()
 
@@ -81,7 +81,7 @@ def _children(pid: int) -> List[int]:
 
 
 def descendants(pid: int, skip: Iterable[int] = ()) -> Set[int]:
-    """All living descendants of a process, without those in `skip` and theirs."""
+    """Return all living descendants of a process, without those in `skip` and their descendants."""
     skipped = set(skip)
     found: Set[int] = set()
     pending = [pid]
@@ -106,9 +106,9 @@ def reap() -> None:
 
 
 def kill_tree(pids: Set[int], collect: Callable[[], Any] = lambda: None, patience_s: float = 1.0) -> None:
-    """Kill `pids` and all that is below this process but not kept, forks in flight too.
+    """Kill `pids` and all descendants of this process that are not kept, those being forked included.
 
-    `collect` is called before orphans are, so that its caller learns the exit status it waits for.
+    `collect` is called before orphans are collected, so that its caller learns the exit status it waits for.
     """
     deadline = time.monotonic() + patience_s
     targets = set(pids)
@@ -119,7 +119,7 @@ def kill_tree(pids: Set[int], collect: Callable[[], Any] = lambda: None, patienc
         collect()
         if time.monotonic() > deadline:
             if os.getpid() == 1:
-                # A fork bomb outruns one kill at a time; this one takes the whole namespace but us at once.
+                # A fork bomb outruns one kill at a time; this one kills the whole namespace except us at once.
                 with contextlib.suppress(ProcessLookupError):  # nobody is left
                     os.kill(-1, signal.SIGKILL)
             break
@@ -136,11 +136,11 @@ class CannotStart(Exception):
 
 
 class NoProcessLeft(CannotStart):
-    """What is kept in the sandbox has used up its processes."""
+    """The processes that are kept in the sandbox have used up its limit of processes."""
 
 
 def spawn(argv: List[str], **options: Any) -> "subprocess.Popen[bytes]":
-    """Popen in a session of its own. When no process is left, strays are killed and it is tried once more."""
+    """Start a process in a session of its own. If no process is left, kill strays and try once more."""
     for last in (False, True):
         try:
             return subprocess.Popen(argv, start_new_session=True, **options)
@@ -160,7 +160,7 @@ class Child(Protocol):
     returncode: Any
 
     def poll(self) -> Optional[int]:
-        """The exit status, None while it runs."""
+        """Return the exit status, None while the process runs."""
         raise NotImplementedError
 
     def wait(self, timeout: Optional[float] = None) -> int:
@@ -180,10 +180,10 @@ def run(
 
     The deadline does not count waiting for a processor; see `Allowance`. `start` starts the command, with the
     descriptor that its output goes to. `watch`: further descriptors to read while it runs, each with the function that
-    takes what came. `lifeline`: the host's channel; when it hangs up, nobody waits for the command any more.
+    takes what was read. `lifeline`: the host's channel; when it hangs up, nobody waits for the command any more.
 
-    Returns `exit` (negative: the signal), `timed_out`, `waited_s` (of a time that was not enough: for a processor, and
-    not made up for), `output` (bytes), `dropped`, `wall_ms`. Raises CannotStart.
+    Returns `exit` (negative: the signal), `timed_out`, `waited_s` (if the time was not enough: the wait for a processor
+    that was not made up for), `output` (bytes), `dropped`, `wall_ms`. Raises CannotStart.
     """
     started = time.monotonic()
     read_fd, write_fd = os.pipe()
@@ -221,7 +221,7 @@ def run(
                 open_fds.discard(fd)
 
     def pids() -> Set[int]:
-        # All of them: what left its parent competes for the same processors.
+        # All of them: a process that left its parent competes for the same processors.
         return set(descendants(os.getpid(), KEPT))
 
     open_fds = set(takers)
@@ -269,9 +269,9 @@ def run(
 
 
 def in_child(work: Callable[[], bytes], timeout_s: float) -> Optional[bytes]:
-    """What `work` returns, worked out in a forked child, so that nothing it does can hang or break this process.
+    """Return the result of `work`, run in a forked child, so that nothing it does can hang or break this process.
 
-    None when it did not come back in time or failed.
+    None if it failed or did not return in time.
     """
     read_fd, write_fd = os.pipe()
     pid = os.fork()
@@ -306,12 +306,12 @@ def in_child(work: Callable[[], bytes], timeout_s: float) -> Optional[bytes]:
 
 
 class TimeLimit(Exception):
-    """A block took longer than it may."""
+    """A block took longer than allowed."""
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeLimit in the block when it takes longer. For the main thread, and code that Python can interrupt."""
+    """Raise TimeLimit in the block if it takes longer. Works in the main thread, for code that Python can interrupt."""
 
     def stop(*_: object) -> None:
         raise TimeLimit

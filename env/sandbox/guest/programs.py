@@ -1,4 +1,4 @@
-"""The program that debugs: it runs pytest, a script or a module under pdb and reports to the guest."""
+"""The debugging program: it runs pytest, a script or a module under pdb and reports to the guest."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def run(debugger: Debugger, entry: List[str], only: List[str]) -> int:
 
 
 def main_module(filename: str, package: Any, spec: Any) -> types.ModuleType:
-    """A new `__main__` for a program."""
+    """Make a new `__main__` module for a program."""
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=filename, __builtins__=builtins, __package__=package, __spec__=spec)
     sys.modules["__main__"] = module
@@ -102,7 +102,7 @@ def main_module(filename: str, package: Any, spec: Any) -> types.ModuleType:
 
 
 def as_file(code: str) -> str:
-    """Where code of the command line is kept, so that its lines can be shown and stepped through."""
+    """Keep code of the command line, so that its lines can be shown and stepped through. Returns its file name."""
     name = os.path.join(os.getcwd(), "<command line>")
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     return name
@@ -116,7 +116,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     class UnderDebugger:
         @pytest.hookimpl(trylast=True)
         def pytest_configure(self, config: Any) -> None:
-            # The outcome is told by the report; pytest's own page would drown what the program prints.
+            # The report tells the outcome; pytest's own output would drown what the program prints.
             terminal = config.pluginmanager.getplugin("terminalreporter")
             if terminal is not None:
                 terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
@@ -124,7 +124,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
 
         @pytest.hookimpl(trylast=True)
         def pytest_collection_modifyitems(self, session: Any, config: Any, items: List[Any]) -> None:
-            session.collected_items = list(items)  # for those who run them all again from within
+            session.collected_items = list(items)  # for agents that run all tests again from inside
             chosen = [item for item in items if item.nodeid in only]
             if chosen:
                 config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in only])
@@ -151,7 +151,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
                 debugger.outcome(report.nodeid, report.outcome)
 
     debugger.wait_at_start()
-    # Its own debugger would wait for somebody to type.
+    # pytest's own debugger would wait for somebody to type.
     arguments = [each for each in arguments if each not in ("--pdb", "--trace")]
     arguments = ["-s", "-p", "no:cacheprovider", *arguments]
     with prepared(arguments):

@@ -2,7 +2,7 @@
 
 The report is read by `env.scoring.report`. pytest and this module are imported before anything of the workspace can be;
 results are taken from the exception that a test raised, not from what later hooks make of it; and every record carries
-a keyed hash and a running number. All this makes forging harder; what makes it useless is `env.scoring.blind`.
+a keyed hash and a running number. All this makes forging harder; `env.scoring.blind` makes it useless.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .prepared import prepared
 from .shadows import forget_shadowed
 
 MOST_SHOWN = 1000
-"""Characters of a value that a failure is reported with; of longer ones a digest is."""
+"""The most characters of a value that a failure is reported with; a longer value is reported as a digest."""
 
 
 def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
-    """The plugin. `mode`: see `main`.
+    """Make the plug-in that reports. `mode`: see `main`.
 
-    With canaries: adds tests that must fail, after all others; one that passes tells that failures are suppressed.
+    With canaries, it adds tests that must fail, after all others; if one passes, failures are being suppressed.
     `suspects`: files that may neither skip a test nor expect it to fail.
     """
     import pytest
@@ -53,7 +53,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
             self._check()
 
     def make_canaries(session: Any) -> List[Any]:
-        # Among the tests of the last file, and run as they are, where that is possible.
+        # Add them to the tests of the last file, and let them run like those, if possible.
         module = session.items[-1].parent if session.items else None
         made: List[Any] = []
         for name, check in must_fail(pytest).items():
@@ -75,7 +75,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
         def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
             yield
             items = list(getattr(session, "items", []))
-            # In the order of the files, whatever plugins made of it.
+            # In the order of the files, even if plug-ins changed it.
             order = {test: number for number, test in enumerate(found)}
             audit(EVENT, {"collected": sorted((item.nodeid for item in items), key=lambda test: order.get(test, -1))})
             if canaries and items:
@@ -92,7 +92,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
             # Outermost wrapper: the exception is read before any other hook has seen it.
             raised = call.excinfo
             if raised is None and getattr(item, "_excinfo", None):
-                # unittest catches what its tests raise; pytest keeps it here until its own hook, which comes later.
+                # unittest catches what its tests raise; pytest keeps that here until its own hook, which runs later.
                 raised = item._excinfo[0]
             error = raised.value if raised is not None else None
             started = clock()
@@ -140,7 +140,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
             return type(error).__name__
 
     def _lines(error: Optional[BaseException], file: str) -> List[int]:
-        """The lines of the test's own file on the way to where the exception was raised."""
+        """Return the lines of the test's own file that led to where the exception was raised."""
         lines: List[int] = []
         trace = error.__traceback__ if error is not None else None
         while trace is not None and len(lines) < 20:
@@ -150,7 +150,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
         return lines
 
     def _answer(error: Optional[BaseException]) -> List[str]:
-        """What a failure shows: the two sides of a comparison, or what else was raised, with its classes."""
+        """Return what a failure shows: the two sides of a comparison, or the classes of another exception."""
         if error is None:
             return []
         if not isinstance(error, AssertionError):
@@ -176,7 +176,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
 
 
 def must_fail(pytest: Any) -> Dict[str, Callable[[], None]]:
-    """Checks that fail wherever the machinery that judges tests is sound."""
+    """Return checks that fail if the machinery that judges tests is sound."""
 
     def plain_assert() -> None:
         assert sum((1, 1)) == 3
@@ -209,7 +209,7 @@ def must_fail(pytest: Any) -> Dict[str, Callable[[], None]]:
 
 
 def preload() -> None:
-    """Import what pytest would import before it looks at the workspace. Raises ImportError without pytest."""
+    """Import what pytest would import before it looks at the workspace. Raises ImportError if there is no pytest."""
     import _pytest.config
 
     for name in _pytest.config.default_plugins:
@@ -222,9 +222,9 @@ def preload() -> None:
 def main(argv: List[str]) -> int:
     """Run pytest: `argv` is [report descriptor, mode, *pytest arguments].
 
-    The mode is `shown` for an agent's eyes, or of a verdict: `blind`, or `canaries` (see `reporter`).
+    The mode is `shown` if an agent sees the result, and `blind` or `canaries` (see `reporter`) for a verdict.
 
-    Standard input holds 32 bytes of key, then a JSON list of the files that somebody other than the task wrote.
+    Standard input holds a key of 32 bytes, then a JSON list of the files that somebody other than the task wrote.
     """
     fd, mode = int(argv[0]), argv[1]
     given = b""
@@ -239,7 +239,7 @@ def main(argv: List[str]) -> int:
     os.close(null)
     os.set_inheritable(fd, False)
     gc.disable()
-    # Before the workspace is on the path, so that no module of its can take the place of one that judges.
+    # Before the workspace is on the path, so that none of its modules can replace one that judges.
     try:
         preload()
         import pytest
@@ -248,7 +248,7 @@ def main(argv: List[str]) -> int:
     except ImportError as error:
         print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
-    # pytest collects garbage in the end, and would go through all of this for nothing.
+    # pytest collects garbage at the end, and would go through all these objects for nothing.
     gc.freeze()
     gc.enable()
     sys.path[0] = os.getcwd()
@@ -268,7 +268,7 @@ def main(argv: List[str]) -> int:
 def _leave(status: int) -> None:
     """End this process as Python would, but without taking every module apart, which takes longer than most tests.
 
-    Files that are still open are not written to their ends: what a verdict's run leaves behind, nobody sees.
+    Files that are still open are not completed: nobody sees what a verdict's run leaves behind.
     """
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads; Python's own end has no public name
     atexit._run_exitfuncs()

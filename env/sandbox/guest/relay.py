@@ -1,7 +1,7 @@
-"""Runs an entrant's own program, and passes on what it asks its model: one question at a time, in lines of JSON.
+"""Runs an entrant's own program, and passes on its questions to a model, one at a time, in lines of JSON.
 
 There is no network in a sandbox. The program finds a model's endpoint at an address of the sandbox itself, where this
-one listens; whoever reads its standard output answers. It is started as `python -c`, so it imports nothing of ours.
+relay listens; the reader of its standard output answers. It is started as `python -c`, so it imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any, Dict, Optional
 from urllib.parse import unquote
 
 PORT = 8377
-"""The same in every sandbox, because programs show addresses; another one where it is taken."""
+"""The port is the same in every sandbox, because programs show addresses; if it is taken, another one is used."""
 TAIL = 8 << 10
 """Bytes of the program's output that are kept."""
 DRAIN_S = 1.0
-"""How long its output may take to come after its end."""
+"""How long the program's output may take to arrive after its end."""
 LONGEST_VARIABLE = 100_000
-"""Bytes of a task that still goes into the environment: Linux takes 128 KiB. The file has it whole."""
+"""The most bytes of a task that goes into the environment: Linux allows 128 KiB. The file always has the whole task."""
 PASSED_ON = ("anthropic-beta", "openai-beta")
-"""Headers that say which fields a question may have, and so belong to it."""
+"""Headers that say which fields a question may have, and so are part of it."""
 CHARACTERS_PER_TOKEN = 3.5
 CANNOT_RUN = 126
 """The status of a shell whose command cannot be executed."""
@@ -50,7 +50,7 @@ class Relay(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One question."""
+    """Handles the program's questions."""
 
     server: Relay
     protocol_version = "HTTP/1.1"
@@ -64,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # nobody knows where the next question would begin
             self.send_error(400, "the length of the question cannot be read")
             return
-        if self.path.partition("?")[0].endswith("/messages/count_tokens"):  # nobody has to be asked for an estimate
+        if self.path.partition("?")[0].endswith("/messages/count_tokens"):  # an estimate needs no answer from outside
             self.send(200, "application/json", json.dumps({"input_tokens": int(len(body) / CHARACTERS_PER_TOKEN)}))
             return
         given = {name: self.headers[name] for name in PASSED_ON if self.headers[name]}
@@ -72,13 +72,13 @@ class Handler(BaseHTTPRequestHandler):
         self.send(answer["status"], answer["type"], answer["body"])
 
     def do_HEAD(self) -> None:
-        """Tell that somebody is here, which some programs ask first."""
+        """Answer that the endpoint exists, which some programs ask first."""
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
     def do_GET(self) -> None:
-        """Tell which models there are: one."""
+        """Answer which models there are: only one."""
         path = unquote(self.path.partition("?")[0]).rstrip("/")
         model = {"id": self.server.model, "object": "model", "created": 0, "owned_by": "entrant"}
         if path == "/v1/models":
@@ -89,7 +89,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(404, "nothing is here: ask at /v1/chat/completions, /v1/responses or /v1/messages")
 
     def read_body(self) -> bytes:
-        """The question. Raises ValueError where its length cannot be read."""
+        """Return the question. Raises ValueError if its length cannot be read."""
         if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
             return self.read_bytes(int(self.headers.get("Content-Length") or 0))
         parts = []
@@ -104,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
         return b"".join(parts)
 
     def read_bytes(self, size: int) -> bytes:
-        """So many bytes. Raises ValueError for a number that is none."""
+        """Read `size` bytes. Raises ValueError if the number is negative."""
         if size < 0:
             raise ValueError(size)
         return self.rfile.read(size)
@@ -137,7 +137,7 @@ class Tail(threading.Thread):
         self._kept = b""
 
     def run(self) -> None:
-        """Read until nobody writes any more."""
+        """Read until nobody can write any more."""
         while True:
             data = os.read(self._fd, 1 << 16)
             if not data:
@@ -145,18 +145,18 @@ class Tail(threading.Thread):
             self._kept = (self._kept + data)[-TAIL:]
 
     def text(self) -> str:
-        """What was kept."""
+        """Return the end of the output."""
         return self._kept.decode("utf-8", "replace")
 
 
 def tell(what: Dict[str, Any]) -> None:
-    """Write one line."""
+    """Write one message as a line of JSON."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 
 
 def listen() -> Relay:
-    """Start to listen."""
+    """Start to listen for questions."""
     try:
         return Relay(("127.0.0.1", PORT), Handler)
     except OSError:
@@ -164,7 +164,7 @@ def listen() -> Relay:
 
 
 def folder() -> str:
-    """A new folder for the program's files."""
+    """Make a new folder for the program's files."""
     path = os.path.join(tempfile.gettempdir(), "agent")
     try:
         os.mkdir(path)
@@ -174,7 +174,7 @@ def folder() -> str:
 
 
 def main() -> None:
-    """Read what to run, run it, and tell how it ended."""
+    """Read what to run, run it, and report how it ended."""
     wanted = json.loads(sys.stdin.readline())
     server = listen()
     server.model = wanted["model"]
@@ -205,7 +205,7 @@ def main() -> None:
     output = Tail(child.stdout.fileno())
     output.start()
     status = child.wait()
-    output.join(DRAIN_S)  # what it left running may hold its output open for ever
+    output.join(DRAIN_S)  # processes that it left running may hold its output open forever
     tell({"ended": status, "output": output.text()})
 
 

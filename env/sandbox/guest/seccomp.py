@@ -1,11 +1,11 @@
 """Filters of system calls: one for everything that runs in a sandbox, the guest included, and one against debuggers.
 
-Docker's own profile allows some of these where a container engine needs them; bubblewrap has none at all. Refused is
-what makes namespaces, mounts, modules or key rings, what looks into other processes, and sockets that no network
-namespace holds back (such as those between a virtual machine and its host).
+Docker's own profile allows some of these calls if a container engine needs them; bubblewrap has no filter at all. The
+first filter refuses calls that make namespaces, mounts, modules or key rings or that look into other processes, and
+sockets that no network namespace holds back (such as those between a virtual machine and its host).
 
 A debugger of C programs needs ptrace, so the programs in the terminal may call it; all others come under a second
-filter that refuses it. The guest is safe from it: it is not dumpable.
+filter that refuses it. The guest is safe from ptrace, because it is not dumpable.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _NEW_NAMESPACES = 0x7E020080
 _TERMINAL_INPUT = 0x5412  # TIOCSTI
 _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink
 
-# Calls that act on any process of the same user, the guest among them, and which argument names it: 0, the caller
-# itself, is allowed.
+# Calls that act on any process of the same user, the guest included, and which of their arguments names the process.
+# 0, the caller itself, is allowed.
 _ON_ITSELF = {
     "x86_64": {"setpriority": (141, 1), "sched_setparam": (142, 0), "sched_setscheduler": (144, 0),
                "sched_setaffinity": (203, 0), "ioprio_set": (251, 1), "prlimit64": (302, 0), "sched_setattr": (314, 0)},
@@ -95,7 +95,7 @@ def program(machine: str) -> bytes:
     if machine == "x86_64":
         add(_JUMP_GE, _X32, 0, 1)
         answer(errno.ENOSYS)
-    # Its flags lie in memory, where a filter cannot look; the C library then takes clone.
+    # The flags of clone3 lie in memory, where a filter cannot look; the C library then uses clone.
     add(_JUMP_EQ, _CLONE3, 0, 1)
     answer(errno.ENOSYS)
     for number in sorted({*refused.values(), *_COMMON.values()}):
@@ -132,16 +132,16 @@ class _Program(ctypes.Structure):
 
 
 def _installer(code: bytes) -> Callable[[], bool]:
-    """A function that puts the calling process, and all that it will start, under a filter; whether that worked.
+    """Return a function that puts the calling process and all that it will start under a filter, and says if it worked.
 
-    Everything is prepared before, so that a child can call it between fork and exec.
+    Everything is prepared beforehand, so that a child can call the function between fork and exec.
     """
     buffer = ctypes.create_string_buffer(code, len(code))
     loaded = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong)
 
-    def install(buffer: object = buffer) -> bool:  # which keeps the code in memory
+    def install(buffer: object = buffer) -> bool:  # the default keeps the code in memory
         return not prctl(_PR_SET_SECCOMP, _FILTER, ctypes.addressof(loaded), 0, 0)
 
     prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -149,14 +149,14 @@ def _installer(code: bytes) -> Callable[[], bool]:
 
 
 def confine() -> bool:
-    """Put this process and all that it will start under the filter. False where the kernel or machine has none."""
+    """Put this process and all that it will start under the filter. False if the kernel or machine has none."""
     if os.uname().machine not in _MACHINES or sys.maxsize < 1 << 32:
         return False
     return _installer(program(os.uname().machine))()
 
 
 def no_tracing() -> Callable[[], bool]:
-    """A function that takes ptrace from the calling process and all that it will start. After `confine`."""
+    """Return a function that denies ptrace to the calling process and all that it will start. Call `confine` first."""
     number = _PTRACE[os.uname().machine]
     refuse, allow = (_RETURN, 0, 0, _ERRNO | errno.EPERM), (_RETURN, 0, 0, _ALLOW)
     code = ((_LOAD, 0, 0, _NUMBER), (_JUMP_EQ, 0, 1, number), refuse, allow)

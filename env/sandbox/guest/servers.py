@@ -1,4 +1,4 @@
-"""Programs that live beside the commands and are talked to in lines, over their standard input and output."""
+"""Programs that run alongside the commands and exchange lines over their standard input and output."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .processes import KEPT, descendants, kill_tree
 _COMPLAINTS = 8 << 10
 """Bytes of standard error that are kept."""
 _PIPE = 1 << 20
-"""Bytes of standard error that wait while nobody talks to a server; one that writes more waits itself."""
+"""Bytes of standard error that a pipe holds while nobody talks to a server; a server that writes more has to wait."""
 _F_SETPIPE_SZ = 1031
 
 
 class Server:
-    """One such program."""
+    """A single server."""
 
     def __init__(self, child: "subprocess.Popen[bytes]") -> None:
         assert child.stdin is not None and child.stdout is not None and child.stderr is not None
@@ -33,7 +33,7 @@ class Server:
         self._open: Set[int] = {self._out, self._err}
         for fd in (self._in, self._out, self._err):
             os.set_blocking(fd, False)
-        with contextlib.suppress(OSError, ImportError):  # more than a user may have
+        with contextlib.suppress(OSError, ImportError):  # more than a user is allowed
             import fcntl
 
             fcntl.fcntl(self._err, _F_SETPIPE_SZ, _PIPE)
@@ -42,8 +42,8 @@ class Server:
     def exchange(self, data: bytes, timeout_s: float, cap: int, lifeline: int) -> Tuple[Dict[str, Any], bytes]:
         """Send `data`, and wait for a whole line, the end of the program, more than `cap` bytes, or the time limit.
 
-        Returns what came (`ended`: nothing more will come; `exit`; `timed_out`; `flooded`; `used_s`: of the
-        time limit; `complaints`: what it wrote to standard error, where that is not going well) and the lines.
+        Returns what happened (`ended`: nothing more will come; `exit`; `timed_out`; `flooded`; `used_s`: seconds of
+        the time limit; `complaints`: what it wrote to standard error, if something went wrong) and the lines.
         """
         self._unsent += data
         limit = Allowance(timeout_s, lambda: {self._child.pid, *descendants(self._child.pid)})
@@ -88,7 +88,7 @@ class Server:
             self._unsent = self._unsent[os.write(self._in, self._unsent[: 1 << 16]) :]
         except BlockingIOError:
             pass
-        except OSError:  # it reads no more; whether it writes is another matter
+        except OSError:  # the server reads no more, but it may still write
             self._unsent = b""
 
     def _take(self, fd: int) -> None:
@@ -104,7 +104,7 @@ class Server:
             self._complaints.write(data)
 
     def _status(self) -> Any:
-        """The exit status, once what it wrote to standard error has come; None: it only closed its output."""
+        """Return the exit status, once all of standard error was read; None if the server only closed its output."""
         until = time.monotonic() + 1.0
         while time.monotonic() < until and (self._child.poll() is None or self._err in self._open):
             if self._err in self._open:
@@ -114,7 +114,7 @@ class Server:
         return self._child.poll()
 
     def stop(self) -> None:
-        """End it with everything that it started."""
+        """End the server and everything that it started."""
         KEPT.discard(self._child.pid)
         kill_tree({self._child.pid, *descendants(self._child.pid)}, collect=self._child.poll)
         for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
@@ -139,7 +139,7 @@ class Servers:
         return self._all[name].exchange(data, timeout_s, cap, self._lifeline)
 
     def stop(self, name: str) -> None:
-        """End a server, if it is there."""
+        """End a server, if there is one of that name."""
         server = self._all.pop(name, None)
         if server is not None:
             server.stop()

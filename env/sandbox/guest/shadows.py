@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Loaded before a program's own folder is on the path, whatever it is.
+# Always loaded before a program's own folder is on the path.
 _STARTUP = {
     "__main__", "_collections_abc", "_sitebuiltins", "abc", "codecs", "encodings", "genericpath", "guest", "importlib",
     "io", "os", "posixpath", "site", "stat", "sys", "types",

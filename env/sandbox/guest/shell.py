@@ -1,4 +1,4 @@
-"""pdb's commands for somebody who reads and writes texts, and is asked nothing."""
+"""pdb's commands for a user who only exchanges texts with it and is asked nothing."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Shell(Breakpoints):
     # ---- what is shown
 
     def message(self, msg: Any, *rest: Any, **options: Any) -> None:
-        """Show a text; one value does not drown the others."""
+        """Show a text, shortened so that one value does not drown the others."""
         most = self.stdout.value_limit  # type: ignore[attr-defined]
         super().message(shortened(str(msg), most, "show a part of it, or raise the limit"), *rest, **options)
 
     def print_stack_trace(self, *_: Any) -> None:
-        """The calls that led here; those of a recursion are counted."""
+        """Show the calls that led here; the repeated calls of a recursion are counted."""
         keys = [
             object() if position == self.curindex else (frame.f_code, line)
             for position, (frame, line) in enumerate(self.stack)
@@ -48,13 +48,13 @@ class Shell(Breakpoints):
     # ---- code
 
     def precmd(self, line: str) -> Any:
-        """As in pdb, except that `;;` inside of code ends no command."""
+        """As in pdb, except that `;;` inside code ends no command."""
         if "\n" in line or (";;" in line and compiles(line.lstrip("!"))):
             return line
         return super().precmd(line)
 
     def default(self, line: str) -> None:
-        """Carry out a statement; an expression's value is shown."""
+        """Carry out a statement, or show the value of an expression."""
         source = line[1:].strip() if line[:1] == "!" else line
         saved = sys.stdout, sys.displayhook
         try:
@@ -66,7 +66,7 @@ class Shell(Breakpoints):
             sys.stdout, sys.displayhook = saved
 
     def _names(self) -> Tuple[Dict[str, Any], Any]:
-        """The globals and the locals where the program stands."""
+        """Return the globals and the locals where the program stands."""
         frame: Any = self.curframe
         return frame.f_globals, self.curframe_locals
 
@@ -74,7 +74,7 @@ class Shell(Breakpoints):
         self.error(self._told_error())
 
     def _told_error(self) -> str:
-        """The exception that is handled and, where the program raised it and not the code typed, where."""
+        """Return the exception being handled, with its place if the program raised it and not the typed code."""
         kind, error, tb = sys.exc_info()
         told = traceback.format_exception_only(kind, error)[-1].strip()
         at = ""
@@ -106,7 +106,7 @@ class Shell(Breakpoints):
     # ---- commands
 
     def do_clear(self, arg: str) -> None:
-        """As in pdb; without an argument every breakpoint goes, and no question is asked."""
+        """As in pdb; without an argument, delete every breakpoint without asking."""
         if arg:
             super().do_clear(arg)
             return
@@ -118,7 +118,7 @@ class Shell(Breakpoints):
     do_cl = do_clear
 
     def do_end(self, arg: str) -> None:
-        """Nothing: commands that end in `c` are complete before their `end`. The program may have an `end` too."""
+        """Do nothing: commands that end in `c` are complete before their `end`. Show the program's `end`, if any."""
         if any("end" in names for names in self._names()):
             self.default("end %s" % arg)
 
@@ -132,7 +132,7 @@ class Shell(Breakpoints):
 
 
 class _Raised(str):
-    """Shown in the place of a value."""
+    """The text that is shown in place of a value."""
 
     def __repr__(self) -> str:
         return "** raised %s **" % self

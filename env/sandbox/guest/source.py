@@ -1,4 +1,4 @@
-"""Where functions are defined, from the source alone."""
+"""Finds where functions are defined, from the source alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Iterator, List, Tuple
 
 
 def functions(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST]]:
-    """Qualified name and node of every function below a syntax tree, outer ones first."""
+    """Yield the qualified name and node of every function below a syntax tree, outer ones first."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield prefix + node.name, node
@@ -28,8 +28,8 @@ def _is_overload(node: ast.AST) -> bool:
 
 
 def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]:
-    """(relative path, line of the first statement) of every function called `name` or `Class.name` below `root`, in
-    files whose path ends with `file`. Overloads are left out."""
+    """Return (relative path, line of the first statement) of every function called `name` or `Class.name` below `root`,
+    in files whose path ends with `file`. Overloads are left out."""
     found: List[Tuple[str, int]] = []
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if not each.startswith(".") and each != "__pycache__")

@@ -1,6 +1,6 @@
-"""A pytest plug-in that keeps other plug-ins from what disturbs a report or a debugger: processes, chance, tracing.
+"""A pytest plug-in that stops others from using what disturbs reports or debuggers: processes, randomness, tracing.
 
-It is imported where pytest is there already, and before the workspace is on the path.
+It is imported when pytest is there already, and before the workspace is on the path.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from typing import Any, Generator
 
 import pytest
 
-# Options of plug-ins: what they are given -> what they get. Tests run in the one process that reports, one after
-# another, and the same numbers are drawn each time.
+# Option of a plug-in -> the value that it gets, whatever was given. Tests run in the one process that reports, one
+# after another, and the same random numbers are drawn each time.
 _OPTIONS = {
     "numprocesses": 0,  # pytest-xdist
     "forked": False,  # pytest-forked
-    "no_cov": True,  # pytest-cov: it takes the one trace function that there is, and writes a file into the workspace
+    "no_cov": True,  # pytest-cov: it takes the only trace function, and writes a file into the workspace
 }
 _SEED = 1
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
-    """The options that plug-ins read before anything else: pytest-cov begins here."""
+    """Set the options that plug-ins read before anything else: pytest-cov begins here."""
     _set(early_config.known_args_namespace)
     yield
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: Any) -> Generator[None, Any, None]:
-    """The options that everything else reads."""
+    """Set the options that everything else reads."""
     _set(config.option)
     if getattr(config.option, "randomly_seed", None) == "default":  # pytest-randomly
         config.option.randomly_seed = _SEED
@@ -37,7 +37,7 @@ def pytest_cmdline_main(config: Any) -> Generator[None, Any, None]:
 
 
 def pytest_collection_finish(session: Any) -> None:
-    """Of Hypothesis, where a test has imported it. Its own option would import it for every run."""
+    """Set the seed of Hypothesis, if a test has imported it. Its own option would import it in every run."""
     core = sys.modules.get("hypothesis.core")
     if core is not None and getattr(session.config.option, "hypothesis_seed", None) is None:
         core.global_force_seed = _SEED  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""What `snapshot` watches: the last stops before a failure, the path through the program.
+"""The observers of `snapshot`: the last stops before a failure, the path through the program.
 
-A clock tells a moment of a run, so that the next run can be stopped there: how many calls the test has made, and how
-many lines it has run since call `from_call`. Gates count them where nobody needs to look.
+A clock identifies a moment of a run, so that the next run can be stopped there: how many calls the test has made, and
+how many lines it has run since call `from_call`. Gates count them while nobody needs to look.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Clocked(Observer):
         self.calls, self.lines = Gate(), Gate()
         self.armed = False
         self.tired = False
-        """Whether the lines that may be looked at are used up."""
+        """Whether the number of lines that may be looked at is used up."""
 
     def begin_test(self) -> None:
-        """The clock starts with each test."""
+        """Restart the clock for each test."""
         self.calls.reset()
         self.lines.reset()
         self.tired = False
@@ -46,11 +46,11 @@ class Clocked(Observer):
         self._look_again(None)
 
     def where_raised(self, error: BaseException) -> Optional[Dict[str, Any]]:
-        """When an exception was raised, as far as it is known."""
+        """Return the moment when an exception was raised, if it is known."""
         return None
 
     def rest(self, frame: types.FrameType) -> None:
-        """Look at no more lines."""
+        """Stop looking at lines."""
         self.armed, self.tired = False, True
         self.calls.next(NEVER)
         self.lines.next(NEVER)
@@ -61,15 +61,15 @@ class Clocked(Observer):
             self.tracer.follow(frame)
 
     def finish(self) -> None:
-        """Nothing is left to tell."""
+        """Do nothing: there is nothing left to report."""
 
 
 class StepsObserver(Clocked):
     """Keeps the last stops before an exception with the local variables that changed.
 
-    Wants `from_call`, `from_line` (lines before it are counted and not looked at), `keep` (how many stops), `budget`
-    (how many lines are looked at, or counted, before it gives up) and `capture` (the line whose frames are told, after
-    which the run ends; 0: none).
+    Expects `from_call`, `from_line` (lines before it are counted but not looked at), `keep` (how many stops), `budget`
+    (how many lines are looked at, or counted, before it gives up) and `capture` (the line whose frames are reported,
+    after which the run ends; 0: none).
     """
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
@@ -84,7 +84,7 @@ class StepsObserver(Clocked):
         self._start()
 
     def begin_test(self) -> None:
-        """Nothing of the test before is kept."""
+        """Forget everything of the test before."""
         super().begin_test()
         self._keep.clear()
         self._seen.clear()
@@ -96,7 +96,7 @@ class StepsObserver(Clocked):
         self.lines.reset(self._from_line if self.armed else NEVER)
 
     def interest(self, code: types.CodeType) -> int:
-        """Calls, and the lines from the moment that was asked for."""
+        """Ask for calls, and for lines and exceptions from the requested moment on."""
         if self.armed:
             return self.ever(code)
         return CALLS | RAISES if self.tired and self._counts() else CALLS
@@ -105,15 +105,15 @@ class StepsObserver(Clocked):
         return self.tracer is not None and self.tracer.counts
 
     def ever(self, code: types.CodeType) -> int:
-        """All of that."""
+        """Ask for calls, lines and exceptions."""
         return CALLS | LINES | RAISES
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
-        """One for all functions."""
+        """Return one gate for the calls of all functions, and one for their lines."""
         return self.calls if kind == CALLS else self.lines
 
     def entered(self, frame: types.FrameType) -> None:
-        """Another call; its variables are all new."""
+        """Count a call, whose variables are all new."""
         number = self.calls.told()
         if number == self.from_call and not self.armed and not self.tired:
             self.armed = True
@@ -124,7 +124,7 @@ class StepsObserver(Clocked):
         self._seen.pop(id(frame), None)
 
     def line(self, frame: types.FrameType) -> None:
-        """A stop."""
+        """Count a line and keep it as a stop, if it is time to look."""
         number = self.lines.told()
         if number < self._from_line:
             self.lines.next(self._from_line)
@@ -146,7 +146,7 @@ class StepsObserver(Clocked):
         self._keep.append((number, frame.f_code, frame.f_lineno, changed))
 
     def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
-        """Remember what came before an exception where it is first raised."""
+        """Remember what came before an exception when it is first raised."""
         if all(error is not known for known, _ in self._errors):
             self._errors.append((error, self._moment()))
 
@@ -155,14 +155,14 @@ class StepsObserver(Clocked):
         return {**counts, "tired": self.tired, "stops": list(self._keep)}
 
     def where_raised(self, error: BaseException) -> Optional[Dict[str, Any]]:
-        """The stops before an exception; where its raise was not seen, those until now."""
+        """Return the stops before an exception; if its raise was not seen, the stops until now."""
         for known, moment in self._errors:
             if known is error:
                 return self._told_moment(moment)
         return self._told_moment(self._moment())
 
     def finish(self) -> None:
-        """Tell where the run stood when it was ended."""
+        """Report where the run stood when it was ended."""
         self.teller.report.write("moment", **self._told_moment(self._moment()))
 
     def _told_moment(self, moment: Dict[str, Any]) -> Dict[str, Any]:
@@ -183,7 +183,7 @@ class StepsObserver(Clocked):
 class PathObserver(Clocked):
     """Remembers the lines that run, in order, without those of test files.
 
-    Wants `capture`: the line, counted from 1, whose frames are told, after which the run ends; 0: none.
+    Expects `capture`: the line, counted from 1, whose frames are reported, after which the run ends; 0: none.
     """
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
@@ -196,7 +196,7 @@ class PathObserver(Clocked):
         self._start()
 
     def begin_test(self) -> None:
-        """Each test has its own path; only the last one's is told."""
+        """Start a new path for each test; only the last test's path is reported."""
         super().begin_test()
         self._path.clear()
         self._start()
@@ -206,19 +206,19 @@ class PathObserver(Clocked):
         self.lines.reset(self._capture or 1)
 
     def interest(self, code: types.CodeType) -> int:
-        """The lines of the program."""
+        """Ask for the lines of the program, until the path is full."""
         return 0 if self.tired else self.ever(code)
 
     def ever(self, code: types.CodeType) -> int:
-        """The same."""
+        """Ask for the lines of the program."""
         return 0 if is_test_file(code.co_filename) else LINES
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
-        """One for all functions."""
+        """Return one gate for all functions."""
         return self.lines
 
     def kept(self, code: types.CodeType, line: int) -> Optional[Kept]:
-        """The line itself, where the path is wanted."""
+        """Keep the line itself, if the path is wanted."""
         return None if self._capture else Kept(self._room, self._path.append, self._number(code, line))
 
     def _number(self, code: types.CodeType, line: int) -> int:
@@ -226,7 +226,7 @@ class PathObserver(Clocked):
         return self._places.setdefault((id(code), line), len(self._places))
 
     def line(self, frame: types.FrameType) -> None:
-        """A line of the program."""
+        """Add a line to the path, or report the frames at the line to capture."""
         number = self.lines.told()
         if number == self._capture:
             self.teller.report.write("captured", frames=self.teller.stack(frame), test=self.teller.test)
@@ -239,7 +239,7 @@ class PathObserver(Clocked):
             self._path.append(self._number(frame.f_code, frame.f_lineno))
 
     def finish(self) -> None:
-        """Tell the path."""
+        """Report the path."""
         places = []
         numbers = {old: new for new, old in enumerate(dict.fromkeys(self._path))}
         kept = list(self._places)

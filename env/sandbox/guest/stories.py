@@ -1,4 +1,4 @@
-"""What is told of a run: records for the guest, frames with their local variables, failures."""
+"""Reports what happens in a run: records for the guest, frames with their local variables, failures."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .tracing import Own
 from .values import safe_locals, shown
 
 MOST_FRAMES = 40
-"""Of a deep stack so many are told, half of them from either end."""
+"""The most frames of a stack that are reported; of a deeper one, half of them from either end."""
 _MESSAGE, _MOST_LINES, _LONGEST = 600, 8, 200
-"""Characters and lines of an exception's message, and characters of such a line, that are told."""
+"""The most characters and lines of an exception's message, and characters of one such line, that are reported."""
 
 
 class Report:
-    """Writes records to the guest, each a line of JSON."""
+    """Writes records to the guest, each as a line of JSON."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
         os.set_inheritable(fd, False)
 
     def write(self, kind: str, **record: Any) -> None:
-        """Write a record. Nothing happens when the program has closed the descriptor."""
+        """Write a record. Do nothing if the program has closed the descriptor."""
         data = json.dumps({"kind": kind, **record}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             while data and self._fd >= 0:
@@ -35,7 +35,7 @@ class Report:
             self._fd = -1
 
     def close(self) -> None:
-        """Write nothing any more."""
+        """Close the report: later records are not written."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -52,7 +52,7 @@ class Storyteller:
         """Id of the test that is running."""
 
     def place(self, frame: types.FrameType, line: Optional[int] = None) -> Dict[str, Any]:
-        """Where a frame stands."""
+        """Return where a frame stands."""
         code = frame.f_code
         return {
             "file": self.own.shorten(os.path.abspath(code.co_filename)),
@@ -61,7 +61,7 @@ class Storyteller:
         }
 
     def frames(self, found: Sequence[Tuple[types.FrameType, int]]) -> List[Dict[str, Any]]:
-        """The frames of the workspace's own code with their local variables, the outermost first."""
+        """Return the frames of the workspace's own code with their local variables, the outermost first."""
         mine = [(frame, line) for frame, line in found if self.own(frame.f_code.co_filename)]
         left_out = max(len(mine) - MOST_FRAMES, 0)
         if left_out:
@@ -76,7 +76,7 @@ class Storyteller:
         return told
 
     def stack(self, frame: Optional[types.FrameType], line: int = 0) -> List[Dict[str, Any]]:
-        """The calls that led to a frame, which is in `line` or where it says itself."""
+        """Return the calls that led to a frame; `line`: where the frame is, if not where it says itself."""
         found: List[Tuple[types.FrameType, int]] = []
         while frame is not None:
             found.append((frame, line or frame.f_lineno or 0))
@@ -84,7 +84,7 @@ class Storyteller:
         return self.frames(found[::-1])
 
     def failure(self, test: str, error: BaseException, where: Optional[Dict[str, Any]]) -> None:
-        """Tell a failure with the frames of its traceback, and those of what caused it."""
+        """Report a failure with the frames of its traceback, and those of its causes."""
         chain: List[BaseException] = []
         each: Optional[BaseException] = error
         while each is not None and each not in chain and len(chain) < 4:
@@ -102,7 +102,7 @@ class Storyteller:
         )
 
     def traceback(self, error: BaseException) -> List[Dict[str, Any]]:
-        """The frames of an exception's traceback."""
+        """Return the frames of an exception's traceback."""
         found = []
         tb = error.__traceback__
         while tb is not None:
@@ -111,12 +111,12 @@ class Storyteller:
         return self.frames(found)
 
     def arguments(self, frame: types.FrameType) -> Dict[str, str]:
-        """The arguments of the call that a frame is of."""
+        """Return the arguments of a frame's call."""
         return {name: shown(value) for name, value in arguments(frame)}
 
 
 def arguments(frame: types.FrameType) -> List[Tuple[str, Any]]:
-    """Names and values of a call's arguments."""
+    """Return the names and values of a call's arguments."""
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
@@ -125,7 +125,7 @@ def arguments(frame: types.FrameType) -> List[Tuple[str, Any]]:
 
 
 def describe(error: BaseException) -> str:
-    """An exception as `Type: message` on few lines, whatever its __str__ does."""
+    """Return an exception as `Type: message` on few lines, whatever its __str__ does."""
     try:
         text = str(error)
     except Exception:

@@ -1,4 +1,4 @@
-"""The guest's side of the terminal: a shell on a pseudo-terminal that stays from step to step."""
+"""The guest's side of the terminal: a shell on a pseudo-terminal that lives on from step to step."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from .processes import KEPT, Child, descendants, kill_tree
 ROWS, COLUMNS = 40, 120
 MOST_ROWS, MOST_COLUMNS = 200, 400
 LONGEST_LINE = 4095
-"""Bytes of a line that a terminal keeps for a program that reads whole lines; see termios(3), canonical mode."""
+"""The most bytes of a line that a terminal keeps for a program reading whole lines; see termios(3), canonical mode."""
 START_PATIENCE_S = 15.0
 PATIENCE_S = 1.0
-"""How long a program in the foreground has to wait for a line while others in the terminal are still busy."""
+"""How long a program in the foreground must have waited for a line if others in the terminal are still busy."""
 WORK_S = 10.0
-"""The same where others in the foreground work, as a program does that such a debugger is just starting."""
+"""The same if others in the foreground are working, such as a program that a waiting debugger is just starting."""
 UNKNOWN_S = 0.5
-"""Where the kernel does not say what a program waits for: how long all have to be blocked."""
+"""How long all programs must be blocked if the kernel does not say what one of them waits for."""
 _LOOK_EVERY_S = (0.002, 0.03)
-"""Seconds between looks at the processes: soon after something was printed, later more seldom."""
+"""Seconds between looks at the processes: the shortest, right after something was printed, and the longest, later."""
 _READ = 1 << 16
 _MOST_AT_ONCE = 1 << 20
 _PR_SET_CHILD_SUBREAPER = 36
 
 VARIABLES = {
-    # The emulator's own; it knows no other screen, no mouse, no pasting.
+    # The type of the emulator, which supports no alternate screen, no mouse and no bracketed paste.
     "TERM": "linux",
     "PS1": "$ ",
     "PS2": "> ",
     "HISTFILE": "",
-    # Programs that would wait for a key where a person reads.
+    # For programs that would otherwise wait for a key, as if a person were reading.
     "PAGER": "cat",
     "GIT_PAGER": "cat",
     "MANPAGER": "cat",
@@ -50,7 +50,7 @@ VARIABLES = {
 
 
 def take_terminal() -> None:
-    """In the child that becomes the shell: standard input is its terminal, and what detaches itself stays below it."""
+    """Give the child that becomes the shell its standard input as terminal; detached processes stay below it."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -73,7 +73,7 @@ class Terminal:
     # ---- life
 
     def close(self, why: str = "") -> bool:
-        """End the shell and every process of the terminal; `why` is said at the next step. False if there was none."""
+        """End the shell and all the terminal's processes; the next step reports `why`. False if there was no shell."""
         if self._shell is None:
             return False
         own = self._pids()
@@ -114,12 +114,12 @@ class Terminal:
     def act(
         self, typed: Optional[List[str]], until: Collection[str], *, timeout_s: float, silence_s: float, cap: int
     ) -> "Tuple[Dict[str, Any], bytes]":
-        """Type and wait. `typed` is None where the same step goes on, whose time then does too.
+        """Type and wait. If `typed` is None, the same step continues, and so does its time limit.
 
-        Each text of `typed` is typed when what the one before led to has come to wait for a line, keys after a second
-        at the latest. Then it waits for one
-        of the events in `until`: `output`, `input` (a program waits for a line), `prompt` (the shell does), `silence`
-        (of `silence_s`), `now`; or for `ended` or `time`. Returns (the event and where things stand, output).
+        Each text of `typed` is typed once a program waits for a line after the text before; a key is typed after a
+        second at the latest. Then it waits for one of the events in `until`: `output`, `input` (a program waits for a
+        line), `prompt` (the shell does), `silence` (of `silence_s`), `now`; or for `ended` or `time`. Returns the event
+        with the state of the terminal, and the output.
         """
         collected = HeadTail(cap)
         started = self._shell is None
@@ -136,7 +136,7 @@ class Terminal:
             if too_long or not self._type(left[0], self._limit, collected):
                 break
             left.pop(0)
-            # A key may be for a program that asks for nothing.
+            # A key may be meant for a program that does not wait for a line.
             patience = Allowance(PATIENCE_S, self._pids) if left and left[0] < " " else self._limit
             event = self._wait(("input", "prompt"), 0, patience, collected) if left else ""
             if event == "time" and self._limit.left() > 0:
@@ -167,7 +167,7 @@ class Terminal:
         return said, output
 
     def _type(self, text: str, limit: Allowance, collected: HeadTail) -> bool:
-        """Write all of it, reading meanwhile what it is answered with. False when the time was up before."""
+        """Write the whole text, reading the answers meanwhile. Returns False if the time was up before the end."""
         data = text.encode("utf-8", "replace")
         poller = self._poller(select.POLLIN | select.POLLOUT)
         while data and limit.left() > 0:
@@ -176,7 +176,7 @@ class Terminal:
                 data = data[os.write(self._master, data) :]
             except BlockingIOError:
                 self._pause(poller, 0.05)
-        # poll(2) on a terminal delivers first what is on its way to it (n_tty_poll), so that readers are awake now.
+        # poll(2) on a terminal first delivers what is on its way to it (n_tty_poll), so that readers are awake now.
         select.select([self._slave], [], [], 0)
         return not data
 
@@ -185,7 +185,7 @@ class Terminal:
         return not canonical or max(len(line.encode("utf-8", "replace")) for line in text.split("\r")) <= LONGEST_LINE
 
     def _drain(self, collected: HeadTail) -> int:
-        """Read what was printed so far; how many bytes. Reading delivers first what is on its way (n_tty_read)."""
+        """Read what was printed so far; return the byte count. Reading first delivers what is pending (n_tty_read)."""
         count = 0
         while count < _MOST_AT_ONCE:
             try:
@@ -215,9 +215,9 @@ class Terminal:
         assert self._shell is not None
         poller = self._poller(select.POLLIN)
         silence = Allowance(silence_s, self._pids)
-        patience: Optional[Allowance] = None  # since a program in the foreground waits, and others there do not work
-        work: Optional[Allowance] = None  # since it waits
-        unknown: Optional[Allowance] = None  # since all are blocked, for what is not known
+        patience: Optional[Allowance] = None  # runs since a foreground program waits and no other one works
+        work: Optional[Allowance] = None  # runs since a foreground program waits
+        unknown: Optional[Allowance] = None  # runs since all are blocked for an unknown reason
         before: Optional[Look] = None
         next_look = 0.0
         pause = _LOOK_EVERY_S[0]
@@ -248,7 +248,7 @@ class Terminal:
                 waited = [each for each in (patience, unknown) if each is not None and each.left() <= 0]
                 if (still and seen.reading) or waited:
                     event = "prompt" if self._at_prompt(seen) else "input"
-                    # What they printed before they came to wait was on its way perhaps.
+                    # What they printed before they began to wait may still have been on its way.
                     if event in until and (waited or not self._drain(collected)):
                         return event
             if "silence" in until and not got and silence.left() <= 0:
@@ -263,20 +263,20 @@ class Terminal:
         return look(self._pids(), self._foreground(), self._device)
 
     def _foreground(self) -> int:
-        """The process group that the terminal belongs to."""
+        """Return the process group that the terminal belongs to."""
         with contextlib.suppress(OSError):
             return os.tcgetpgrp(self._master)
         return 0
 
     def _at_prompt(self, seen: Look) -> bool:
-        """Whether it is the shell that waits, and for a command: its `read` leaves the terminal reading whole lines."""
+        """Whether the shell waits, and for a command: its builtin `read` leaves the terminal reading whole lines."""
         assert self._shell is not None
         if self._foreground() != self._shell.pid or seen.reader not in (0, self._shell.pid):
             return False
         return not termios.tcgetattr(self._slave)[3] & termios.ICANON and self._executable() == self._program
 
     def _in_front(self) -> str:
-        """The name of the program that the terminal belongs to; empty for the shell."""
+        """Return the name of the program that the terminal belongs to; empty for the shell."""
         assert self._shell is not None
         foreground = self._foreground()
         if foreground == self._shell.pid and self._executable() == self._program:
@@ -288,7 +288,7 @@ class Terminal:
             return "a program"
 
     def _size(self) -> List[int]:
-        """Rows and columns, as programs see them. What no screen has is put right."""
+        """Return rows and columns, as programs see them. A size that no screen has is corrected."""
         rows, columns, _, _ = struct.unpack("HHHH", fcntl.ioctl(self._slave, termios.TIOCGWINSZ, b"\0" * 8))
         sound = min(max(rows, 2), MOST_ROWS), min(max(columns, 20), MOST_COLUMNS)
         if sound != (rows, columns):

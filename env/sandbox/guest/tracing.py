@@ -1,8 +1,8 @@
-"""Follows what the program's own code does: by `sys.monitoring` where Python has it, else by `sys.settrace`.
+"""Follows what the program's own code does: by `sys.monitoring` if Python has it, else by `sys.settrace`.
 
-Python 3.11 has a third way, see `insertion`.
+For Python 3.11 there is a third way, see `insertion`.
 
-Files of the workspace are followed and no others, so that libraries run at nearly their full speed.
+Only files of the workspace are followed, so that libraries run at nearly their full speed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Set
 from .gates import Gate, Kept
 
 CALLS, ENDS, LINES, RAISES = 1, 2, 4, 8
-"""What to be told of a function: that it was entered, how each call ended, each line, each exception in it."""
+"""The events of a function: that it was entered, how each call ended, each line, each exception in it."""
 
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR") if name in dis.opmap}
@@ -26,52 +26,52 @@ _YIELDS = {dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "SEND") if 
 
 
 class Observer:
-    """What is told what happens. Each method runs in the program's thread; what it does itself is not followed."""
+    """Receives a program's events. Each method runs in the program's thread; what it runs itself is not followed."""
 
     def interest(self, code: types.CodeType) -> int:
-        """What to be told of a function of the workspace. Asked once for each."""
+        """Return the events to report of a function of the workspace. Called once for each function."""
         return 0
 
     def ever(self, code: types.CodeType) -> int:
-        """All that `interest` may answer for a function at any time. Asked before its module runs."""
+        """Return all events that `interest` may ever ask for of a function. Called before its module runs."""
         return self.interest(code)
 
     def at_line(self, code: types.CodeType, line: int) -> bool:
-        """Of code of which lines may be told: whether this one may."""
+        """Whether this line may be reported, if any lines of the code are wanted."""
         return True
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
-        """What hooks of that kind (CALLS, ENDS, LINES) can be passed over by. Others who follow call them always."""
+        """Return the gate that can skip hooks of that kind (CALLS, ENDS, LINES). Tracers without hooks skip nothing."""
         return None
 
     def kept(self, code: types.CodeType, line: int) -> Optional[Kept]:
-        """What is kept each time a line is reached, in the place of telling it."""
+        """Return what to keep each time a line is reached, in place of reporting it."""
         return None
 
     def placed(self, code: types.CodeType, made: types.CodeType) -> None:
-        """`made`, which calls hooks, runs in the place of `code`."""
+        """Called when `made`, which calls hooks, takes the place of `code`."""
 
     def entered(self, frame: types.FrameType) -> None:
-        """A call begins."""
+        """Called when a call begins."""
 
     def line(self, frame: types.FrameType) -> None:
-        """A line is about to run."""
+        """Called when a line is about to run."""
 
     def left(self, frame: types.FrameType, value: Any) -> None:
-        """A call returns."""
+        """Called when a call returns."""
 
     def yielded(self, frame: types.FrameType, value: Any) -> None:
-        """A generator gives a value and waits."""
+        """Called when a generator yields a value and waits."""
 
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
-        """An exception leaves a call."""
+        """Called when an exception leaves a call."""
 
     def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
-        """An exception was raised here, or came here from a call, in that line."""
+        """Called when an exception was raised in this frame, or came here from a call, in that line."""
 
 
 class Own:
-    """Which files are the workspace's own, as code objects name them."""
+    """Tells which files, as code objects name them, are the workspace's own."""
 
     def __init__(self, root: str) -> None:
         self._root = root.rstrip(os.sep) + os.sep
@@ -86,21 +86,21 @@ class Own:
         return own
 
     def shorten(self, name: str) -> str:
-        """A path as the agent names it."""
+        """Return a path as the agent names it."""
         return name[len(self._root) :] if name.startswith(self._root) else name
 
 
 class Tracer:
-    """Tells an observer."""
+    """Follows the program and reports to an observer."""
 
     def __init__(self, observer: Observer, own: Own) -> None:
         self._observer = observer
         self._own = own
         self._wanted: Dict[int, int] = {}
         self._codes: List[types.CodeType] = []
-        """The code objects whose ids are known: an id stays theirs as long as they live."""
+        """The code objects whose ids are known. They are kept, because an id is only theirs as long as they live."""
         self.lost = ""
-        """Why something may be missing."""
+        """Why some events may be missing."""
 
     def _ask(self, code: types.CodeType) -> int:
         self._codes.append(code)
@@ -110,30 +110,30 @@ class Tracer:
 
     @property
     def counts(self) -> bool:
-        """Whether gates count what is passed over, so that numbers are right where nobody looks."""
+        """Whether gates count what is skipped, so that numbers are right while nobody looks."""
         return False
 
     def prepare(self) -> None:
-        """Nothing of the program has run yet."""
+        """Called before anything of the program has run."""
 
     def runs(self, code: types.CodeType) -> None:
-        """Code is about to be run by `exec` or `eval`."""
+        """Called when `exec` or `eval` is about to run code."""
 
     def start(self) -> None:
         """Follow this thread and those that start from now on."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Follow nothing any more."""
+        """Stop following."""
         raise NotImplementedError
 
     def follow(self, frame: Optional[types.FrameType]) -> None:
-        """Take in calls that are already going on: `frame` and its callers; their functions are asked about anew."""
+        """Include calls that are already running: `frame` and its callers. Asks about their functions again."""
         raise NotImplementedError
 
 
 class SetTracer(Tracer):
-    """By `sys.settrace`."""
+    """Follows code by `sys.settrace`."""
 
     def __init__(self, observer: Observer, own: Own) -> None:
         super().__init__(observer, own)
@@ -141,7 +141,7 @@ class SetTracer(Tracer):
         self._errors: Dict[int, BaseException] = {}
         self._set = sys.settrace
         self.others: Set[int] = set()
-        """Ids of code objects that are followed otherwise."""
+        """Ids of code objects that are followed in another way."""
 
     def _ask(self, code: types.CodeType) -> int:
         if id(code) in self.others:
@@ -156,9 +156,9 @@ class SetTracer(Tracer):
         setattr(sys, "settrace", self._of_the_program)  # noqa: B010
 
     def stop(self) -> None:
-        """Follow nothing any more."""
+        """Stop following."""
         if not self.lost and sys.settrace == self._of_the_program and sys.gettrace() is None:
-            # Python takes a trace function away that raises, as every function does where no stack is left.
+            # Python removes a trace function that raises, as every function does when no stack is left.
             self.lost = "the calls were nested too deep to be followed to their end, so that some are missing"
         if sys.settrace == self._of_the_program:
             setattr(sys, "settrace", self._set)  # noqa: B010
@@ -166,7 +166,7 @@ class SetTracer(Tracer):
         threading.settrace(None)
 
     def _of_the_program(self, function: Any) -> None:
-        """`sys.settrace` for the program: its own function takes our place until it is taken away."""
+        """Stand in for `sys.settrace` in the program: its function replaces ours until the program removes it."""
         if function is None or function == self._global:
             self._set(self._global)
             return
@@ -174,7 +174,7 @@ class SetTracer(Tracer):
         self._set(function)
 
     def follow(self, frame: Optional[types.FrameType]) -> None:
-        """Take in calls that are already going on."""
+        """Include calls that are already running."""
         self._wanted.clear()
         self._codes.clear()
         while frame is not None:
@@ -200,7 +200,7 @@ class SetTracer(Tracer):
         return self._local
 
     def _begins(self, frame: types.FrameType) -> bool:
-        """Whether a generator is at its beginning, and does not go on after a value that it gave."""
+        """Whether a generator is at its beginning, and is not resumed after a value that it yielded."""
         last = frame.f_lasti
         if last < 0 or _RESUME < 0:
             return last < 0
@@ -208,7 +208,7 @@ class SetTracer(Tracer):
         return content[last] == _RESUME and content[last + 1] == 0
 
     def _content(self, code: types.CodeType) -> bytes:
-        """The code's `co_code`, which makes a copy, so it is read once."""
+        """Return the code's `co_code`; reading it makes a copy, so it is read once."""
         content = self._bytes.get(id(code))
         if content is None:
             content = self._bytes[id(code)] = code.co_code
@@ -248,7 +248,7 @@ class SetTracer(Tracer):
 
 
 class Monitor(Tracer):
-    """By `sys.monitoring` (Python 3.12 and later): functions that nobody asked about cost nothing."""
+    """Follows code by `sys.monitoring` (Python 3.12 and later): functions that are not followed cost nothing."""
 
     def __init__(self, observer: Observer, own: Own) -> None:
         super().__init__(observer, own)
@@ -273,7 +273,7 @@ class Monitor(Tracer):
         self._m.set_events(self._tool, events.PY_START)
 
     def stop(self) -> None:
-        """Follow nothing any more."""
+        """Stop following."""
         if self._m.get_tool(self._tool) == "stackrank":
             self._m.set_events(self._tool, 0)
             for code in self._codes:
@@ -287,13 +287,13 @@ class Monitor(Tracer):
         if local or self._m.get_local_events(self._tool, code):
             self._m.set_local_events(self._tool, code, local)
         if wanted & (RAISES | ENDS) and not self._raises:
-            # These two are for all code or none.
+            # These two events can only be set for all code or none.
             self._raises = True
             self._m.set_events(self._tool, events.PY_START | events.RAISE | events.PY_UNWIND)
         return wanted
 
     def follow(self, frame: Optional[types.FrameType]) -> None:
-        """Take in calls that are already going on."""
+        """Include calls that are already running."""
         self._wanted.clear()
         codes, self._codes = self._codes, []
         for code in codes:

@@ -1,4 +1,4 @@
-"""What `snapshot` watches for the tree of calls."""
+"""The observer of `snapshot` for the tree of calls."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .tracing import CALLS, ENDS
 
 _MOST_CALLS = 200_000
 FOLLOWED = 500
-"""Calls of a function that are placed in the tree; later ones are counted."""
+"""How many calls of a function are placed in the tree; later calls are only counted."""
 _GENERATORS = 0x2A0
-"""Flags of functions that go on when others have been called."""
+"""Flags of functions that can be suspended and resumed after other calls."""
 
 
 class _Node:
@@ -29,36 +29,36 @@ class _Node:
         self.children: Dict[int, _Node] = {}
         self.count = self.raised = self.recursive = 0
         self.counted = 0
-        """Calls from here or elsewhere that were counted only."""
+        """Number of calls, from here or elsewhere, that were only counted."""
 
 
 class _Gates:
-    """Those of one function, with what is known of its place in the tree."""
+    """The gates of one function, with what is known of its place in the tree."""
 
     def __init__(self, code: types.CodeType) -> None:
         self.code = code
-        """Kept, so that its id stays its own."""
+        """The function's code object, kept so that its id stays its own."""
         self.calls, self.ends = Gate(), Gate()
         self.node: Optional[_Node] = None
-        """Where it stood in the tree when its gates were closed."""
+        """Where the function stood in the tree when its gates were closed; None while they are open."""
         self.seen = 0
-        """How many calls had begun then."""
+        """How many calls had begun when its gates were closed."""
 
     def open(self) -> None:
-        """Tell each call."""
+        """Report each call from now on."""
         self.node = None
         self.calls.reset()
         self.ends.reset()
 
     def close(self, node: _Node) -> None:
-        """Count the calls from now on."""
+        """Only count the calls from now on."""
         self.node, self.seen = node, self.calls.count
         self.calls.next(NEVER)
         self.ends.next(NEVER)
 
 
 class TreeObserver(Clocked):
-    """Counts who calls whom. A call inside a call of the same function is counted with that one."""
+    """Counts who calls whom. A call inside a call of the same function is counted with the outer one."""
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
         super().__init__(spec, teller)
@@ -67,10 +67,10 @@ class TreeObserver(Clocked):
         self._gates: Dict[int, _Gates] = {}
         """Id of a function's code -> its gates."""
         self._closed = False
-        """Whether calls of some function are counted only."""
+        """Whether the calls of some function are only counted."""
 
     def begin_test(self) -> None:
-        """Each test has its own tree; only the last one's is told."""
+        """Start a new tree for each test; only the last test's tree is reported."""
         super().begin_test()
         self._root = _Node(None)
         self._stacks.clear()
@@ -78,27 +78,27 @@ class TreeObserver(Clocked):
             gates.open()
 
     def interest(self, code: types.CodeType) -> int:
-        """Calls and their ends."""
+        """Ask for calls and their ends, until the number of calls is used up."""
         return 0 if self.tired else self.ever(code)
 
     def ever(self, code: types.CodeType) -> int:
-        """The same."""
+        """Ask for calls and their ends."""
         return CALLS | ENDS
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
-        """Each function has its own."""
+        """Return the function's own gate for calls or for their ends."""
         gates = self._gates.setdefault(id(code), _Gates(code))
         return gates.calls if kind == CALLS else gates.ends
 
     def placed(self, code: types.CodeType, made: types.CodeType) -> None:
-        """The function is known by its new code from now on."""
+        """Know the function by its new code from now on."""
         gates = self._gates.pop(id(code), None)
         if gates is not None:
             gates.code = made
             self._gates[id(made)] = gates
 
     def entered(self, frame: types.FrameType) -> None:
-        """A call begins below the one that is going on in its thread."""
+        """Add a call below the one that is running in its thread."""
         if self.calls.told() > _MOST_CALLS:
             self.rest(frame)
             return
@@ -121,11 +121,11 @@ class TreeObserver(Clocked):
             self._close(gates, node)
 
     def left(self, frame: types.FrameType, value: Any) -> None:
-        """A call returns."""
+        """End a call that returns."""
         self._end(frame, False)
 
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
-        """An exception leaves a call."""
+        """End a call that an exception leaves."""
         self._end(frame, True)
 
     def _end(self, frame: types.FrameType, raised: bool) -> None:
@@ -143,7 +143,7 @@ class TreeObserver(Clocked):
         gates.close(node)
 
     def _caller(self, frame: types.FrameType) -> Optional[_Node]:
-        """Where the function stands in the tree that calls this one, if calls of it are counted only."""
+        """Return where the calling function stands in the tree, if its calls are only counted."""
         caller = frame.f_back
         while self._closed and caller is not None:
             gates = self._gates.get(id(caller.f_code))
@@ -153,7 +153,7 @@ class TreeObserver(Clocked):
         return None
 
     def finish(self) -> None:
-        """Tell the tree, a row a node: depth, place, counts."""
+        """Report the tree, one row per node: depth, place, counts."""
         for gates in self._gates.values():
             if gates.node is not None:
                 gates.node.counted = gates.calls.count - gates.seen

@@ -1,4 +1,4 @@
-"""Calls and local variables as short text, without running any code of the program."""
+"""Shows calls and local variables as short text, without running any code of the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import PosixPath, PurePosixPath
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 _PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range)
-# Of the standard library: their `repr` says all, and runs nothing of the program's.
+# Types of the standard library whose `repr` says everything and runs no code of the program.
 _SAID_BY_REPR = {
     datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone, decimal.Decimal,
     fractions.Fraction, uuid.UUID, type(re.compile("")), type(re.match("", "")), PurePosixPath, PosixPath,
@@ -32,14 +32,14 @@ _BRACKETS: Dict[type, Tuple[str, str]] = {
 _SORTABLE = (int, float, str, bytes)
 _MOST_BITS = 4000  # Python refuses to write integers of more than 4300 digits
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
-_HEAP_TYPE = 1 << 9  # of a type's flags: made by a class statement
+_HEAP_TYPE = 1 << 9  # the flag of types that were made by a class statement
 
 
 class _Safe(reprlib.Repr):
-    """As reprlib, with three differences.
+    """Like reprlib, with three differences.
 
-    An instance of a class of the program's is shown by its attributes, never by its __repr__. Members are never
-    compared: a dict keeps its order. What is cut says how much there is.
+    An instance of one of the program's classes is shown by its attributes, never by its __repr__. Members are never
+    compared: a dict keeps its order. A value that is cut says how large it is.
     """
 
     def __init__(self, most: int, longest: int) -> None:
@@ -88,18 +88,18 @@ class _Safe(reprlib.Repr):
         return super().repr_int(x, level) if x.bit_length() <= _MOST_BITS else "<int of %d bits>" % x.bit_length()
 
     def _middle_cut(self, x: Any, unit: str) -> str:
-        """A text or bytes: where it is long, its beginning and its end."""
+        """Show a text or bytes; if it is long, its beginning and its end."""
         if len(x) <= self.maxstring:
             text = repr(x)
             if len(text) <= self.maxstring + 2:
                 return text
-        half = max((self.maxstring - 24) // 2, 6)  # beside the quotes, the dots and the length
+        half = max((self.maxstring - 24) // 2, 6)  # leaves room for the quotes, the dots and the length
         while len(repr(x[:half] + x[-half:])) > self.maxstring + 2 and half > 1:  # escaped characters take more room
             half //= 2
         return "%r...%r (%d %s)" % (x[:half], x[-half:], len(x), unit)
 
     def _members(self, x: Any, level: int) -> str:
-        """A container of a built-in type."""
+        """Show a container of a built-in type."""
         if not x:
             return repr(x)
         left, right = _BRACKETS[type(x)]
@@ -118,7 +118,7 @@ class _Safe(reprlib.Repr):
         return left + ", ".join(told) + right
 
     def _contents(self, x: Any, level: int) -> str:
-        """What an instance of a subclass of a container holds, whatever its own methods say."""
+        """Show what an instance of a container's subclass holds, whatever its own methods say."""
         if isinstance(x, dict):
             return self.repr1(dict(dict.items(x)), level)
         kind: Any = next(each for each in _CONTAINERS if isinstance(x, each))
@@ -127,7 +127,7 @@ class _Safe(reprlib.Repr):
 
 
 def _named(function: types.FunctionType) -> str:
-    """A function's name; where others may have the same, with its place."""
+    """Return a function's name, with its place if other functions may have the same name."""
     name, code = function.__qualname__, function.__code__
     if "<" not in name:
         return name
@@ -135,7 +135,7 @@ def _named(function: types.FunctionType) -> str:
 
 
 def attributes(x: Any) -> Iterator[Tuple[str, Any]]:
-    """An instance's attributes, those in slots too, without running any code of the program."""
+    """Yield an instance's attributes, those in slots too, without running any code of the program."""
     for kind in reversed(type.__getattribute__(type(x), "__mro__")):
         if not type.__getattribute__(kind, "__flags__") & _HEAP_TYPE:
             continue
@@ -154,7 +154,7 @@ def attributes(x: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _in_order(x: Any) -> Iterable[Any]:
-    """The members; those of a set in an order that does not change from run to run, where that is known."""
+    """Return the members; those of a set in an order that does not change from run to run, if there is one."""
     if type(x) in (set, frozenset) and len({type(each) for each in x}) == 1 and type(next(iter(x))) in _SORTABLE:
         return sorted(x)
     return x  # type: ignore[no-any-return]
@@ -164,9 +164,9 @@ _SIZES = (_Safe(12, 240), _Safe(6, 80), _Safe(3, 40), _Safe(2, 24), _Safe(1, 24)
 
 
 def shown(value: Any, limit: int = 200) -> str:
-    """A value as text of at most about `limit` characters on one line; more than 200 show more of it."""
+    """Return a value as one line of at most about `limit` characters; a limit of more than 200 shows more of it."""
     if limit >= 40 and (type(value) in (float, bool, type(None)) or (type(value) is int and value.bit_length() <= 64)):
-        return repr(value)  # at once: where the stack is nearly used up, what follows would fail
+        return repr(value)  # directly: if the stack is nearly used up, what follows would fail
     text = ""
     for size in _SIZES[0 if limit > 200 else 1 :]:
         try:
@@ -179,7 +179,7 @@ def shown(value: Any, limit: int = 200) -> str:
 
 
 def shallow(value: Any) -> str:
-    """A value as text with its own attributes or items, but not with theirs."""
+    """Return a value as text with its own attributes or items, but without what these contain."""
     try:
         return _SIZES[1].repr1(value, 1)
     except Exception:
@@ -187,7 +187,7 @@ def shallow(value: Any) -> str:
 
 
 def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
-    """Local variables, name -> short text; without what is code, an annotation or dunder."""
+    """Return name -> short text of local variables, without code, annotations and dunder names."""
     told: Dict[str, str] = {}
     for name, value in list(names.items()):
         if name.startswith(("__", "@")) or isinstance(value, (types.ModuleType, types.FunctionType, type)):
@@ -203,7 +203,7 @@ def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
 def call_stack(
     stack: Sequence[Tuple[types.FrameType, int]], current: int, name_of: Callable[[str], str], most: int = 24
 ) -> List[Dict[str, Any]]:
-    """The calls that led here, the outermost first; of a deep stack those around frame `current`."""
+    """Return the calls that led here, the outermost first; of a deep stack, those around frame `current`."""
     first = max(min(current - most // 2, len(stack) - most), 0)
     return [
         {
@@ -217,7 +217,7 @@ def call_stack(
 
 
 def folded(keys: Sequence[Any], longest: int = 8) -> List[Tuple[int, int, int]]:
-    """A sequence as (first, period, times): what repeats itself three times or more is said once."""
+    """Return a sequence as (first, period, times): what repeats itself three times or more appears once."""
     parts = []
     position = 0
     while position < len(keys):

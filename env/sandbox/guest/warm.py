@@ -1,7 +1,7 @@
-"""A Python with pytest imported that forks a program in milliseconds, where starting one takes a quarter second.
+"""A Python with pytest imported, which forks a program in milliseconds; starting one takes a quarter of a second.
 
-Code of the workspace never runs in the warm process itself. It is made anew when packages were installed since.
-A verdict's run is forked only from one that came with its sandbox from a factory (see `guest.factory`).
+Code of the workspace never runs in the warm process itself. The process is replaced if packages were installed since
+its start. A verdict's run is forked only from one that came with its sandbox from a factory (see `guest.factory`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .processes import KEPT, CannotStart, Child, kill_tree
 
 _PR_SET_DUMPABLE = 4
 _NEEDS = {"laboratory": ("guest.laboratory",), "pdb": ("guest.programs",)}
-"""What the programs of `guest.child` import, where not each sandbox runs them."""
+"""What those programs of `guest.child` import that not every sandbox runs."""
 _START_PATIENCE_S = 20.0
 _FORK_PATIENCE_S = 5.0
 
@@ -41,7 +41,7 @@ class Adopted:
         self.returncode: Optional[int] = None
 
     def poll(self) -> Optional[int]:
-        """The exit status, negative for a signal; None while it runs."""
+        """Return the exit status, negative for a signal; None while the process runs."""
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -69,7 +69,7 @@ class WarmPython:
     def __init__(self, launch: Callable[[int], Child], given: Optional[Tuple[int, int]] = None) -> None:
         """`launch` starts `main` below with the socket's descriptor as its argument.
 
-        `given`: socket and process id of one that was forked with the sandbox.
+        `given`: socket and process id of a warm process that was forked with the sandbox.
         """
         self._launch = launch
         self._process: Optional[Child] = None
@@ -77,7 +77,7 @@ class WarmPython:
         self._stamp: List[Any] = []
         self._never = False
         self.given = given is not None
-        """Whether it is that one."""
+        """Whether the warm process is the one that was forked with the sandbox."""
         if given is not None:
             self._process, self._socket = Adopted(given[1]), socket.socket(fileno=given[0])
             self._stamp = _installed()
@@ -109,9 +109,9 @@ class WarmPython:
         return True
 
     def fork(self, arguments: List[str], fds: List[int], expected: List[str]) -> Optional[Adopted]:
-        """A new process for `guest.child.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
+        """Fork a process for `guest.child.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
 
-        The last one's number takes the place of `arguments[1]`. `expected`: modules to import first. None when there
+        The number of the last one replaces `arguments[1]`. `expected`: modules to import first. Returns None if there
         is no warm process to fork.
         """
         if not self.prepare():
@@ -151,7 +151,7 @@ class WarmPython:
 
 
 def _installed() -> List[Any]:
-    """What changes when a package is installed where the interpreter finds it."""
+    """Return a stamp that changes when a package is installed where the interpreter finds it."""
     places = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_site_folders()}
     found: List[Any] = []
     for place in sorted(places):
@@ -180,12 +180,12 @@ def preload() -> None:
     for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    # The first call goes through every module there is; pytest makes it for the first traceback.
+    # The first such call goes through all loaded modules; pytest makes it for the first traceback.
     inspect.getmodule(sys._getframe())
 
 
 def preload_all() -> List[str]:
-    """Import what any of our programs imports. Returns the modules that a run of tests would not have."""
+    """Import everything that our programs import. Returns the modules that a test run would not have imported."""
     preload()
     prepare_usual()
     before = set(sys.modules)
@@ -197,10 +197,10 @@ def preload_all() -> List[str]:
 
 
 def _import(names: List[str]) -> None:
-    """Import what is not there yet, so that forked processes have it."""
+    """Import the modules that are not there yet, so that forked processes have them."""
     missing = [name for name in names if name not in sys.modules]
     for name in missing:
-        with contextlib.suppress(ImportError):  # whoever needs it says so
+        with contextlib.suppress(ImportError):  # the program that needs it reports that
             importlib.import_module(name)
     if missing:
         gc.freeze()
@@ -213,14 +213,14 @@ def _pytest_file() -> str:
 
 
 def main(argv: List[str]) -> List[str]:
-    """Wait for requests. Returns only in a forked child: its arguments."""
+    """Wait for requests. Returns only in a forked child, with its arguments."""
     sock = socket.socket(fileno=int(argv[0]))
     sock.set_inheritable(False)
     gc.disable()
     preload()
     gc.freeze()
     if os.path.realpath(_pytest_file()).startswith(os.getcwd() + os.sep):
-        # The workspace's own pytest is what is debugged: every run has to have it as it is then.
+        # The workspace's own pytest is being debugged: every run must have it as it is at that time.
         sock.send(b'{"never": true}')
         os._exit(0)
     sock.send(b'{"ready": true}')
@@ -228,12 +228,12 @@ def main(argv: List[str]) -> List[str]:
 
 
 def serve(sock: socket.socket, foreign: Iterable[str] = ()) -> List[str]:
-    """Fork programs as asked. Returns only in such a one: its arguments.
+    """Fork programs on request. Returns only in a forked program, with its arguments.
 
-    `foreign`: modules that a run of tests shall find as if nobody had imported them.
+    `foreign`: modules that a test run must find as if nobody had imported them.
     """
     prctl = ctypes.CDLL(None).prctl
-    # As the guest itself: what runs in the sandbox cannot look into this process or change it.
+    # As for the guest itself: what runs in the sandbox cannot look into this process or change it.
     prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     gc.enable()
     while True:
@@ -265,7 +265,7 @@ def serve(sock: socket.socket, foreign: Iterable[str] = ()) -> List[str]:
 
 
 def _fork_orphan() -> Optional[int]:
-    """Fork twice, so that the new process becomes the guest's child: its id, 0 when that failed, None inside it."""
+    """Fork twice, so that the new process becomes the guest's child. Returns its id, 0 on failure, None inside it."""
     read_fd, write_fd = os.pipe()
     try:
         middle = os.fork()
