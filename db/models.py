@@ -49,7 +49,7 @@ class Benchmark(SQLModel, table=True):
 
 
 class Task(SQLModel, table=True):
-    """One version of a task, with what queries need. What is needed to run the task stays in the benchmark."""
+    """One version of a task, with what queries need. What it takes to run the task stays in the benchmark."""
 
     __table_args__ = (
         UniqueConstraint("benchmark_id", "name"),

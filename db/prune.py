@@ -16,7 +16,7 @@ from stackrank.db.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactio
 from stackrank.terms import RunStatus
 
 Rows = dict[str, int]
-"""Table -> how many of its rows."""
+"""Table -> number of rows."""
 
 
 def ended_runs(

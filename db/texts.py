@@ -24,7 +24,7 @@ from sqlalchemy.engine import Dialect
 Blobs = dict[bytes, bytes]
 """Digest -> the blob as it is stored, compressed."""
 LONG = 512
-"""A text or a part of JSON with more bytes is a blob. For a shorter one, a digest and its row would cost more."""
+"""A text or a part of JSON of more bytes is a blob: for a shorter one, a digest and its row would cost more."""
 # The codecs: the first byte of a stored value. Databases hold these numbers, so a new codec takes the next one.
 _PLAIN, _DEFLATED_1, _BLOB, _DEFLATED = (bytes([number]) for number in range(4))
 _DIGEST = 16

@@ -85,7 +85,7 @@ class Episode(EpisodeListed):
 
 
 class Claimed(TypedDict):
-    """An episode that a worker has claimed. After interruptions, it already has steps."""
+    """An episode that a worker has claimed. If it was interrupted before, it already has steps."""
 
     id: int
     task_id: int

@@ -55,7 +55,7 @@ def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None
     Nights that were reported as worse are never part of the baseline, so that a lasting drop does not become the norm;
     those right before tonight are pooled with it. Otherwise tonight, the last two and the last three nights are tested,
     and the clearest result counts. P-values are multiplied by the number of these tests (Bonferroni). Nights are pooled
-    only if tonight has not recovered from the gap of the others.
+    only if tonight has not recovered from the gap that the others share.
     """
     clean = [night.played for night in earlier if not night.worse]
     fallen = list(takewhile(lambda night: night.worse, reversed(earlier)))[:BASELINE]

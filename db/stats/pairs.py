@@ -23,10 +23,10 @@ class Difference:
     low: float | None
     high: float | None
     uplift: float | None
-    """Relative: the second's mean rate over the first's, less 1; None where the first resolves nothing."""
+    """Relative: the second's mean rate over the first's, less 1; None if the first resolves nothing."""
     uplift_low: float | None
     uplift_high: float | None
-    """None where the first resolves so little that nothing bounds the ratio."""
+    """None if the first resolves so little that nothing bounds the ratio."""
     p_value: float | None
     """Two-sided. None without a task in common."""
     test: str

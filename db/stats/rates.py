@@ -49,7 +49,7 @@ def rate(resolved: Sequence[int], counted: Sequence[int]) -> Rate:
     """The mean over tasks of the share of their episodes that were resolved, with an interval for tasks as clusters.
 
     `resolved[i]` of `counted[i]` episodes of task i were resolved; each task weighs the same, however often it was
-    played. With one episode a task: the score interval of Wilson (1927, JASA 22:209). With several: Wilson's at the
+    played. With one episode per task: the score interval of Wilson (1927, JASA 22:209). With several: Wilson's at the
     effective sample size p(1-p)/SE^2, SE being the cluster-robust error of an intercept-only regression on the tasks'
     shares (Liang and Zeger 1986), made smaller by the ratio of normal to t quantiles, and at most the number of
     episodes: Korn and Graubard (1998, Survey Methodology 24:193), found best for proportions in clusters by Franco et
