@@ -1,4 +1,4 @@
-"""Runs as Parquet files, for pandas, R and everything else that reads them, and so that they may be deleted here."""
+"""Export runs as Parquet files, so that pandas, R and other programs can read them and they can be deleted here."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ Rows = Iterable[dict[str, Any]]
 def archive(engine: Engine, runs: Sequence[int], folder: Path) -> dict[str, int]:
     """Write these runs into a new folder, and return how many rows each file has.
 
-    A file for each table, with its columns as they are; JSON is text, steps are whole. `responses.parquet` is the
-    response matrix: a row for each task, entrant and attempt. The folder gets its name when everything is in it and
-    counted. Raises DatabaseError, OSError.
+    Each table becomes a file with the same columns; JSON is written as text, steps with their blobs filled in.
+    `responses.parquet` is the response matrix: a row for each task, entrant and attempt. The folder gets its final
+    name once all rows are in it and counted. Raises DatabaseError, OSError.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DatabaseError(f"{folder} already exists and is not empty: name a new folder.")
     part = folder.with_name(f"{folder.name}.part")
-    part.mkdir(parents=True)  # a second one at work there is an error
+    part.mkdir(parents=True)  # fails if another archive is being written there
     written: dict[str, int] = {}
     try:
         for name, query in _tables(runs).items():
@@ -75,7 +75,7 @@ def _own(table: Any, runs: Sequence[int]) -> Any:
 
 
 def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
-    """What goes into each file; steps come episode by episode."""
+    """Return the query for each file but that of the steps, which are read episode by episode."""
     episodes = _own(EPISODE, runs)
     own = {"runs": RUN, "episodes": EPISODE, "verdicts": VERDICTS, "notes": NOTE, "labels": LABEL, "tool_use": TOOL_USE}
     used = {
@@ -92,7 +92,7 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
     found["responses"] = (
         select(
             BENCHMARK.c.name.label("benchmark"),
-            # What has to be equal before runs are pooled, and tasks that no board counts.
+            # Pool runs only if version and conditions are equal; boards count only valid tasks.
             BENCHMARK.c.digest.label("version"),
             RUN.c.conditions_digest.label("conditions"),
             RUN.c.name.label("run"),
@@ -100,7 +100,7 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
             TASK.c.valid.label("task_valid"),
             ENTRANT.c.name.label("entrant"),
             EPISODE.c.attempt,
-            # None: an error, which says nothing about the entrant.
+            # None for an error, which says nothing about the entrant.
             (EPISODE.c.verdict == Verdict.RESOLVED).label("resolved"),
             *(EPISODE.c[name] for name in outcome),
             *(EPISODE.c[name] for name in ("run_id", "task_id", "entrant_id")),
@@ -133,7 +133,7 @@ def _steps(engine: Engine, runs: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 
 def _write(path: Path, query: Select[Any], rows: Rows) -> int:
-    """Write the rows in groups, so that memory does not depend on how many there are. Returns how many there are."""
+    """Write the rows in groups, so that memory use does not grow with their number, and return that number."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -165,7 +165,7 @@ def _kind(column: Any) -> pa.DataType:
         bytes: pa.binary(),
         datetime: pa.timestamp("us", "UTC"),
     }
-    # Texts, and JSON as a text.
+    # Packed columns hold texts or JSON, which is written as text.
     if isinstance(column.type, Packed):
         return pa.string()
     plain = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type

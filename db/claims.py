@@ -1,8 +1,8 @@
-"""Who plays which episode. A claim is what makes "exactly once" true, whoever dies, is cut off, or comes back.
+"""Claims say which worker plays which episode. They make "exactly once" true even if workers die, hang or come back.
 
-An episode is pending, or running and claimed by one worker, or done. A claim is taken and taken over by compare and
-swap; whatever a worker writes is refused once its claim is gone. Times are never compared between machines: whether a
-worker is silent is found by watching (`flows.runs.claims`).
+An episode is pending, or running and claimed by one worker, or done. Workers take a claim, and take one over, by
+compare and swap; once a worker has lost its claim, its writes are refused. Clocks of different machines are never
+compared: a process watches a claim to see whether its worker is silent (`flows.runs.claims`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Row = dict[str, Any]
 
 
 class Claims(Transactions):
-    """What workers write about who plays what."""
+    """Writes the claims of workers on episodes."""
 
     def claim_next(self, run_id: int, by: str, *, without: Collection[int] = ()) -> Claimed | None:
-        """Claim the first pending episode of a run, but of none of the entrants `without`; None when there is none."""
+        """Claim the first pending episode of a run, except those of the entrants `without`; None if there is none."""
 
         def work(connection: Connection) -> Claimed | None:
             asked = {"run": run_id, "without": list(without), "by": by, "at": now()}
@@ -41,14 +41,14 @@ class Claims(Transactions):
         return self._write(work)
 
     def claims(self, run_id: int) -> list[Claim]:
-        """The running episodes of a run."""
+        """Return the claims on the running episodes of a run."""
         query = select(_E.id, _E.claimed_by, _E.alive_at)
         query = query.where(_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.RUNNING, OPEN).order_by(_E.id)
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
         return [Claim(id=row["id"], claimed_by=row["claimed_by"], alive_at=row["alive_at"]) for row in rows]
 
     def take_over(self, episode_id: int, by: str, *, seen: Claim) -> Claimed | None:
-        """Claim an episode whose worker is gone, if it still stands as in `seen`; else None."""
+        """Claim an episode whose worker is gone if its claim is still as in `seen`; else return None."""
 
         def work(connection: Connection) -> Claimed | None:
             row = _locked(connection, episode_id)
@@ -61,7 +61,7 @@ class Claims(Transactions):
         return self._write(work)
 
     def free(self, episode_id: int, *, seen: Claim) -> bool:
-        """Make an episode whose worker is gone pending, if it still stands as in `seen`: whoever is next goes on."""
+        """Make an episode whose worker is gone pending if its claim is still as in `seen`; the next worker goes on."""
         values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + 1}
         as_seen = (_E.claimed_by == seen["claimed_by"], _E.alive_at == seen["alive_at"])
         where = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, *as_seen)
@@ -69,31 +69,31 @@ class Claims(Transactions):
         return bool(self._write(lambda connection: connection.execute(statement).rowcount))
 
     def hand_over(self, episode_id: int, giver: str, taker: str) -> bool:
-        """Give a claim to another worker; False when it was not `giver`'s."""
+        """Pass a claim on to another worker; False if `giver` does not hold it."""
         values = {"claimed_by": taker, "alive_at": now()}
         where = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, _E.claimed_by == giver)
         statement = update(EPISODE).where(*where).values(values)
         return bool(self._write(lambda connection: connection.execute(statement).rowcount))
 
     def keep_claims(self, episode_ids: Collection[int], by: str) -> None:
-        """Say that `by` lives and still plays these episodes."""
+        """Record that `by` is alive and still plays these episodes."""
         if episode_ids:
             where = (_E.id.in_(list(episode_ids)), _E.claimed_by == by)
             statement = update(EPISODE).where(*where).values(alive_at=now())
             self._write(lambda connection: connection.execute(statement))
 
     def release(self, episode_id: int, by: str) -> None:
-        """Give an episode back in the middle: somebody else continues it. Nothing happens if it was not `by`'s."""
+        """Give an unfinished episode back for another worker to continue. Does nothing if `by` does not hold it."""
         values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + 1}
         where = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, _E.claimed_by == by)
         statement = update(EPISODE).where(*where).values(values)
         self._write(lambda connection: connection.execute(statement))
 
     def try_again(self, episode_id: int, by: str = "", *, afresh: bool = False) -> Claimed | None:
-        """Claim an episode that ended in `error`, or make it pending where `by` is empty. None: it counts no more.
+        """Claim an episode that ended in `error`, or make it pending if `by` is empty. None if it no longer counts.
 
-        One that had got going is continued: nothing of what was paid for is lost. One that had not, or with `afresh`,
-        stays as it is, uncounted, and a new try takes its place.
+        An episode that had taken steps is continued, so that nothing that was paid for is lost. Otherwise, or with
+        `afresh`, it stays as it is but is no longer counted, and a new try takes its place.
         """
 
         def work(connection: Connection) -> Claimed | None:
@@ -121,20 +121,20 @@ class Claims(Transactions):
         return self._write(work)
 
     def skip(self, run_id: int, entrants: Collection[int]) -> int:
-        """Mark what these entrants have not begun as not played, because it is not needed. Returns how many that is."""
+        """Mark the episodes that these entrants have not begun as not played (not needed), and return their number."""
         pending = (_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.PENDING, _E.interruptions == 0)
         values = {"status": EpisodeStatus.NOT_PLAYED, "stop_reason": StopReason.DECIDED}
         statement = update(EPISODE).where(*pending, _E.entrant_id.in_(list(entrants))).values(values)
         return int(self._write(lambda connection: connection.execute(statement).rowcount)) if entrants else 0
 
     def unskip(self, run_id: int) -> None:
-        """Make what was not played pending again."""
+        """Make the episodes that were marked as not played pending again."""
         skipped = (_E.run_id == run_id, _E.status == EpisodeStatus.NOT_PLAYED)
         statement = update(EPISODE).where(*skipped).values(status=EpisodeStatus.PENDING, stop_reason="")
         self._write(lambda connection: connection.execute(statement))
 
     def begin(self, episode_id: int, by: str) -> None:
-        """An episode that `by` claimed earlier is played from now on."""
+        """Record that an episode that `by` claimed earlier starts now."""
         statement = update(EPISODE).where(_E.id == episode_id, _E.claimed_by == by).values(started_at=now())
         self._write(lambda connection: connection.execute(statement))
 
@@ -147,7 +147,7 @@ class Claims(Transactions):
         error_class: ErrorClass = ErrorClass.MACHINE,
         by: str | None = None,
     ) -> bool:
-        """The verdict `error`, with the totals of the steps so far. False when the claim is not `by`'s any more."""
+        """Store the verdict `error` with the totals of the steps so far. False if `by` no longer holds the claim."""
         sums = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd", "env_ms", "model_ms")
 
         def work(connection: Connection) -> bool:
@@ -168,7 +168,7 @@ class Claims(Transactions):
         return self._write(work)
 
     def spent_usd(self, run_id: int) -> float:
-        """What a run has cost so far, the episodes that are going on included; unknown prices count nothing."""
+        """Return what a run has cost so far, unfinished episodes included; unknown prices count as 0."""
         done = select(func.sum(COUNTER.c.cost_usd)).where(
             COUNTER.c.run_id == run_id, COUNTER.c.status == EpisodeStatus.DONE
         )
@@ -181,7 +181,7 @@ class Claims(Transactions):
 
 
 def check_claim(connection: Connection, episode_id: int, by: str | None) -> None:
-    """Raise ClaimLost if the episode is not `by`'s, and keep it so until the transaction ends. None: whoever asks."""
+    """Raise ClaimLost unless `by` holds the claim, and lock it until the transaction ends. With None, do nothing."""
     if by is None:
         return
     query = select(_E.claimed_by).where(_E.id == episode_id)
@@ -190,13 +190,13 @@ def check_claim(connection: Connection, episode_id: int, by: str | None) -> None
 
 
 def claimed(by: str | BindParameter[str], at: datetime | BindParameter[datetime]) -> Row:
-    """What a claim of `by` changes in an episode's row."""
+    """Return the columns of an episode's row that a claim of `by` changes."""
     started = func.coalesce(_E.started_at, at)
     return {"status": EpisodeStatus.RUNNING, "claimed_by": by, "alive_at": at, "started_at": started}
 
 
 def _claim_next() -> ReturningUpdate[Any]:
-    """The claim of the next episode: one statement, made once, since nothing is written more often than claims."""
+    """Build the statement that claims the next episode. It is built only once, since no write is more frequent."""
     pending = (_E.run_id == bindparam("run"), _E.counted, _E.status == EpisodeStatus.PENDING, OPEN)
     others = _E.entrant_id.not_in(bindparam("without", expanding=True))
     first = select(_E.id).where(*pending, others).order_by(_E.id).limit(1).with_for_update(skip_locked=True)
@@ -208,7 +208,7 @@ _CLAIM_NEXT = _claim_next()
 
 
 def as_claimed(row: Any, **changed: Any) -> Claimed:
-    """An episode's row as a worker gets it."""
+    """Return an episode's row in the form that workers get."""
     return cast("Claimed", {column.name: row[column.name] for column in CLAIMED} | changed)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of columns that the tables share."""
+"""Column types that the tables share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlmodel import Field, SQLModel
 
 from stackrank.db.texts import Packed
 
-# Constraints without a name cannot be dropped by a later migration.
-# Here, since every module of tables needs this one before it makes its first.
+# A later migration cannot drop a constraint that has no name.
+# The names are set here because every module of tables imports this one before it defines its first table.
 SQLModel.metadata.naming_convention = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -23,17 +23,17 @@ SQLModel.metadata.naming_convention = {
 }
 
 KEY = BigInteger().with_variant(Integer, "sqlite")
-"""A row's number: 64 bits. SQLite's integers are, and only by that name does it count rows up by itself."""
+"""The type of a row's number: 64 bits. SQLite's INTEGER has 64 bits, and SQLite numbers rows only with that type."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC that keeps its time zone on SQLite too, which stores none."""
+    """A time in UTC that keeps its time zone even on SQLite, which stores none."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Convert to UTC; a time without a zone is refused, since nobody knows what it means."""
+        """Convert a time to UTC. Raises ValueError if it has no zone, since its meaning is then unknown."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -41,7 +41,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Attach UTC to a stored time. SQLite gives it back without a zone."""
+        """Attach UTC to a stored time, which SQLite returns without a zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -68,26 +68,26 @@ def long_text() -> Any:
 
 
 def key() -> Any:
-    """The number of a row, which the database gives."""
+    """A primary key: the number that the database gives a row."""
     return Field(default=None, primary_key=True, sa_type=KEY)
 
 
 def ref(to: str, **more: Any) -> Any:
-    """The number of a row of another table: `to` is `table.column`."""
+    """A foreign key to another table: `to` is `table.column`."""
     return Field(foreign_key=to, sa_type=KEY, **more)
 
 
 def packed(kind: type) -> Any:
-    """A text, a mapping or a list, compressed as `db.texts` says."""
-    # A lambda: Pydantic reads the signature of the factory for each row, which takes ten times as long for a type.
+    """A column for a text, a mapping or a list, compressed as `db.texts` says."""
+    # A lambda, because Pydantic reads the factory's signature for each row: that takes ten times as long for a type.
     return Field(default_factory=lambda: kind(), sa_column=Column(Packed(kind), nullable=False, default=lambda: kind()))
 
 
 def one_of(column: str, terms: Iterable[str]) -> CheckConstraint:
-    """The column has a term of a closed vocabulary, which may be the empty text."""
+    """A constraint: the column holds a term of a closed vocabulary, which may include the empty text."""
     return CheckConstraint(f"{column} IN ({', '.join(repr(str(term)) for term in terms)})", name=column)
 
 
 def counts(*columns: str) -> CheckConstraint:
-    """The columns are counts: none is negative."""
+    """A constraint: the columns are counts, so none is negative."""
     return CheckConstraint(" AND ".join(f"{column} >= 0" for column in columns), name="counts")

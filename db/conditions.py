@@ -1,7 +1,7 @@
-"""The conditions of a run: what has to be equal before its episodes are pooled with those of another run.
+"""The conditions of a run. Episodes of two runs are pooled only if the conditions of both are equal.
 
-They are a mapping with readable fields, and its digest. What is not known of a run, as of those of older versions, is
-`unknown`, which equals nothing but itself.
+Conditions are a mapping with readable fields, and its digest. A field that is not known, as in runs of older versions,
+is `unknown`, which equals nothing but itself.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ FIELDS = {
     "ends_when_solved": "first green eval ends an episode:",
     "shows_failing_test": "failing test shown:",
 }
-"""The fields, and how people call them. None is no limit."""
+"""The fields, and what people call them. As a value, None means no limit."""
 _LATER = {"shows_failing_test": True}
-"""Fields that came later, with what was always so before. That is left out, so that equal conditions stay equal."""
+"""Fields added later, with the value that always held before. It is left out, so that equal conditions stay equal."""
 _SHOWN = ("steps", "tokens", "cost_usd", "wall_s", "sandbox", "scorer")
 _BETWEEN = " + "
 
 
 def complete(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The fields, in their order; `unknown` where nothing is given, and without later ones as they always were.
+    """Return all fields in order, `unknown` if not given; later fields are left out if they have their old value.
 
-    Raises ValueError for a field that there is not.
+    Raises ValueError for a field that does not exist.
     """
     known = dict(given or {})
     if strange := sorted(set(known) - set(FIELDS)):
@@ -52,18 +52,18 @@ def _without_later(conditions: dict[str, Any]) -> dict[str, Any]:
 
 
 def digest(conditions: Mapping[str, Any]) -> str:
-    """The digest of conditions: equal digests, equal conditions."""
+    """Return the digest of conditions; conditions with equal digests are equal."""
     text = json.dumps({name: _plain(value) for name, value in conditions.items()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _plain(value: Any) -> Any:
-    """1800.0 and 1800 are one limit."""
+    """Make whole numbers integers, so that 1800.0 and 1800 are the same limit."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def joined(stored: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-    """The conditions of a run that goes on under other ones: where they differ, both are said, and equal neither."""
+    """Merge the conditions of a run with its later ones. A field in which they differ names both and equals neither."""
 
     def both(name: str) -> Any:
         before, now = _of(stored, name), _of(here, name)
@@ -76,21 +76,21 @@ def joined(stored: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]
 
 
 def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Where these conditions are not the usual ones: {field: [the value, the usual value]}."""
+    """Return the fields that differ from the usual conditions: {field: [the value, the usual value]}."""
     pairs = {name: [_of(conditions, name), _of(usual, name)] for name in FIELDS}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def say_differences(differing: Mapping[str, list[Any]]) -> str:
-    """`differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
+    """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
     said = [f"{FIELDS[name]} {_word(value)} instead of {_word(usual)}" for name, (value, usual) in differing.items()]
     return ", ".join(said)
 
 
 def say(conditions: Mapping[str, Any]) -> str:
-    """Conditions for people: `steps 50, seconds 1800, sandbox docker, scorer 3f2a91c0`; what has no limit is left out.
+    """Describe conditions for people: `steps 50, seconds 1800, sandbox docker, scorer 3f2a91c0`.
 
-    Conditions of which nothing is known are said in one word.
+    Fields without a limit are left out. Conditions of which nothing is known become the one word `unknown`.
     """
     if all(value == UNKNOWN for value in conditions.values()):
         return UNKNOWN

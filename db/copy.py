@@ -1,4 +1,4 @@
-"""All rows of one database into another, empty one: from SQLite to PostgreSQL, when a team starts to share, or back."""
+"""Copy all rows of a database into an empty one: from SQLite to PostgreSQL, when a team starts to share, or back."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from stackrank.db.errors import FAILURES, DatabaseError, explain
 from stackrank.db.partitions import make_partitions
 from stackrank.db.transactions import COUNTER, STEP
 
-assert models  # The tables are known once their module is imported.
+assert models  # Importing this module registers the tables.
 _BATCH = 500
 TABLES = [table for table in SQLModel.metadata.sorted_tables if table is not COUNTER]
-"""Every table but the counters, which follow from the episodes; after those it refers to."""
+"""Every table except the counters, which follow from the episodes. A table comes after those it refers to."""
 
 
 def copy(source: Engine, target: Engine, say: Callable[[str, int], None]) -> dict[str, int]:
     """Copy every row of `source`, with its id, and return the number of rows of each table.
 
-    Both have the newest schema. All is one transaction of the target and one snapshot of the source, which may be in
-    use meanwhile: later rows are not copied. `say` hears of each table and its rows. Raises DatabaseError, also for a
-    target that has rows, or whose rows do not count up; then the target is as it was.
+    Both have the newest schema. The copy is one transaction in the target and reads one snapshot of the source, which
+    may be in use meanwhile: later rows are not copied. `say` is called with each table and its number of rows. Raises
+    DatabaseError, also if the target already has rows or if not all rows arrive; then the target stays unchanged.
     """
     try:
         with _snapshot(source) as reading, _writing(target) as writing, writing.begin():
@@ -52,7 +52,7 @@ def counts(engine: Engine) -> dict[str, int]:
 
 
 def _snapshot(engine: Engine) -> Connection:
-    """A connection whose questions all see one state of the database; SQLite's transactions do so by themselves."""
+    """Return a connection whose queries all see one state of the database, as any SQLite transaction does."""
     connection = engine.connect()
     if engine.dialect.name == "postgresql":
         return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -74,7 +74,7 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> int:
     if found != expected:
         raise DatabaseError(f"Of {expected} rows of {table.name} {found} arrived, so nothing was copied: try again.")
     if writing.dialect.name == "postgresql" and "id" in table.c and found:
-        # Ids were given, so the sequence that makes them does not know of them yet.
+        # The rows came with their ids, so the sequence that generates ids does not know of them yet.
         writing.execute(
             text(f"SELECT setval(pg_get_serial_sequence(:name, 'id'), (SELECT max(id) FROM \"{table.name}\"))"),
             {"name": f'"{table.name}"'},
@@ -87,7 +87,7 @@ def _count(connection: Connection, table: Table) -> int:
 
 
 def server_and_size(connection: Connection) -> tuple[str, int]:
-    """What the database runs on, with its version, and how many bytes it takes."""
+    """Return the database server with its version, and the size of the database in bytes."""
     if connection.dialect.name == "postgresql":
         server = f"PostgreSQL {connection.scalar(text('SHOW server_version'))}"
         return server, int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)

@@ -1,8 +1,8 @@
-"""What the episodes of runs sum up to, kept by triggers of the database (migration 0015) whoever writes an episode.
+"""Sums over the episodes of runs. Triggers of the database (migration 0015) update them whenever an episode is written.
 
-So no question about a run's progress, its cost or everything that was ever played looks at the episodes. Each sum is
-over the episodes of a run and an entrant that are alike in `SAME`. In PostgreSQL several connections add to rows of
-their own, the slots; when a run ends, its slots become one.
+So queries about a run's progress, its cost or everything that was ever played need not read the episodes. Each sum is
+over the episodes of a run and an entrant that have equal values in `SAME`. In PostgreSQL several connections add to
+rows of their own, the slots; when a run ends, its slots are merged into one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlalchemy.sql import ColumnElement
 from stackrank.db.transactions import COUNTER, EPISODE
 
 BOUNDS = (1, 5, 15, 60, 300, 900, 1800, 3600)
-"""Seconds; `within_N` counts the episodes that took at most so many."""
+"""In seconds: `within_N` counts the episodes that took at most N."""
 SAME = ("run_id", "entrant_id", "counted", "status", "verdict", "error_class", "cause")
 SUMS = (
     *("episodes", "sealed", "priced", "cost_usd", "wall_s", "tokens_in", "tokens_out"),
@@ -28,22 +28,22 @@ _LONGEST_CAUSE = 40
 
 
 def added_up(*names: str) -> list[ColumnElement[Any]]:
-    """Columns of the counters, added up over the rows of a group. PostgreSQL adds whole numbers up to decimal ones."""
+    """Return sums of counter columns over a group, in the columns' types: PostgreSQL sums integers as decimals."""
     return [func.sum(COUNTER.c[name]).cast(COUNTER.c[name].type).label(name) for name in names]
 
 
 def fold(connection: Connection, run_id: int) -> None:
-    """Make one row of the slots of each sum of a run, and none of what is nought."""
+    """Merge the slots of each sum of a run into one row, and drop sums without episodes."""
     found = delete(COUNTER).where(COUNTER.c.run_id == run_id).returning(*(COUNTER.c[name] for name in (*SAME, *SUMS)))
     rows = _added(connection.execute(found).all())
     if rows:
-        # In slot -1, which no connection adds to.
+        # No connection adds to slot -1.
         values = [dict(zip((*SAME, *SUMS), (*key, *sums), strict=True), slot=-1) for key, sums in rows.items()]
         connection.execute(insert(COUNTER), values)
 
 
 def differences(connection: Connection) -> dict[tuple[Any, ...], tuple[list[Any] | None, list[Any] | None]]:
-    """Where the counters are not what the episodes sum up to: key -> (counted, summed up). Reads every episode."""
+    """Return the counters that differ from the sums of the episodes: key -> (counter, sum). Reads every episode."""
     kept = _added(connection.execute(select(*(COUNTER.c[name] for name in (*SAME, *SUMS)))).all())
     real = _added([*row[:6], _cause(row[6]), *row[7:]] for row in connection.execute(_scan()))
     return {
@@ -62,7 +62,7 @@ def _alike(one: Iterable[Any], other: Iterable[Any]) -> bool:
 
 
 def _added(rows: Iterable[Any]) -> dict[tuple[Any, ...], list[Any]]:
-    """Key -> sums, of those that have episodes."""
+    """Add up rows that have the same key: key -> sums, without keys that have no episodes."""
     found: dict[tuple[Any, ...], list[Any]] = defaultdict(lambda: [0] * len(SUMS))
     for row in rows:
         key, sums = tuple(row[: len(SAME)]), row[len(SAME) :]
@@ -71,7 +71,7 @@ def _added(rows: Iterable[Any]) -> dict[tuple[Any, ...], list[Any]]:
 
 
 def _scan() -> Select[Any]:
-    """The same from the episodes themselves."""
+    """Return the query that computes the counters from the episodes."""
     key = [*(_E[name] for name in SAME[:-1]), func.substr(_E.error, 1, _LONGEST_CAUSE)]
 
     def count(condition: ColumnElement[bool]) -> ColumnElement[int]:

@@ -1,4 +1,4 @@
-"""The tables of what follows from episodes and their steps, kept so that no page adds them up."""
+"""Tables derived from episodes and their steps, kept so that no page has to add those up."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from stackrank.db.columns import KEY, counts, ref
 
 
 class Tally(SQLModel, table=True):
-    """What the episodes of a run that is over sum up to, as `db.tallies` packs it."""
+    """The sums over the episodes of a run that is over, packed by `db.tallies`."""
 
     run_id: int = ref("run.id", primary_key=True, sa_column_kwargs={"autoincrement": False})
     content: bytes
 
 
 class Counter(SQLModel, table=True):
-    """What the episodes of a run that are alike sum up to. Triggers keep it: nothing is written to it but by them.
+    """Sums over the episodes of a run that are alike. Triggers keep them up to date whenever an episode is written.
 
-    A run has several rows that say the same, the slots, which are added up (`db.counters`). Without foreign keys: they
-    would make writers of episodes wait for writers of runs.
+    A sum may be spread over several rows, the slots, which are added up (`db.counters`). There are no foreign keys,
+    because they would make writers of episodes wait for writers of runs.
     """
 
     run_id: int = Field(primary_key=True, sa_type=KEY, sa_column_kwargs={"autoincrement": False})
@@ -29,17 +29,17 @@ class Counter(SQLModel, table=True):
     status: str = Field(primary_key=True)
     verdict: str = Field(primary_key=True)
     error_class: str = Field(primary_key=True)
-    # What an error starts with, up to a colon.
+    # The beginning of the error, up to a colon.
     cause: str = Field(primary_key=True)
     episodes: int = Field(sa_type=BigInteger)
     sealed: int = Field(sa_type=BigInteger)
-    # Those with a known price.
+    # Episodes with a known price.
     priced: int = Field(sa_type=BigInteger)
     cost_usd: float
     wall_s: float
     tokens_in: int = Field(sa_type=BigInteger)
     tokens_out: int = Field(sa_type=BigInteger)
-    # Those that took at most so many seconds.
+    # Episodes that took at most this many seconds.
     within_1: int = Field(sa_type=BigInteger)
     within_5: int = Field(sa_type=BigInteger)
     within_15: int = Field(sa_type=BigInteger)
@@ -51,7 +51,7 @@ class Counter(SQLModel, table=True):
 
 
 class EpisodeTool(SQLModel, table=True):
-    """An episode used a tool: written with the first step that does, for whoever looks for episodes by tool."""
+    """A tool that an episode used. Written with the first step that uses it, to find episodes by tool."""
 
     __tablename__ = "episode_tool"
     __table_args__ = ({"sqlite_with_rowid": False},)
@@ -61,14 +61,14 @@ class EpisodeTool(SQLModel, table=True):
 
 
 class ToolUse(SQLModel, table=True):
-    """How a resolved or unresolved episode used one tool; written with the verdict, so that no page adds steps up.
+    """How a resolved or unresolved episode used one tool. Written with the verdict, so that no page adds up steps.
 
     The phases are those of a debugging session: `searching` until the fault was first seen, `diagnosing` from then to
     the first edit there, `repairing` from that edit on; the three add up to `calls`.
     """
 
     __table_args__ = (
-        # Covers the question for a leaderboard's tools, in the order of its groups.
+        # Covers the query for a leaderboard's tools, in the order of its groups.
         Index(
             "ix_tooluse_totals",
             "run_id",

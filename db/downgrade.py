@@ -1,4 +1,4 @@
-"""Taking the schema back to what an earlier version of stackrank works with."""
+"""Downgrade the schema to one that an earlier version of stackrank works with."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from stackrank.wording import masked, one_of
 
 
 def lost(target: str, url: str | None = None) -> list[str]:
-    """What the migrations brought that a downgrade to `target` takes back, the newest first, one sentence each.
+    """Describe the migrations that a downgrade to `target` takes back, newest first, in one sentence each.
 
-    Raises DatabaseError where there is no such earlier schema.
+    Raises DatabaseError if `target` is not an earlier schema.
     """
     from alembic.script import ScriptDirectory
 
@@ -38,7 +38,7 @@ def lost(target: str, url: str | None = None) -> list[str]:
 
 
 def downgrade(target: str, url: str | None = None) -> None:
-    """Take the schema back in one transaction. Raises DatabaseError as `lost` does."""
+    """Downgrade the schema in one transaction. Raises DatabaseError as `lost` does."""
     from alembic import command
 
     lost(target, url)

@@ -1,4 +1,4 @@
-"""Connecting: one URL chooses SQLite or PostgreSQL, and the schema is brought up to date on the way."""
+"""Connect to the database. Its URL chooses SQLite or PostgreSQL; the schema is brought up to date on the way."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VERSION_TABLE = "stackrank_schema"
 LOCK = 7_236_110_415
 """Key of the PostgreSQL advisory lock under which migrations run."""
 _TCP = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
-"""Options of libpq: seconds, and for the last one milliseconds."""
+"""Options of libpq, in seconds; the last one is in milliseconds."""
 _MOST_IDLE_S = 30
 _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 
@@ -45,10 +45,10 @@ def connect(
     """Open the database at `url` (default: `default_url()`).
 
     `timeout_s` is how many seconds a statement waits for another writer (SQLite) or a connection attempt for the
-    server (PostgreSQL, at most 10). With `migrate`, an empty database gets its tables, and a schema that is behind is
-    brought up to date in SQLite. In PostgreSQL others may be at work with the older program: there it is refused,
-    unless `upgrade` or `STACKRANK_AUTO_MIGRATE` says otherwise. Without `migrate` the schema is not looked at;
-    without `create` there has to be one. Raises `DatabaseError` for everything that can be wrong.
+    server (PostgreSQL, at most 10). With `migrate`, an empty database gets its tables, and SQLite's schema is brought
+    up to date if it is behind. In PostgreSQL, where others may be using the older program, a schema that is behind is
+    an error, unless `upgrade` or `STACKRANK_AUTO_MIGRATE` is set. Without `migrate` the schema is not checked; without
+    `create` the database has to exist. Raises `DatabaseError` for everything that can be wrong.
     """
     parsed = _parse(url or default_url())
     shown = masked(parsed.render_as_string())
@@ -76,7 +76,7 @@ def connect(
 
 
 def apart(engine: Engine) -> Engine:
-    """The same database over connections of its own: for what must not wait behind the others of this process."""
+    """Open the same database with separate connections, for work that must not wait for others in this process."""
     url = engine.url.render_as_string(hide_password=False)
     return connect(url, migrate=False).execution_options(**engine.get_execution_options())
 
@@ -106,14 +106,14 @@ def _sqlite(url: URL, timeout_s: float) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _record: Any) -> None:
-        # The driver must not open transactions by itself: _begin says which kind.
+        # The driver must not open transactions by itself: _begin chooses their kind.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # A reader that turns into a writer fails at once when another one was faster, whatever the timeout.
+        # A reader that becomes a writer fails at once if another writer was faster, whatever the timeout.
         write = connection.get_execution_options().get("write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -124,21 +124,21 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
     arguments: dict[str, Any] = {"application_name": "stackrank"}
     if "connect_timeout" not in url.query:
         arguments["connect_timeout"] = max(1, min(10, round(timeout_s)))
-    # A server that is cut off says nothing: by itself the system waits a quarter of an hour for what was sent.
+    # A server that is cut off sends no error: by default the system waits a quarter of an hour for a reply.
     arguments |= {name: value for name, value in _TCP.items() if name not in url.query}
-    # Few for each process: a server takes 100 by default, and all of a fleet's processes share them. All of them are
-    # kept: a process that needs more than it keeps would open a connection for each transaction.
+    # Few connections for each process: a server accepts 100 by default, which all processes of a fleet share. The pool
+    # keeps all of them open: a process that needs more than it keeps would open a connection for each transaction.
     engine = create_engine(
         url, poolclass=FairPool, pool_pre_ping=True, pool_size=8, max_overflow=0, connect_args=arguments
     )
 
-    # Whoever is cut off in the middle of a transaction must not keep its locks.
+    # A process that is cut off in the middle of a transaction must not keep its locks.
     limit = f"idle_in_transaction_session_timeout = '{_MOST_IDLE_S}s'"
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, record: Any) -> None:
-        # A pooler such as PgBouncer tells a number of its own. Each transaction may have another session behind it:
-        # nothing that one remembers holds for the next, no setting and no prepared statement.
+        # A pooler such as PgBouncer reports a process number of its own. Behind it, each transaction may run in another
+        # session, so no setting and no prepared statement carries over to the next transaction.
         real = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
         record.info["pooled"] = pooled = real != connection.info.backend_pid
         if pooled:
@@ -156,7 +156,7 @@ def _postgres(url: URL, timeout_s: float) -> Engine:
 
 
 def _use_wal(connection: Connection) -> None:
-    """Readers and a writer side by side; kept in the file, so asked for only once."""
+    """Let readers work next to a writer. The file keeps this mode, so it is set only once."""
     raw = connection.connection.dbapi_connection
     assert raw is not None
     connection.rollback()
@@ -167,9 +167,9 @@ def _use_wal(connection: Connection) -> None:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema; None where there is none yet."""
+    """Return the revision of the schema; None if there is no schema yet."""
     try:
-        # In PostgreSQL a failed statement spoils the transaction, and with it the lock: hence the savepoint.
+        # In PostgreSQL a failed statement aborts the transaction, which loses the lock, hence the savepoint.
         with connection.begin_nested():
             found = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
     except DBAPIError as error:
@@ -180,9 +180,9 @@ def revision_of(connection: Connection) -> str | None:
 
 
 def _upgrade(engine: Engine, shown: str, revision: str | None) -> None:
-    """Run the missing migrations. One whose module has `prepare` does there, before, what takes long.
+    """Run the missing migrations. If a migration's module has `prepare`, that does the slow work beforehand.
 
-    What is prepared is committed in parts, and taken up again by whoever comes next.
+    `prepare` commits its work in parts; if it is interrupted, the next process continues it.
     """
     from alembic.script import ScriptDirectory
 
@@ -201,23 +201,24 @@ def _upgrade(engine: Engine, shown: str, revision: str | None) -> None:
 
 
 def _migrate(engine: Engine, target: str) -> None:
-    """Run the migrations up to this one in one transaction that nobody else can be in at the same time."""
+    """Run the migrations up to `target` in one transaction, which only one process can be in at a time."""
     from alembic import command
 
     config = alembic_config()
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        revision = revision_of(connection)  # Somebody else may have been faster while this one waited.
+        revision = revision_of(connection)  # Another process may have been faster while this one waited.
         if revision is None or revision < target:
             config.attributes["connection"] = connection
             command.upgrade(config, target)
 
 
 def compact(engine: Engine) -> int:
-    """Give back to the file system what a SQLite file does not use, where that is a quarter of it; the bytes.
+    """Free the unused space of a SQLite file if it is at least a quarter of the file, and return the bytes freed.
 
-    PostgreSQL does so by itself. Needs room for what is left; a file that somebody else is writing to stays as it is.
+    PostgreSQL does so by itself. Needs disk space for the data that remains; a file that another process is writing to
+    stays as it is.
     """
     if engine.dialect.name != "sqlite":
         return 0

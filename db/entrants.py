@@ -1,4 +1,4 @@
-"""Entrants, and their names: two that are not the same have two names."""
+"""Entrants and their names. No two entrants have the same name."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Entrants(Transactions):
         config: Mapping[str, Any] | None = None,
         reference: bool = False,
     ) -> int:
-        """The id of the entrant with this digest, stored if it is new; a new name replaces the old one.
+        """Store the entrant if its digest is new, and return its id; a new name replaces the old one.
 
-        Entrants that are called the same are told apart by what boards show: see `Entrant.name`. `reference`: it is
-        shown beside the others and not ranked.
+        Boards show different names for entrants that are called the same: see `Entrant.name`. A `reference` is shown
+        beside the other entrants but not ranked.
         """
         entrant = Entrant(
             digest=digest,
@@ -65,7 +65,7 @@ class Entrants(Transactions):
 
 
 def tell_apart(connection: Connection, called: str) -> None:
-    """Name the entrants that are called so: the newest just that, the others with what makes them other ones."""
+    """Name all entrants called `called`: the newest just that, the others with how they differ from it."""
     query = select(ENTRANT).where(ENTRANT.c.called == called).order_by(ENTRANT.c.id.desc())
     rows = connection.execute(query).mappings().all()
     if not rows:
@@ -81,7 +81,7 @@ def tell_apart(connection: Connection, called: str) -> None:
 
 
 def _difference(row: Any, newest: Any) -> str:
-    """In a few words: `version 1`, `other settings`."""
+    """Say in a few words how an entrant differs from the newest one: `version 1`, `other settings`."""
     found = [f"version {row['agent_version']}"] if row["agent_version"] != newest["agent_version"] else []
     found += [row["model"]] if row["model"] != newest["model"] else []
     same_tools = all(row[each] == newest[each] for each in ("tool_list", "tool_versions"))

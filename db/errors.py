@@ -1,4 +1,4 @@
-"""What can go wrong with a database, told in one sentence that says what to do."""
+"""Errors of the database, each explained in one sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from stackrank.errors import InfrastructureError, StackrankError, UsageError
 from stackrank.wording import masked
 
 FAILURES = (DBAPIError, TimeoutError, sqlite3.Error)
-"""What a database raises when it, and not the statement's author, is at fault."""
-# PostgreSQL: serialization failure, deadlock, lock not available, silent for too long in a transaction.
+"""The exceptions raised if the database is at fault, and not the statement's author."""
+# PostgreSQL: serialization failure, deadlock, lock not available, idle for too long in a transaction.
 _TRANSIENT_STATES = {"40001", "40P01", "55P03", "25P03"}
 
 
@@ -24,11 +24,11 @@ class NotFound(UsageError):
 
 
 class NotComparable(UsageError):
-    """What was asked for would put beside each other what cannot be compared. The message says why, and what can."""
+    """The request compares things that are not comparable. The message says why, and what can be compared."""
 
 
 class ClaimLost(StackrankError):
-    """A worker writes about an episode that is not its own any more: it was taken for dead, or the run cancelled."""
+    """A worker has lost the claim on an episode it writes about: it was taken for dead, or the run was cancelled."""
 
 
 def is_transient(error: BaseException) -> bool:
@@ -46,7 +46,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether the server is not there at the moment, or not for this process: all of its connections are taken."""
+    """Whether the server cannot be reached at the moment, or all connections of this process are taken."""
     if isinstance(error, TimeoutError):
         return True
     if not isinstance(error, DBAPIError) or not type(error.orig).__module__.startswith("psycopg"):
@@ -54,7 +54,7 @@ def is_unreachable(error: BaseException) -> bool:
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error, OperationalError)
-    # Connection exceptions; shutdown by the administrator, after a crash; starting up.
+    # Connection exceptions; the server is shut down by its administrator or after a crash, or it is starting up.
     return str(state).startswith("08") or state in {"57P01", "57P02", "57P03"}
 
 
@@ -63,12 +63,12 @@ def _cause(error: BaseException) -> str:
     original = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     lines = [line.strip() for line in str(original).splitlines() if line.strip()]
     line = lines[0] if lines else type(original).__name__
-    # psycopg repeats the host in a list of attempts; what follows the last "failed:" is what happened.
+    # psycopg repeats the host in a list of attempts; the text after the last "failed:" says what happened.
     return masked(line.rsplit("failed: ", 1)[-1]).rstrip(".")
 
 
 def _remedy(error: BaseException, url: str) -> tuple[str, str]:
-    """What happened and what to do about it."""
+    """Return what happened and what to do about it."""
     text = str(error).lower()
     if isinstance(error, TimeoutError):
         return "has no free connection", "use fewer workers"
@@ -96,7 +96,7 @@ def _remedy(error: BaseException, url: str) -> tuple[str, str]:
 
 
 def explain(error: Exception, url: str) -> DatabaseError:
-    """The `DatabaseError` that says in one sentence what `error` means for the database at `url`."""
+    """Return a `DatabaseError` that says in one sentence what `error` means for the database at `url`."""
     shown = masked(url)
     what, remedy = _remedy(error, shown)
     return DatabaseError(f"The database {shown} {what}: {remedy}.")

@@ -1,4 +1,4 @@
-"""The tables of what people say of runs, episodes and tasks, and of the views that they keep."""
+"""The tables of notes on runs, episodes and steps, of labels on episodes and tasks, and of saved views."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Note(SQLModel, table=True):
 
     id: int | None = key()
     run_id: int = ref("run.id", index=True)
-    # Both empty: the note is about the run; `step_index` empty: about the episode.
+    # If both are empty, the note is about the run; if only `step_index` is empty, it is about the episode.
     episode_id: int | None = ref("episode.id", default=None, index=True)
     step_index: int | None = None
     author: str = ""
@@ -26,17 +26,17 @@ class Note(SQLModel, table=True):
 
 
 class LabelRecord(SQLModel, table=True):
-    """A label that somebody gave, or took back. Rows are appended, never changed: the newest of a person holds."""
+    """A label that somebody gave or took back. Rows are appended, never changed: a person's newest row holds."""
 
     __tablename__ = "label"
     __table_args__ = (one_of("label", Label),)
 
     id: int | None = key()
     task_id: int = ref("task.id", index=True)
-    # None: it is about the task itself.
+    # None: the label is about the task itself.
     episode_id: int | None = ref("episode.id", default=None, index=True)
     label: str
-    # False: this person takes it back.
+    # False: this person takes the label back.
     given: bool = True
     person: str
     reason: str = long_text()
@@ -44,14 +44,14 @@ class LabelRecord(SQLModel, table=True):
 
 
 class SavedView(SQLModel, table=True):
-    """The filters of a page under a name. Rows are appended, never changed: the newest of a page and a name holds."""
+    """A page's filters under a name. Rows are appended, never changed: the newest row of a page and a name holds."""
 
     __tablename__ = "saved_view"
 
     id: int | None = key()
     page: str = Field(index=True)
     name: str
-    # What stands behind the question mark of the address; empty: the view was removed.
+    # The part of the address after the question mark; empty if the view was removed.
     address: str = long_text()
     person: str
     created_at: datetime | None = when()

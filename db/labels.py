@@ -1,4 +1,4 @@
-"""What people say of tasks and episodes, and the views that they keep. Nothing of it is ever changed or deleted."""
+"""Write labels on tasks and episodes, and saved views. Their rows are never changed or deleted."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Labels(Transactions):
         reason: str = "",
         given: bool = True,
     ) -> int:
-        """Append a label of a task or of an episode, or (`given` False) that this person takes it back.
+        """Append a label of a task or of an episode, or (`given` False) its withdrawal by this person.
 
-        Returns the row's number. Raises NotFound; UsageError where both or none is named, for a reason that is too
-        long, and for a label to take back that this person has not given.
+        Returns the row's number. Raises NotFound; UsageError if both or neither is named, if the reason is too long, or
+        if this person withdraws a label that they have not given.
         """
         if (task_id is None) == (episode_id is None):
             raise UsageError("a label is about a task or about an episode: name one of them")
@@ -55,9 +55,9 @@ class Labels(Transactions):
         return self._write(work)
 
     def save_view(self, page: str, name: str, address: str, *, person: str) -> int:
-        """Keep the filters of a page under a name, in the place of what had it. Raises UsageError.
+        """Save the filters of a page under a name, in place of an earlier view of that name. Raises UsageError.
 
-        `address` is what stands behind the question mark; empty removes the view.
+        `address` is the part of the address after the question mark; an empty one removes the view.
         """
         called = " ".join(name.split())
         if not called or len(called) > MOST_NAME:
@@ -69,9 +69,9 @@ class Labels(Transactions):
 
 
 def _stands(connection: Connection, row: dict[str, Any]) -> bool:
-    """Whether the newest row about the same, of the same person, gives the label.
+    """Whether the label holds: this person's newest row with it, about the same task or episode, gives it.
 
-    One about a task may be of another version of its benchmark, in which the task is the same.
+    A row about a task may come from another version of the benchmark if the task is the same there.
     """
     about = [LABEL.c.label == row["label"], LABEL.c.person == row["person"]]
     if row["episode_id"] is not None:

@@ -1,7 +1,7 @@
 """The tables. Pure data: no table knows where its rows come from.
 
 Episode rows carry the totals that leaderboards need, so no page aggregates over steps.
-Step rows are appended and never rewritten; what is long in them is a blob of the run.
+Step rows are appended and never rewritten; their long texts are stored as blobs of the run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stackrank.db.columns import counts, json, key, long_text, one_of, packed, r
 from stackrank.terms import Distance, EpisodeStatus, ErrorClass, FailurePoint, Milestone, RunStatus, StopReason, Verdict
 
 _TOTALS = ("verdict", "failure_point", "sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
-"""What leaderboards add up; their two indexes cover it."""
+"""The columns that leaderboards add up; their two indexes cover these."""
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
 _COUNTS = ("failure_step", "sealed", "steps", *_TOKENS, "tests_passed", "tests_failed", "interruptions")
 
@@ -36,7 +36,7 @@ class Benchmark(SQLModel, table=True):
     __table_args__ = (UniqueConstraint("name", "digest"), counts("tasks_total", "tasks_valid"))
 
     id: int | None = key()
-    # The set's own name. One of a family of sets has both, as in `repo/shop` and `swebench/owner/name`.
+    # The name of the set. In a family of sets, the family comes first, as in `repo/shop` and `swebench/owner/name`.
     name: str
     digest: str
     license: str = ""
@@ -49,7 +49,7 @@ class Benchmark(SQLModel, table=True):
 
 
 class Task(SQLModel, table=True):
-    """One version of a task. What it needs to run stays in the benchmark; this is what is asked about it."""
+    """One version of a task, with what queries need. What it takes to run the task stays in the benchmark."""
 
     __table_args__ = (
         UniqueConstraint("benchmark_id", "name"),
@@ -68,17 +68,17 @@ class Task(SQLModel, table=True):
     # [{"file": str, "functions": [str], "lines": [int]}], 1-based lines of the file as given.
     faults: list[dict[str, Any]] = json(list)
     fix: str = long_text()
-    # The text files as the agent first sees them, as far as they are small: {path: text}. For showing, not for playing.
+    # The small text files as the agent first sees them: {path: text}. They are for display, not for playing.
     files: dict[str, str] = json()
-    # The result of the last `stackrank validate`: how many rounds in a row held.
+    # The result of the last `stackrank validate`, and for how many rounds in a row it held.
     valid: bool | None = None
     invalid_reason: str = ""
     validated_rounds: int = 0
     validated_at: datetime | None = when()
-    # Test functions that decide, and those among them with an expectation that verdicts contradict. None: not known.
+    # How many test functions decide, and how many of those have an expectation that verdicts contradict. None: unknown.
     tests_deciding: int | None = None
     tests_covered: int | None = None
-    # What `stackrank validate` measured of its difficulty (`env.difficulty.measure`), with the label that follows.
+    # The difficulty that `stackrank validate` measured (`env.difficulty.measure`), with the label that follows from it.
     measured: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
     # The result of the last `stackrank validate --attack`: {"tried", "killed", "wrong": [{"kind", "diff", ...}],
     # "undecided": [diff]}.
@@ -90,11 +90,11 @@ class Entrant(SQLModel, table=True):
 
     id: int | None = key()
     digest: str = Field(unique=True)
-    # What boards show: no other entrant has it. Of those that are called the same, the newest is called just that.
+    # The name on boards, unique among entrants. Of several that are called the same, the newest has just that name.
     name: str = Field(index=True)
-    # What the specification calls it.
+    # What the specification calls the entrant.
     called: str = Field(default="", index=True)
-    # Not ranked: it shows what a board's numbers mean (the known fix, chance, a person), and does not compete.
+    # True if it is not ranked and does not compete, but shows what numbers mean (the known fix, chance, a person).
     reference: bool = False
     agent: str
     agent_version: str = ""
@@ -118,9 +118,9 @@ class Run(SQLModel, table=True):
     status: RunStatus = Field(default=RunStatus.PENDING, sa_column=Column(Text, nullable=False, index=True))
     reason: str = long_text()
     leaderboard: str = Field(default="", index=True)
-    # What links runs over time: the leaderboard, else the schedule, else the name that the specification gives.
+    # What links runs over time: the leaderboard, else the schedule, else the name in the specification.
     series: str = Field(default="", index=True)
-    # As `db.conditions` has them. Runs are pooled only where the digests are equal.
+    # In the form of `db.conditions`. Runs are pooled only if their digests are equal.
     conditions: dict[str, Any] = json()
     conditions_digest: str = ""
     owner: str = ""
@@ -130,20 +130,20 @@ class Run(SQLModel, table=True):
     versions: dict[str, Any] = json()
     seed: int = Field(default=0, sa_type=BigInteger)
     episodes_total: int = 0
-    # The deployment that started it; empty for a run by hand.
+    # The deployment that started the run; empty for a run that was started by hand.
     schedule: str = Field(default="", index=True)
-    # What got worse since the leaderboard's run before: [{"entrant", "what", "sentence", ...}].
+    # What got worse since the leaderboard's previous run: [{"entrant", "what", "sentence", ...}].
     regressions: list[dict[str, Any]] = json(list)
-    # The endpoints that it waits for: {address: `db.rows.Outage`}.
+    # The endpoints that the run waits for: {address: `db.rows.Outage`}.
     outages: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
-    # How often a supervisor went on with it after it had ended with errors.
+    # How often a supervisor resumed the run after it had ended with errors.
     taken_up: int = 0
     prefect_flow_run_id: str = ""
     host: str = ""
     created_at: datetime | None = when()
     started_at: datetime | None = when()
     ended_at: datetime | None = when()
-    # Written every few seconds by the living owner of the run; an old one means the owner is gone.
+    # Written every few seconds by the living owner of the run; an old time means that the owner is gone.
     heartbeat_at: datetime | None = when()
 
 
@@ -151,7 +151,7 @@ class Episode(SQLModel, table=True):
     """One entrant, one task, one attempt, one verdict.
 
     A try that ended in `error` or could not be continued stays, with `counted` false; the partial unique index
-    below is what makes "one counted verdict per (run, task, entrant, attempt)" true.
+    below enforces one counted verdict per (run, task, entrant, attempt).
     """
 
     __table_args__ = (
@@ -182,7 +182,7 @@ class Episode(SQLModel, table=True):
             "task_id",
             *_TOTALS,
         ),
-        # Covers questions over many runs, grouped by entrant and task: it is in that order, so nothing is sorted.
+        # Covers queries over many runs, grouped by entrant and task: the index has that order, so nothing is sorted.
         Index(
             "ix_episode_cells",
             "entrant_id",
@@ -192,7 +192,7 @@ class Episode(SQLModel, table=True):
             *_TOTALS,
             *(f"at_{name}" for name in Milestone),
         ),
-        # Who is next, and who plays what: asked before every episode.
+        # Finds the next episode and those that are being played: queried before every episode.
         Index(
             "ix_episode_open",
             "run_id",
@@ -201,14 +201,14 @@ class Episode(SQLModel, table=True):
             sqlite_where=text("status <> 'done'"),
             postgresql_where=text("status <> 'done'"),
         ),
-        # What was given back in the middle: with the running ones, all that cost something and has no verdict yet.
+        # Finds unfinished episodes that were given back. Only they and running ones have a cost but no verdict yet.
         Index(
             "ix_episode_left",
             "run_id",
             sqlite_where=text("status = 'pending' AND interruptions > 0"),
             postgresql_where=text("status = 'pending' AND interruptions > 0"),
         ),
-        # Previous and next episode of the same task and entrant.
+        # Finds the previous and the next episode of the same task and entrant.
         Index("ix_episode_task_entrant", "task_id", "entrant_id"),
     )
 
@@ -226,17 +226,17 @@ class Episode(SQLModel, table=True):
     failure_point: str = ""
     failure_step: int | None = None
     tampered: bool = False
-    # How strongly a resolved verdict is sealed, in bits; 0: it is not.
+    # How strongly a resolved verdict is sealed, in bits; 0: not sealed.
     sealed: int = 0
     steps: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    # Parts of tokens_in and of tokens_out.
+    # These are included in tokens_in and tokens_out.
     tokens_cached: int = 0
     tokens_reasoning: int = 0
     # None: the model's price is unknown, which is not the same as free.
     cost_usd: float | None = None
-    # The same per model, where an agent uses several: {model: {"tokens_in", ..., "cost_usd"}}.
+    # Tokens and cost per model, if an agent uses several: {model: {"tokens_in", ..., "cost_usd"}}.
     usage: dict[str, Any] = json()
     env_ms: float = 0.0
     model_ms: float = 0.0
@@ -244,7 +244,7 @@ class Episode(SQLModel, table=True):
     wall_s: float = 0.0
     tests_passed: int = 0
     tests_failed: int = 0
-    # One sentence for `error` verdicts, and whose part of the world it came from.
+    # For `error` verdicts: one sentence, and who is responsible (`ErrorClass`).
     error: str = long_text()
     error_class: str = ""
     # The agent's work as a unified diff, limited to what it may edit.
@@ -261,12 +261,12 @@ class Episode(SQLModel, table=True):
     at_solved: int | None = None
     sandbox: str = ""
     tags: list[str] = json(list)
-    # Who plays it, and when they were last heard of: an old time means that the episode was cut off.
+    # The worker that plays it, and when it was last heard of: an old time means that the episode was cut off.
     claimed_by: str = ""
     alive_at: datetime | None = when()
     # How often it was cut off and continued.
     interruptions: int = 0
-    # The last `stackrank replay`: `same`, same but for what, or at which step it differed. Empty: never replayed.
+    # The result of the last `stackrank replay`: `same`, `same but for ...` or where it differed. Empty: none was made.
     replayed: str = ""
     replayed_at: datetime | None = when()
     created_at: datetime | None = when()
@@ -275,7 +275,7 @@ class Episode(SQLModel, table=True):
 
 
 class Step(SQLModel, table=True):
-    """One action and its observation. Index 0 is the reset: no tool, the observation an agent starts from."""
+    """One action and its observation. Index 0 is the reset: no tool, and the observation that an agent starts from."""
 
     __table_args__ = (
         one_of("distance", ["", *Distance]),
@@ -283,7 +283,7 @@ class Step(SQLModel, table=True):
         {"postgresql_partition_by": "RANGE (episode_id)"},
     )
 
-    # The pair is the key: a trace is one range of it, whatever the number of episodes.
+    # The pair is the key: a trace is one range of keys, however many episodes there are.
     episode_id: int = ref("episode.id", primary_key=True)
     index: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     tool: str = ""
@@ -300,11 +300,11 @@ class Step(SQLModel, table=True):
     tokens_cached: int = 0
     tokens_reasoning: int = 0
     cost_usd: float | None = None
-    # What was asked of models for this step and what they answered, as it went over the wire; [] where nothing was.
+    # The requests to models for this step and their answers, as sent over the wire; [] if there were none.
     exchanges: list[dict[str, Any]] = packed(list)
     # Which milestones this step was the first to reach.
     milestones: list[str] = packed(list)
-    # How near the step came to the fault: `line`, `function`, `file`, `elsewhere`; empty where it was nowhere.
+    # How near the step came to the fault: `line`, `function`, `file`, `elsewhere`; empty if it was at no place in code.
     distance: str = ""
     # Lines to the nearest faulty line, in the same file.
     distance_lines: int | None = None
@@ -312,18 +312,18 @@ class Step(SQLModel, table=True):
 
 
 class Blob(SQLModel, table=True):
-    """A long text, or a long part of JSON, of one or many steps of a run; it goes when the run goes."""
+    """A long text, or a long part of JSON, of one or many steps of a run; it is deleted with the run."""
 
     run_id: int = ref("run.id", primary_key=True)
-    # Of the content, and the content as `db.texts` stores it.
+    # The digest of the content, and the content as `db.texts` stores it.
     digest: bytes = Field(primary_key=True)
     content: bytes
 
 
 class Change(SQLModel, table=True):
-    """What an episode left behind in its workspace, whole and as bytes, so that it can be scored again."""
+    """The complete change that an episode made to its workspace, as bytes, so that it can be scored again."""
 
-    # Of the content: equal changes are stored once.
+    # The digest of the content: equal changes are stored once.
     digest: str = Field(primary_key=True)
     content: bytes
 
@@ -331,8 +331,8 @@ class Change(SQLModel, table=True):
 class VerdictRecord(SQLModel, table=True):
     """One verdict on one episode's work. Rows are appended, never changed.
 
-    The verdict of record, which boards count, is the one that the episode was played with; the episode's row has it
-    too. The others come from scoring the same change again.
+    The verdict of record, which boards count, was given when the episode was played; the episode's row has it too. The
+    others come from scoring the same change again.
     """
 
     __tablename__ = "verdicts"
@@ -360,8 +360,8 @@ class VerdictRecord(SQLModel, table=True):
     id: int | None = key()
     episode_id: int = ref("episode.id", index=True)
     of_record: bool
-    # Digests of what decided: the task with its tests, its workspace alone, the change (empty: there was none, or none
-    # that could be kept whole), the scorer, and where the tests ran.
+    # Digests of what decided the verdict: the task with its tests, its workspace alone, the change (empty if there was
+    # none, or none that could be kept whole), the scorer, and where the tests ran.
     task_digest: str
     workspace: str
     change: str
@@ -369,7 +369,7 @@ class VerdictRecord(SQLModel, table=True):
     environment: str
     resolved: bool
     tampered: bool
-    # How strongly it is sealed, in bits, and else why it is not.
+    # How strongly the verdict is sealed, in bits, or why it is not sealed.
     sealed: int
     unsealed: str = long_text()
     # {test id: outcome}

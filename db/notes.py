@@ -1,4 +1,4 @@
-"""What members of the team write: notes and tags. All else in the database comes from runs."""
+"""Write the notes and tags of members of the team. All else in the database comes from runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Notes(Transactions):
     def add(
         self, run_id: int, body: str, *, author: str, episode_id: int | None = None, step_index: int | None = None
     ) -> int:
-        """Store a note about a run, an episode of it, or a step of that, and return its id."""
+        """Store a note about a run, one of its episodes, or a step of that episode, and return the note's id."""
         text = body.strip()
         if not text or len(text) > MOST_CHARS:
             raise UsageError(f"a note has 1 to {MOST_CHARS} characters, this one has {len(text)}")
@@ -45,17 +45,17 @@ class Notes(Transactions):
         return self._write(work)
 
     def remove(self, note_id: int, *, author: str) -> bool:
-        """Take back a note of one's own; False where there is none of this author's."""
+        """Delete a note if it is by this author; False if this author has no such note."""
         statement = delete(NOTE).where(NOTE.c.id == note_id, NOTE.c.author == author)
         return self._write(lambda connection: bool(connection.execute(statement).rowcount))
 
     def tag_run(self, run_id: int, tags: Sequence[str]) -> None:
-        """Make these the tags of a run."""
+        """Replace the tags of a run with these."""
         row = clean({"tags": _tags(tags)})
         self._write(lambda connection: self._update(connection, RUN, run_id, row))
 
     def tag_episode(self, episode_id: int, tags: Sequence[str]) -> None:
-        """Make these the tags of an episode."""
+        """Replace the tags of an episode with these."""
         row = clean({"tags": _tags(tags)})
         self._write(lambda connection: self._update(connection, EPISODE, episode_id, row))
 

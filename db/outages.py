@@ -1,7 +1,7 @@
-"""Endpoints that do not answer: a circuit breaker for each, kept in the run's row for all its workers.
+"""Circuit breakers for endpoints that do not answer, kept in the run's row for all its workers.
 
-While an endpoint is out, nobody claims episodes of its entrants, but for one at a time, the probe, which asks it again.
-Whose turn it is to probe is settled by compare and swap on the number of probes, not by comparing clocks.
+While an endpoint is out, workers claim only one episode of its entrants at a time: the probe, which asks the endpoint
+again. A compare and swap on the number of probes, not a comparison of clocks, decides which worker probes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _E = EPISODE.c
 
 
 class Outages(Transactions):
-    """What workers write about endpoints that do not answer."""
+    """Writes outages of endpoints, for workers."""
 
     def open_outage(self, run_id: int, endpoint: str, entrants: Collection[int], error: str) -> None:
-        """An endpoint does not answer: these entrants wait. Of one that is out already, the error is the new one."""
+        """Record that an endpoint does not answer: these entrants wait. An outage that is open gets the new error."""
 
         def work(connection: Connection) -> None:
             found = _locked(connection, run_id)
@@ -35,7 +35,7 @@ class Outages(Transactions):
         self._write(work)
 
     def end_outage(self, run_id: int, endpoint: str) -> bool:
-        """An endpoint answers. False: it was not out."""
+        """Record that an endpoint answers again. False if it was not out."""
 
         def work(connection: Connection) -> bool:
             found = _locked(connection, run_id)
@@ -47,10 +47,10 @@ class Outages(Transactions):
         return self._write(work)
 
     def claim_probe(self, run_id: int, endpoint: str, by: str, *, seen: int) -> Claimed | None:
-        """Claim the episode that asks an endpoint again; None: somebody else does, or nothing waits for it.
+        """Claim the episode that asks an endpoint again; None if another worker does so, or if no episode waits for it.
 
-        `seen`: the number of probes so far. Each probe is another episode where there are several: one that its
-        endpoint cannot answer does not keep the others waiting.
+        `seen`: the number of probes so far. Successive probes use different episodes if there are several, so that one
+        that the endpoint cannot answer does not keep the others waiting.
         """
 
         def work(connection: Connection) -> Claimed | None:
@@ -72,10 +72,10 @@ class Outages(Transactions):
         return self._write(work)
 
     def postpone(self, episode_id: int, by: str) -> bool:
-        """Give back an episode whose endpoint does not answer; whoever plays it later goes on where it was.
+        """Give back an episode whose endpoint does not answer; a worker continues it later from where it stopped.
 
-        A probe that failed counts as no interruption, so that a long outage makes nothing suspicious. False: it was not
-        `by`'s.
+        A failed probe adds no further interruption, so that a long outage does not make the episode look suspicious.
+        False if `by` does not hold the claim.
         """
 
         def work(connection: Connection) -> bool:
@@ -89,7 +89,7 @@ class Outages(Transactions):
         return self._write(work)
 
     def count_waiting(self, run_id: int, entrants: Collection[int], *, most: int | None = None) -> int:
-        """How many episodes of these entrants wait, counted up to `most`."""
+        """Count the waiting episodes of these entrants, up to `most`."""
         found = select(_E.id).where(*_waiting(run_id, entrants)).limit(most).subquery()
         query = select(func.count()).select_from(found)
         return int(self._write(lambda connection: connection.scalar(query), write=False) or 0)

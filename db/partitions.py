@@ -1,7 +1,7 @@
 """PostgreSQL keeps the steps of every 100,000 episodes in a partition of their own, made before it is needed.
 
-Tables of thousands of millions of rows stay fast to insert into and to clean, and an old range can be dropped or moved
-as a whole. SQLite has one table.
+Tables of billions of rows stay fast to insert into and to clean, and an old range can be dropped or moved as a whole.
+SQLite has one table.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from sqlalchemy import Connection, select, text
 from stackrank.db.transactions import EPISODE
 
 EPISODES = 100_000
-"""Episodes whose steps are one partition, `step_0`, `step_1` and so on."""
+"""The number of episodes whose steps share a partition, `step_0`, `step_1` and so on."""
 _LOCK = 7_236_110_417
 _NAME = re.compile(r"step_[0-9]+")
 
 
 def make_room(connection: Connection, more: int) -> None:
-    """See to the partitions for the next `more` episodes, and to one beyond, for those that come one by one.
+    """Make missing partitions for the next `more` episodes, and one beyond for episodes that come one by one.
 
-    In a transaction of its own, before the episodes are stored: a new partition waits for whoever writes an episode.
+    Call this in its own transaction before the episodes are stored: a new partition waits for writers of episodes.
     """
     if connection.dialect.name == "postgresql":
         query = text("SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('episode', 'id')::regclass), 0)")
@@ -32,13 +32,13 @@ def make_room(connection: Connection, more: int) -> None:
 
 
 def make_partitions(connection: Connection) -> None:
-    """See to the partitions for all episodes that there are."""
+    """Make missing partitions for all stored episodes."""
     if connection.dialect.name == "postgresql":
         _make(connection, connection.scalars(select(EPISODE.c.id // EPISODES).distinct()).all())
 
 
 def is_table(name: str | None, kind: str, _parents: Any) -> bool:
-    """Whether alembic is to look at this: partitions are no tables of the schema."""
+    """Whether alembic should look at this object: partitions are not tables of the schema."""
     return kind != "table" or name is None or _NAME.fullmatch(name) is None
 
 
@@ -48,7 +48,7 @@ def _make(connection: Connection, numbers: Iterable[int]) -> None:
         return
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     for name in wanted.keys() - _there(connection):
-        # Attached, not created as a partition: that would wait for everybody who reads steps.
+        # The table is attached, because creating it as a partition would wait for all readers of steps.
         connection.execute(text(f"CREATE TABLE {name} (LIKE step INCLUDING ALL)"))
         bounds = f"FROM ({wanted[name]}) TO ({wanted[name] + EPISODES})"
         connection.execute(text(f"ALTER TABLE step ATTACH PARTITION {name} FOR VALUES {bounds}"))

@@ -1,4 +1,4 @@
-"""Trying again what a database could not do at the moment."""
+"""Retries of work that a database could not do at the moment."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _OPTION = "patience_s"
 
 
 def with_patience(engine: Engine, seconds: float) -> Engine:
-    """The same database, whose absence is waited out for so long; for runs, which outlive a restart of the server."""
+    """Return an engine that waits this long for an unreachable server, so that runs survive a restart of the server."""
     return engine.execution_options(**{_OPTION: seconds})
 
 
 def patiently(engine: Engine, work: Callable[[], _Result], *, attempts: int) -> _Result:
-    """Do `work`, `attempts` times in all when the database asks for it, longer while it is away."""
+    """Do `work`, and after transient failures again: `attempts` times in all, for longer while the server is away."""
     patience_s = float(engine.get_execution_options().get(_OPTION, 0.0))
 
     def enough(state: RetryCallState) -> bool:

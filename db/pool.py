@@ -11,16 +11,16 @@ from sqlalchemy.util.queue import Empty, Queue
 
 
 class _InTurn(Queue[Any]):
-    """Gives a connection that comes back to whoever has waited longest.
+    """A queue that gives each returned connection to the thread that has waited longest.
 
-    With SQLAlchemy's own queue the thread that gives a connection back may take it again before a waiting one wakes: of
-    25 busy threads with 8 connections, some got none for as long as the others had work.
+    With SQLAlchemy's own queue, the thread that returns a connection may take it again before a waiting thread wakes:
+    of 25 busy threads with 8 connections, some got none for as long as the others had work.
     """
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
         self.turns: deque[Future[Any]] = deque()
-        """Of those who wait. There are none while the queue holds something."""
+        """The turns of waiting threads. There are none while the queue holds a connection."""
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         with self.mutex:
@@ -45,7 +45,7 @@ class _InTurn(Queue[Any]):
                         raise Empty from None
                     raise
             if isinstance(error, TimeoutError):
-                return turn.result()  # It came at the last moment.
+                return turn.result()  # The connection came at the last moment.
             self.put(turn.result())
             raise
 

@@ -13,41 +13,41 @@ from stackrank.terms import DecisionKind
 
 
 class Proposal(SQLModel, table=True):
-    """A change that an entrant made to a repository, with the evidence for it. All but `replaced_by` never changes."""
+    """A change that an entrant made to a repository, with its evidence. Only `replaced_by` and `folder` ever change."""
 
     id: int | None = key()
     run_id: int = ref("run.id", index=True)
     entrant_id: int = ref("entrant.id")
-    # The first of the episodes that came to this change.
+    # The first of the episodes that made this change.
     episode_id: int = ref("episode.id", index=True)
     # Where the repository is, the commit that the change is for, and the folder that gets the patches.
     repository: str = Field(index=True)
     base: str
     folder: str = ""
-    # The task's name, and what it is called.
+    # The task's name and title.
     problem: str
     title: str = ""
     # Tests that fail without the change and have to pass with it.
     tests: list[str] = json(list)
-    # Of the commit and of both diffs: what a decision is about.
+    # The digest of the commit and of both diffs, which a decision refers to.
     digest: str
     diff: str = long_text()
-    # Adds the test that stands for an issue; empty where the repository has the test.
+    # A diff that adds the test that stands for an issue; empty if the repository has the test.
     test_diff: str = long_text()
     evidence: dict[str, Any] = json()
-    # How sure it is; the queue has the surest first.
+    # How sure the proposal is; the queue lists the surest first.
     surety: float = 0.0
-    # The proposal that took its place before anybody decided.
+    # The proposal that replaced this one before anybody decided.
     replaced_by: int | None = ref("proposal.id", default=None)
     created_at: datetime | None = when()
 
 
 class Decision(SQLModel, table=True):
-    """What somebody said of a proposal. Rows are appended, never changed, and each carries a seal over the others."""
+    """A decision or comment on a proposal. Rows are appended, never changed; each has a seal over its other columns."""
 
     __table_args__ = (
         one_of("kind", DecisionKind),
-        # One decision for each proposal, whoever comes second; comments do not count.
+        # At most one decision for each proposal; comments do not count.
         Index(
             "ix_decision_final",
             "proposal_id",
@@ -60,11 +60,11 @@ class Decision(SQLModel, table=True):
     id: int | None = key()
     run_id: int = ref("run.id", index=True)
     proposal_id: int = ref("proposal.id", index=True)
-    # Of the change that was looked at.
+    # The digest of the change that was looked at.
     digest: str
     kind: str
     reason: str = long_text()
     person: str = ""
-    # A keyed hash of all that and of the evidence that was shown: see `db.proposals`.
+    # A keyed hash of the columns above and of the evidence that was shown: see `db.proposals`.
     seal: str = ""
     created_at: datetime | None = when()

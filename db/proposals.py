@@ -1,4 +1,4 @@
-"""What is written about proposed fixes: the proposals of a run, and what people decide about them."""
+"""Write proposed fixes of runs, and the decisions of people about them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DecisionRefused(UsageError):
 
 
 def digest_of(base: str, diff: str, test_diff: str) -> str:
-    """What names a change: the commit that it is for, and both of its diffs."""
+    """Return the digest that identifies a change: of the commit that it is for, and of both its diffs."""
     return hashlib.sha256("\0".join((base, diff, test_diff)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -41,9 +41,9 @@ class Proposals(Transactions):
     def propose(self, rows: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store proposals, in this order, and return their numbers. `rows`: columns of `Proposal`.
 
-        What nobody has decided about the same problem of the same repository is replaced. A change that is there
-        already, be it for a problem that was called otherwise, keeps its number, and what was decided about it; as long
-        as nothing is, it goes to the folder that was named last.
+        Older proposals for the same problem of the same repository are replaced if nobody has decided about them. A
+        change that is already stored, even for a problem with another name, keeps its number and its decision; while
+        it is undecided, its folder is the one that was given last.
         """
         return self._write(lambda connection: self._propose(connection, rows))
 
@@ -71,8 +71,8 @@ class Proposals(Transactions):
     def decide(self, number: int, kind: DecisionKind, *, digest: str, reason: str, person: str) -> int:
         """Append a decision, or a comment, and return its number.
 
-        `digest`: of the change that was looked at. Raises DecisionRefused where somebody was quicker, where the change
-        has been replaced, or where it is not the one that was looked at; NotFound; UsageError for a rejection or a
+        `digest`: that of the change that was looked at. Raises DecisionRefused if somebody has already decided, if the
+        change has been replaced, or if it is not the one that was looked at; NotFound; UsageError for a rejection or a
         comment without words.
         """
         words = storable_text(reason.strip())
@@ -80,7 +80,7 @@ class Proposals(Transactions):
             raise UsageError(f"say why: a reason or a comment has 1 to {MOST_CHARS} characters")
 
         def work(connection: Connection) -> int:
-            # Whoever replaces it meanwhile waits until this is over, or this for that.
+            # This transaction and one that replaces the proposal wait for each other, whichever comes first.
             columns = (_P.run_id, _P.digest, _P.replaced_by, _P.title, _P.tests, _P.evidence)
             query = select(*columns).where(_P.id == number).with_for_update()
             found = connection.execute(query).mappings().one_or_none()
@@ -108,23 +108,25 @@ class Proposals(Transactions):
 
 
 def shown_of(proposal: Mapping[str, Any]) -> str:
-    """The digest of what a person is shown beside the change."""
+    """Return the digest of what a person is shown beside the change."""
     shown = [proposal[name] for name in ("title", "tests", "evidence")]
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def seal_of(decision: Mapping[str, Any], *shown: str) -> str:
-    """The seal of a decision: whoever writes into the database without the key cannot make one.
+    """Return the seal of a decision. Nobody can make one without the key, even with write access to the database.
 
-    `shown`: what `shown_of` gives; decisions of earlier versions are sealed without it.
+    `shown`: the result of `shown_of`; decisions of earlier versions are sealed without it.
     """
     parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), *shown]
     return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()
 
 
 def require_genuine(proposal: Mapping[str, Any]) -> None:
-    """Raises DecisionRefused where the decision about a proposal, as `queries.proposal` has it, does not hold: written
-    by other means than stackrank's, or about another change or other evidence than what is stored now.
+    """Check that the decision about a proposal, as `queries.proposal` returns it, is genuine.
+
+    Raises DecisionRefused if it was not written by stackrank, or if the change or the evidence that is stored now is
+    not what it is about.
     """
     decision = {**proposal["decision"], "proposal_id": proposal["id"]}
     seals = (seal_of(decision, shown_of(proposal)), seal_of(decision))

@@ -1,4 +1,4 @@
-"""Deleting runs, with everything that is theirs."""
+"""Delete runs, with everything that belongs to them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from stackrank.db.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactio
 from stackrank.terms import RunStatus
 
 Rows = dict[str, int]
-"""Table -> its rows."""
+"""Table -> number of rows."""
 
 
 def ended_runs(
     engine: Engine, refs: Sequence[str] = (), *, older_than_days: float | None = None, tag: str = ""
 ) -> list[rows.RunListed]:
-    """The runs that are meant, oldest first: of these references (all for none), made so long ago, with this tag.
+    """Return the ended runs with these references (all if none is given), of at least this age and with this tag.
 
-    Raises NotFound for a reference that means nothing, and DatabaseError for one to a run that is not over.
+    The oldest comes first. Raises NotFound for a reference to no run, and DatabaseError for a run that is not over.
     """
     found: list[rows.RunListed] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
     for run in found:
@@ -46,7 +46,7 @@ def ended_runs(
 
 
 def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
-    """Which rows of a table belong to these runs; None for a table of which none does."""
+    """Return the condition that a table's rows belong to these runs; None for a table whose rows belong to no run."""
     if table is RUN:
         return RUN.c.id.in_(runs)
     if "run_id" in table.c:
@@ -57,7 +57,7 @@ def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
 
 
 def counted(engine: Engine, runs: Sequence[int]) -> Rows:
-    """How many rows of each table belong to these runs. Raises DatabaseError."""
+    """Count the rows of each table that belong to these runs. Raises DatabaseError."""
     with reading(engine) as connection:
         return {
             table.name: int(connection.scalar(select(func.count()).select_from(table).where(condition)) or 0)
@@ -67,10 +67,10 @@ def counted(engine: Engine, runs: Sequence[int]) -> Rows:
 
 
 class Pruning(Transactions):
-    """Deletes as `db.store.Store` writes."""
+    """Deletes rows; transactions and errors are as in `db.store.Store`."""
 
     def delete_run(self, run_id: int) -> Rows:
-        """Delete a run and everything that is its own, in one transaction; tasks and entrants stay."""
+        """Delete a run and everything that belongs to it, in one transaction; tasks and entrants stay."""
 
         def work(connection: Connection) -> Rows:
             gone = {}
@@ -87,7 +87,7 @@ class Pruning(Transactions):
 
         def work(connection: Connection) -> int:
             if self.engine.dialect.name == "postgresql":
-                # Nobody may find a change there and store a verdict about it while it goes.
+                # Nobody may find a change and store a verdict about it while it is being deleted.
                 connection.execute(text("LOCK TABLE change IN EXCLUSIVE MODE"))
             return int(connection.execute(delete(CHANGE).where(unused)).rowcount)
 

@@ -12,7 +12,7 @@ class Replays(Transactions):
     """The part of `db.store.Store` that records replays."""
 
     def save_replay(self, episode_id: int, result: str) -> None:
-        """Store how the last replay of an episode came out: see `Replayed.result`. Raises `NotFound`."""
+        """Store the result of the last replay of an episode: see `Replayed.result`. Raises `NotFound`."""
 
         def work(connection: Connection) -> None:
             self._update(connection, EPISODE, episode_id, clean({"replayed": result, "replayed_at": now()}))

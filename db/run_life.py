@@ -1,4 +1,4 @@
-"""How a run starts, goes on and ends. Every change of its status is one compare and swap: a cancel wins."""
+"""How a run starts, continues and ends. Every change of its status is one compare and swap, so that a cancel wins."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _GOING_ON = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
 _HEARD = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
 """When a run's owner was last heard of."""
 _TAKEN_UP = (RunStatus.FINISHED, RunStatus.FAILED)
-"""What a supervisor may go on with; a cancelled run was cancelled by somebody."""
+"""The statuses that a supervisor may resume a run from. Cancelled is not one of them: that was somebody's decision."""
 
 
 class RunLife(Transactions):
-    """What is written about the status of a run."""
+    """Writes the status of runs."""
 
     def reopen_run(self, seen: RunListed) -> bool:
-        """Let a cancelled run go on, as it was seen. False: it is not cancelled, or was cancelled again since."""
+        """Make a cancelled run pending if it is still as seen. False if it is not cancelled, or was cancelled again."""
         ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
 
         def work(connection: Connection) -> bool:
@@ -38,11 +38,11 @@ class RunLife(Transactions):
         return self._write(work)
 
     def start_run(self, run_id: int, *, prefect_flow_run_id: str = "") -> bool:
-        """Mark the run as going on, also one that is resumed; its first start stays. False: it is cancelled."""
+        """Mark a run as running, whether new or resumed; its first start time stays. False if it is cancelled."""
 
         def work(connection: Connection) -> bool:
             started = func.coalesce(RUN.c.started_at, now())
-            known = RUN.c.prefect_flow_run_id  # the first one stays: a retry of it finds its run by it
+            known = RUN.c.prefect_flow_run_id  # the first id stays: a retry of that flow run finds its run by it
             values = {
                 "status": RunStatus.RUNNING,
                 "reason": "",
@@ -62,7 +62,7 @@ class RunLife(Transactions):
         return self._write(work)
 
     def heartbeat(self, run_id: int) -> RunStatus:
-        """Say that the run's owner lives, and learn the run's status: it may have been cancelled meanwhile."""
+        """Record that the run's owner is alive, and return the run's status: it may have been cancelled meanwhile."""
 
         def work(connection: Connection) -> RunStatus:
             self._update(connection, RUN, run_id, {"heartbeat_at": now()})
@@ -71,9 +71,9 @@ class RunLife(Transactions):
         return self._write(work)
 
     def cancel_run(self, run_id: int, reason: str) -> bool:
-        """Cancel a run that is pending or running; its workers hear of it by `heartbeat`. False: it was over.
+        """Cancel a run that is pending or running; its workers learn of it from `heartbeat`. False if it was over.
 
-        One that is cancelled already is cancelled anew: somebody may be about to reopen it.
+        A run that is already cancelled is cancelled again, because somebody may be about to reopen it.
         """
 
         def work(connection: Connection) -> bool:
@@ -88,7 +88,7 @@ class RunLife(Transactions):
         return self._write(work)
 
     def end_run(self, run_id: int, status: str, reason: str = "") -> bool:
-        """End the run as finished, cancelled or failed. False: it was over, and stays as somebody else ended it."""
+        """End the run as finished, cancelled or failed. False if it was over: it then stays as it was ended."""
         ended = RunStatus(status)
         if ended in (RunStatus.PENDING, RunStatus.RUNNING):
             raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
@@ -105,7 +105,7 @@ class RunLife(Transactions):
         return self._write(work)
 
     def settle_run(self, run_id: int) -> None:
-        """Add up a run that is over, whose last episodes ended after it did."""
+        """Add up a run that is over and whose last episodes ended after the run did."""
 
         def work(connection: Connection) -> None:
             status = connection.scalar(select(RUN.c.status).where(RUN.c.id == run_id).with_for_update())
@@ -115,7 +115,7 @@ class RunLife(Transactions):
         self._write(work)
 
     def cannot_start(self, run_id: int, reason: str, *, heard: datetime | None) -> None:
-        """End the run as failed, unless it is over, or its owner was heard of since it was at `heard`."""
+        """End the run as failed, unless it is over or its last heartbeat is no longer the one at `heard`."""
 
         def work(connection: Connection) -> None:
             silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heard))
@@ -127,9 +127,10 @@ class RunLife(Transactions):
         self._write(work)
 
     def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
-        """The runs that should be going on and whose owner was last heard of more than `older_than_s` seconds ago.
+        """Return the runs that should be going on but whose owner has been silent for more than `older_than_s` seconds.
 
-        None: all of them. A scheduled run that never came to its start, since Prefect did not answer, is one of them.
+        With None, return all that should be going on. That includes a scheduled run that never started because Prefect
+        did not answer.
         """
         columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
         by_a_schedule = and_(RUN.c.schedule != "", RUN.c.prefect_flow_run_id != "")
@@ -141,7 +142,7 @@ class RunLife(Transactions):
         return [cast("Interrupted", dict(row)) for row in found]
 
     def ended_runs(self, within_s: float, *, taken_up: int) -> list[Ended]:
-        """The finished and failed runs of the last seconds that were taken up fewer times than that."""
+        """Return runs that finished or failed in the last `within_s` seconds, resumed fewer than `taken_up` times."""
         columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.taken_up, RUN.c.spec)
         recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
         query = select(*columns).where(RUN.c.status.in_(_TAKEN_UP), recent, RUN.c.taken_up < taken_up)
@@ -149,10 +150,10 @@ class RunLife(Transactions):
         return [cast("Ended", dict(row)) for row in found]
 
     def take_up(self, run_id: int, *, seen: int, most: int) -> bool:
-        """Whether the caller shall go on with an ended run, which was taken up `seen` times and shall be `most` times.
+        """Whether the caller is to resume an ended run that was resumed `seen` times and may be resumed `most` times.
 
-        False: somebody else does, or everything has its verdict but for errors that do not pass. Then nobody asks
-        again.
+        False if somebody else resumes it, or if every episode has its verdict or an error that is permanent. In the
+        latter case the run counts as resumed `most` times, so that nobody asks again.
         """
 
         def work(connection: Connection) -> bool:

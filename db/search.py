@@ -1,6 +1,6 @@
-"""The language in which people ask for episodes: `entrant:qwen -breakpoint tool:pdb text:"AssertionError" steps>20`.
+"""The query language for episodes: `entrant:qwen -breakpoint tool:pdb text:"AssertionError" steps>20`.
 
-Words apart from each other must all hold, values behind commas are alternatives, a minus turns a word around.
+Words separated by spaces must all hold, values separated by commas are alternatives, and a minus negates a word.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stackrank.wording import one_of
 
 MILESTONES = tuple(map(str, Milestone))
 NAMES = ("entrant", "model", "task", "run")
-"""Fields of which a part is enough, in capitals or not."""
+"""Fields that match a part of the value, ignoring case."""
 EXACT = ("tool", "tools", "tag", "category", "difficulty")
 NUMBERS = ("steps", "cost", "tokens", "seconds", "attempt")
 CLOSED: dict[str, tuple[str, ...]] = {
@@ -27,7 +27,7 @@ CLOSED: dict[str, tuple[str, ...]] = {
 }
 TEXT = "text"
 STEP = "step"
-"""A step that the episode has, and that is opened."""
+"""A step that the episode must have, and that is opened."""
 FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT, STEP)
 HELP = (
     f'Only episodes that match all of these terms: entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
@@ -51,7 +51,7 @@ class Word:
 
 
 def parse(query: str) -> list[Word]:
-    """The words of a query; none for an empty one. Raises `UsageError` for what means nothing."""
+    """Split a query into its words; an empty one has none. Raises `UsageError` for a word without a meaning."""
     words, at = [], 0
     query = storable_text(query).strip()
     while at < len(query):

@@ -1,4 +1,4 @@
-"""What is written. Every method is one short transaction of its own, and safe to call from several threads."""
+"""Write to the database. Every method is one short transaction, and safe to call from several threads."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ from stackrank.terms import EpisodeStatus, Milestone, Verdict
 
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
-_BULK = 500  # rows a statement; SQLite takes 32,766 parameters
+_BULK = 500  # rows per statement; SQLite takes 32,766 parameters
 _PART = 20_000
-"""Episodes of a new run that one transaction stores: others write meanwhile."""
+"""How many episodes of a new run one transaction stores, so that others can write in between."""
 
 
 _VALIDATION = {*RESULT, "audit"}
@@ -73,20 +73,20 @@ class SavedBenchmark:
 
 
 class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
-    """Writes to the database behind `engine`, as `db.engine.connect` gives it.
+    """Writes to the database behind `engine`, as returned by `db.engine.connect`.
 
-    A transaction that met a lock, a deadlock or a lost connection is tried again, `attempts` times in all. Then, and
-    for every other failure of the database, the methods raise `DatabaseError`; for an id that does not exist
+    A transaction that meets a lock, a deadlock or a lost connection is tried again, `attempts` times in all. After
+    that, and for every other failure of the database, the methods raise `DatabaseError`; for an id that does not exist
     `NotFound`; for a call that makes no sense `ValueError`.
     """
 
     def save_benchmark(
         self, *, name: str, digest: str, license: str, source: str, tasks: Sequence[Mapping[str, Any]]
     ) -> SavedBenchmark:
-        """Make the rows of one version of a benchmark and its tasks what is given here; calling it again is free.
+        """Store one version of a benchmark and its tasks, or update their rows; calling it again does no harm.
 
-        The keys of a task are the columns of `Task`; its validation stays as it is, or is that of the same task in an
-        earlier version. Tasks stored earlier stay.
+        The keys of a task are the columns of `Task`. A task keeps its validation, or takes over that of the same task
+        in an earlier version. Tasks stored earlier stay.
         """
         for task in tasks:
             if unknown := sorted(set(task) - _TASK_COLUMNS):
@@ -108,7 +108,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
                 part = [clean({**row, "benchmark_id": benchmark_id}) for row in rows[start : start + _BULK]]
                 statement = self._insert(TASK).values(part)
                 changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
-                # A machine that has not measured a task does not take away what another has found out.
+                # A machine that has not measured a task does not overwrite what another one has measured.
                 unknown_here = statement.excluded["measured"].is_(None) & TASK.c.measured.is_not(None)
                 for each in ("measured", "difficulty"):
                     changed[each] = case((unknown_here, TASK.c[each]), else_=statement.excluded[each])
@@ -143,11 +143,11 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         cells: Iterable[Cell] = (),
         sandbox: str = "",
     ) -> int:
-        """Store a pending run and return its id. Names may repeat; the latest of a name is the one meant.
+        """Store a pending run and return its id. Names may repeat; a name refers to its latest run.
 
-        `conditions`: as `db.conditions` has them; what is left out is unknown. `cells`: its episodes, pending. Where
-        they are many, they come in several transactions; a run that was cut off meanwhile has fewer than its
-        `episodes_total` says.
+        `conditions`: in the form of `db.conditions`; fields left out are unknown. `cells`: its episodes, which are
+        pending. Many of them are stored in several transactions; a run that is cut off in between has fewer episodes
+        than its `episodes_total` says.
         """
         wanted = list(dict.fromkeys(cells))
         under = conditions_of.complete(conditions)
@@ -201,7 +201,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         return {cell: found[cell] for cell in wanted}
 
     def change_spec(self, run_id: int, changes: Mapping[str, Any]) -> None:
-        """Change fields of a run's specification that do not change what its episodes are, such as its budget."""
+        """Change fields of a run's specification that do not affect its episodes, such as its budget."""
 
         def work(connection: Connection) -> None:
             spec = connection.scalar(select(RUN.c.spec).where(RUN.c.id == run_id).with_for_update(key_share=True))
@@ -210,7 +210,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         self._write(work)
 
     def go_on_under(self, run_id: int, conditions: Mapping[str, Any]) -> None:
-        """A run goes on under these conditions: where they are not those that it began under, it has both."""
+        """Record that a run continues under these conditions. A field that differs from before gets both values."""
 
         def work(connection: Connection) -> None:
             query = select(RUN.c.conditions).where(RUN.c.id == run_id).with_for_update(key_share=True)
@@ -223,15 +223,15 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         self._write(work)
 
     def save_regressions(self, run_id: int, found: Sequence[Mapping[str, Any]]) -> None:
-        """Store what got worse since the leaderboard's run before."""
+        """Store what got worse since the leaderboard's previous run."""
         row = clean({"regressions": [dict(each) for each in found]})
         self._write(lambda connection: self._update(connection, RUN, run_id, row))
 
     def add_step(self, step: Step, *, by: str | None = None) -> None:
-        """Append one step, committed when this returns. The same step again is accepted, another one is not.
+        """Append one step, which is committed when this returns. Raises `ValueError` if another step has its index.
 
-        The episode's row gets the milestones that this step is the first to reach. `by`: whose claim the episode has
-        to be; raises `ClaimLost`.
+        The same step may be stored again. The episode's row gets the milestones that this step is the first to reach.
+        `by`: the worker that has to hold the claim; otherwise raises `ClaimLost`.
         """
         episode_id, index = step.episode_id, step.index
         reached = {f"at_{name}": index for name in step.milestones}
@@ -241,12 +241,12 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
 
         def work(connection: Connection) -> bool:
             check_claim(connection, episode_id, by)
-            # After a lost connection nobody knows whether the step was committed: then it is found below.
+            # After a lost connection nobody knows whether the step was committed. If it was, it is found below.
             if connection.scalar(InsertOnce(STEP).returning(STEP.c.index), row) is None:
                 return False
             if blobs:
                 run_id = connection.scalar(select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id))
-                # In order, so that two writers of the same blobs do not wait for each other.
+                # Sorted, so that two writers of the same blobs do not wait for each other.
                 kept = [{"run_id": run_id, "digest": digest, "content": blobs[digest]} for digest in sorted(blobs)]
                 connection.execute(InsertOnce(BLOB), kept)
             if step.tool:
@@ -293,10 +293,10 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         change: Kept | None = None,
         by: str | None = None,
     ) -> None:
-        """Write verdict, failure point and totals. Raises `ValueError` when the episode has another verdict already.
+        """Write verdict, failure point and totals. Raises `ValueError` if the episode already has another verdict.
 
-        `record`: the verdict of record, the columns of `VerdictRecord`; `change`: what it is about. `by`: whose claim
-        the episode has to be; raises `ClaimLost`.
+        `record`: the verdict of record, as columns of `VerdictRecord`; `change`: the change that it is about. `by`: the
+        worker that has to hold the claim; otherwise raises `ClaimLost`.
         """
         values = {
             name: value
@@ -321,14 +321,14 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         self._write(work)
 
 
-# Made once, and given its values as parameters: building it takes longer than running it.
+# Built once, with its values as parameters, because building it takes longer than running it.
 _FINISH = update(EPISODE).where(
     EPISODE.c.id == bindparam("one"), or_(EPISODE.c.verdict == "", EPISODE.c.verdict == bindparam("same"))
 )
 
 
 def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str) -> None:
-    """One statement for all of them: the database counts them once, and their number is no matter of parsing."""
+    """Insert all episodes in one statement, so that the database counts them once and need not parse each of them."""
     if not wanted:
         return
     common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
@@ -345,5 +345,5 @@ def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell]
         value if isinstance(value, ColumnElement) else literal(value, EPISODE.c[name].type)
         for name, value in values.items()
     ]
-    # Without WHERE, SQLite takes ON CONFLICT for a part of the SELECT.
+    # Without WHERE, SQLite parses ON CONFLICT as a part of the SELECT.
     connection.execute(InsertOnce(EPISODE).from_select(list(values), select(*columns).select_from(each).where(true())))

@@ -8,44 +8,44 @@ from typing import NamedTuple
 from stackrank.terms import ErrorClass
 
 TaskKey = tuple[str, str]
-"""Name and digest of a task: a task keeps its key from version to version of its benchmark until it is changed."""
+"""A task's name and digest. A task keeps its key in all versions of its benchmark until the task is changed."""
 
 
 class Sums(NamedTuple):
-    """Totals over a set of episodes; steps, tokens, cost and time are over those with a verdict of their entrant."""
+    """Totals over a set of episodes; steps, tokens, cost and time are over the `scored` ones only."""
 
     resolved: int = 0
     sealed: int = 0
-    """Those of the resolved whose verdict is sealed."""
+    """Resolved episodes whose verdict is sealed."""
     unresolved: int = 0
     errors: int = 0
     steps: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float = 0.0
-    """Of those with a known price; `priced` counts them."""
+    """Cost of the episodes with a known price; `priced` counts them."""
     priced: int = 0
     wall_s: float = 0.0
     spent_usd: float = 0.0
-    """Of all episodes with a known price, errors and repeated tries among them; `unpriced` counts those without."""
+    """Cost of all episodes with a known price, errors and repeated tries too; `unpriced` counts those without one."""
     unpriced: int = 0
     machine_errors: int = 0
-    """Of the errors, those of each `ErrorClass`; episodes from long ago have none."""
+    """This and the next three fields: the errors of each `ErrorClass`. Old episodes have no class."""
     endpoint_errors: int = 0
     environment_errors: int = 0
     our_errors: int = 0
 
     failed_errors: int = 0
-    """Of the errors, those that count as failures."""
+    """Errors that count as failures."""
 
     @property
     def scored(self) -> int:
-        """Episodes with a verdict of their entrant."""
+        """Episodes whose verdict is about the entrant: resolved or unresolved."""
         return self.resolved + self.unresolved
 
     @property
     def counted(self) -> int:
-        """Episodes that are in the rate."""
+        """Episodes that the rate is over."""
         return self.scored + self.failed_errors
 
     @property
@@ -62,16 +62,16 @@ class Sums(NamedTuple):
 
     @property
     def outcome(self) -> tuple[int, int, int]:
-        """Resolved, scored, and errors beside them."""
+        """The numbers of resolved episodes, of scored ones and of errors."""
         return self.resolved, self.scored, self.errors
 
     def with_errors_failed(self) -> Sums:
-        """The same, the errors being in the rate."""
+        """Return the same totals, with all errors counted as failures in the rate."""
         return self._replace(failed_errors=self.errors)
 
     @property
     def rate(self) -> float | None:
-        """Resolved of counted; None where nothing was counted."""
+        """The share of counted episodes that were resolved; None if none was counted."""
         return self.resolved / self.counted if self.counted else None
 
 

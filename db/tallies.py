@@ -1,7 +1,7 @@
-"""What the episodes of a run that is over sum up to, kept so that no board adds thousands of them up again.
+"""Tallies: the sums over the episodes of a run that is over, kept so that no board adds up thousands of them again.
 
-A tally is made in the transaction that ends a run. It goes in the one that starts the run again or changes an episode
-of it; without a tally, a run is added up from its episodes, which gives the same numbers.
+The transaction that ends a run makes its tally. One that starts the run again, or changes one of its episodes, removes
+the tally. Without a tally, a run is added up from its episodes, which gives the same numbers.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _OF_CLASS = dict(zip(ErrorClass, _BY_CLASS, strict=True))
 _ADDED = tuple(name for name in Sums._fields if name not in (*_BY_CLASS, "failed_errors"))
 _WIDE = ("steps", "tokens_in", "tokens_out")
 _MONEY = ("cost_usd", "wall_s", "spent_usd")
-_STORED = tuple(name for name in Sums._fields if name != "failed_errors")  # what counts as a failure is asked later
+_STORED = tuple(name for name in Sums._fields if name != "failed_errors")  # what counts as a failure is decided later
 _LOCK = 0x7A11
-"""What the advisory locks of tallies have in common; the other half of the key is the run."""
+"""The half of the key that the advisory locks of all tallies share; the other half is the run."""
 _CELL = [("entrant", "<i8"), ("task", "<i8")] + [
     (name, "<f8" if name in _MONEY else "<i8" if name in _WIDE else "<i4") for name in _STORED
 ]
-"""A cell of a tally, as NumPy reads it."""
+"""The NumPy type of a cell of a tally."""
 
 Cell = tuple[int, int, Sums]
-"""An entrant's id, a task's id, and what the entrant's episodes of that task sum up to."""
+"""An entrant's id, a task's id, and the sums over the entrant's episodes of that task."""
 
 
 def of_episodes(connection: Connection, of_runs: ColumnElement[bool], of_many_runs: ColumnElement[bool]) -> list[Cell]:
-    """Add up the episodes of runs. Both conditions name the runs; the second suits a question about many of them."""
+    """Add up the episodes of runs. Both conditions select the same runs; the second suits a query over many of them."""
     counted = connection.execute(_counted(of_many_runs))
     found = {(entrant, task): Sums(*values) for entrant, task, *values in counted}
     for entrant, task, usd, unpriced in connection.execute(_tries(of_runs)):
@@ -66,13 +66,13 @@ def _counted(of_runs: ColumnElement[bool]) -> Select[Any]:
 
 
 def _tries(of_runs: ColumnElement[bool]) -> Select[Any]:
-    """What the tries that were repeated cost. Apart from the others, because an index leads to these few."""
+    """Return the query for the cost of repeated tries. It is separate because an index leads to these few rows."""
     query = select(_E.entrant_id, _E.task_id, *_spent().values()).where(of_runs, ~_E.counted)
     return query.group_by(_E.task_id, _E.entrant_id)
 
 
 def _errors(of_runs: ColumnElement[bool]) -> Select[Any]:
-    """The errors of each class. No index has the classes, but errors are few."""
+    """Return the query that counts the errors of each class. No index has the classes, but errors are few."""
     groups = (_E.entrant_id, _E.task_id, _E.error_class)
     return select(*groups, func.count()).where(of_runs, _E.counted, _E.verdict == Verdict.ERROR).group_by(*groups)
 
@@ -97,7 +97,7 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
     """Add up the tallies of runs."""
     import numpy
 
-    # Runs of one specification mostly have the same cells: their columns are added as they are, without any sorting.
+    # Runs of one specification mostly have the same cells, so their columns are added directly, without sorting.
     alike: dict[bytes, dict[str, Any]] = {}
     for content in contents:
         cells = numpy.frombuffer(content, numpy.dtype(_CELL))
@@ -116,13 +116,13 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
     for name in _STORED:
         sums = numpy.bincount(where, weights=every[name])
         columns.append((sums if name in _MONEY else sums.astype(int)).tolist())
-    columns.append([0] * len(places))  # no error has failed yet
+    columns.append([0] * len(places))  # no error counts as a failure yet
     added = map(Sums._make, zip(*columns, strict=True))
     return list(zip((places // width).tolist(), (places % width).tolist(), added, strict=True))
 
 
 def keep(connection: Connection, run_id: int) -> None:
-    """Store the tally of a run, once those who end an episode of it have done so; others wait."""
+    """Store the tally of a run, after the transactions that are ending its episodes; later ones wait for this one."""
     import numpy
 
     _lock(connection, _ALONE, run_id)
@@ -135,30 +135,30 @@ def keep(connection: Connection, run_id: int) -> None:
 
 
 def forget(connection: Connection, runs: Collection[int]) -> None:
-    """Remove the tallies of these runs: their episodes change."""
+    """Remove the tallies of these runs, because their episodes change."""
     connection.execute(delete(TALLY).where(TALLY.c.run_id.in_(runs)))
 
 
 def forget_of(connection: Connection, episode_id: int) -> None:
-    """Remove the tally of this episode's run, which cannot end until the transaction does.
+    """Remove the tally of this episode's run. The run cannot end before this transaction does.
 
-    To be called before the episode is changed: who ends the run waits for its counters.
+    Call this before changing the episode, because a transaction that ends the run waits for the run's counters.
     """
     _lock(connection, _SHARED, episode_id)
     connection.execute(_FORGET, {"one": episode_id})
 
 
 def _lock(connection: Connection, statement: Select[Any], one: int) -> None:
-    """Take the lock of a run's tally until the transaction ends. SQLite has one writer, and needs none.
+    """Take the lock of a run's tally until the transaction ends. SQLite has only one writer, so it needs no lock.
 
-    PostgreSQL queues for an advisory lock. A lock of the run's row would keep its heartbeat or a cancel waiting for as
-    long as workers end episodes: who shares a row's lock does not queue behind those who wait for it.
+    PostgreSQL queues requests for an advisory lock. A lock on the run's row would keep its heartbeat or a cancel
+    waiting for as long as workers end episodes: new shared locks on a row do not queue behind a waiting writer.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(statement, {"one": one})
 
 
-# Made once: it takes longer to build these than to run them.
+# Built once, because building these takes longer than running them.
 _KEY = (_LOCK, cast(RUN.c.id % 2**31, Integer))
 _RUN_OF_ONE = select(_E.run_id).where(_E.id == bindparam("one")).scalar_subquery()
 _ALONE = select(func.pg_advisory_xact_lock(*_KEY)).where(RUN.c.id == bindparam("one"))

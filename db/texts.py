@@ -1,9 +1,9 @@
-"""Texts and JSON as steps hold them: compressed, and long ones once in a run.
+"""How the texts and JSON of steps are stored: compressed, and long ones only once per run.
 
-A value becomes bytes: the number of a codec, and what that made of it; none at all for an empty value. A long text or
-a long part of JSON is a *blob*: it stands in the table `blob` under the digest of its content, and its digest in its
-place. JSON is taken apart from its leaves up, so that a message that repeats an observation costs a digest, and so do
-the tools that every first question describes.
+A value becomes bytes: the number of a codec, then the encoded content; an empty value becomes no bytes at all. A long
+text or a long part of JSON is a *blob*: the table `blob` has it under the digest of its content, and the digest takes
+its place in the value. JSON is split from its leaves up, so that a message that repeats an observation costs only a
+digest, and so do the descriptions of tools in every first request.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sqlalchemy import LargeBinary, TypeDecorator
 from sqlalchemy.engine import Dialect
 
 Blobs = dict[bytes, bytes]
-"""Digest -> a blob as it is stored: compressed."""
+"""Digest -> the blob as it is stored, compressed."""
 LONG = 512
-"""Bytes of a text or a part of JSON that is not yet a blob. Below, a digest and its row would cost more."""
-# What a stored value begins with. Databases hold these numbers: a new codec takes the next one.
+"""A text or a part of JSON of more bytes is a blob: for a shorter one, a digest and its row would cost more."""
+# The codecs: the first byte of a stored value. Databases hold these numbers, so a new codec takes the next one.
 _PLAIN, _DEFLATED_1, _BLOB, _DEFLATED = (bytes([number]) for number in range(4))
 _DIGEST = 16
-# What steps of all episodes have in common, by codec. Databases depend on it: another dictionary is another codec.
+# What steps of all episodes have in common, by codec. Databases depend on it, so a new dictionary needs a new codec.
 _DICTIONARIES = {
     codec: Path(__file__).with_name(f"dictionary_{number}.txt").read_bytes()
     for number, codec in enumerate((_DEFLATED_1, _DEFLATED), 1)
@@ -39,29 +39,29 @@ _TEXT, _JSON, _NUL = "\0t", "\0j", "\0\0"
 _NUL_IN_JSON = rb"\u0000"
 _INSIDE = re.compile(rb'"\\u0000[tj]([0-9a-f]{%d})"' % (2 * _DIGEST))
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
-"""What may be a whole number of more than 64 bits, which the quick reader would round."""
+"""Matches what may be a whole number of more than 64 bits, which orjson would round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A value as it is stored, of which parts may be blobs."""
+    """A value as it is stored. It may be a blob or have parts that are blobs."""
 
     packed: bytes
 
     @property
     def blob(self) -> bytes | None:
-        """The digest of the blob that the value as a whole is."""
+        """The digest of the blob if the value as a whole is one; otherwise None."""
         return self.packed[1:] if self.packed[:1] == _BLOB else None
 
     def content(self, blobs: Mapping[bytes, bytes]) -> bytes:
-        """UTF-8, or JSON in which blobs stand for parts. `blobs`: digest -> content."""
+        """Return the text in UTF-8, or the JSON with digests in place of its blobs. `blobs`: digest -> content."""
         return expanded(self.packed) if self.blob is None else blobs[self.blob]
 
 
 class Packed(TypeDecorator[Any]):
-    """A column of such values: texts (`kind` str), mappings or lists.
+    """A column of values that are stored like this: texts (`kind` str), mappings or lists.
 
-    Bound as it is or `Folded`; read as `Folded` where a part of it is a blob, for `unfold`.
+    A value is written as it is or as `Folded`. It is read as `Folded` if any part of it is a blob, for `unfold`.
     """
 
     impl = LargeBinary
@@ -72,11 +72,11 @@ class Packed(TypeDecorator[Any]):
         self.kind = kind
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:
-        """Pack a value that was not folded, without blobs."""
+        """Return the bytes of a value; one that is not yet folded is packed without blobs."""
         return value.packed if isinstance(value, Folded) else fold(value, None).packed
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:
-        """Unpack what is complete."""
+        """Unpack a value without blobs; return any other as `Folded`."""
         if not value:
             return self.kind()
         packed = bytes(value)
@@ -89,7 +89,7 @@ class Packed(TypeDecorator[Any]):
 
 
 def fold(value: Any, blobs: Blobs | None) -> Folded:
-    """The text or JSON as it is stored; its long parts are added to `blobs` (None: it is to have none)."""
+    """Return a text or JSON as it is stored, and add its long parts to `blobs` (None: make no blobs)."""
     if isinstance(value, str):
         content = _encoded(value)
         if blobs is not None and len(content) > LONG:
@@ -102,17 +102,17 @@ def fold(value: Any, blobs: Blobs | None) -> Folded:
 
 
 def needs(values: Iterable[Folded]) -> set[bytes]:
-    """The digests of the blobs that these values name themselves; those blobs may name others."""
+    """Return the digests of the blobs that these values name directly; those blobs may name others."""
     return set().union(*({each.blob} if each.blob else named(expanded(each.packed)) for each in values))
 
 
 def named(content: bytes) -> set[bytes]:
-    """The digests of the blobs that stand for parts of this JSON; perhaps some that there are not, if it is a text."""
+    """Return the digests in place of parts of this JSON. If the content is a text, they may not be of real blobs."""
     return {bytes.fromhex(each.decode()) for each in _INSIDE.findall(content)} if _NUL_IN_JSON in content else set()
 
 
 def unfold(value: Folded, kind: type, blobs: Mapping[bytes, bytes]) -> Any:
-    """The value that was folded, exactly. `blobs`: digest -> content of all that it needs."""
+    """Return exactly the value that was folded. `blobs`: digest -> content, of all blobs that it needs."""
     return _value(value.content(blobs), kind, blobs)
 
 
@@ -126,7 +126,7 @@ def _value(content: bytes, kind: type, blobs: Mapping[bytes, bytes]) -> Any:
 
 
 def _read(content: bytes) -> Any:
-    """The JSON, exactly: what the quick reader does not take (halves of characters, NaN) the other one does."""
+    """Parse JSON exactly: `json` reads what orjson rejects (halves of surrogate pairs, NaN) or would round."""
     if _LONG_NUMBER.search(content):
         return json.loads(content)
     try:
@@ -136,7 +136,7 @@ def _read(content: bytes) -> Any:
 
 
 def expanded(packed: bytes) -> bytes:
-    """The content of a blob, or of a value that is none. Raises ValueError for a codec of a later version."""
+    """Decode a blob, or a value that is not a blob. Raises ValueError for a codec of a later version."""
     codec, content = packed[:1], packed[1:]
     if dictionary := _DICTIONARIES.get(codec):
         return zlib.decompressobj(wbits=-15, zdict=dictionary).decompress(content)
@@ -146,7 +146,7 @@ def expanded(packed: bytes) -> bytes:
 
 
 def _shortened(value: Any, blobs: Blobs | None) -> Any:
-    """JSON with its long parts replaced; a text where all of it was one."""
+    """Replace the long parts of JSON by their digests; the result is a text if the JSON as a whole is long."""
     if isinstance(value, str):
         if blobs is not None and len(value) > LONG // 4 and len(content := _encoded(value)) > LONG:
             return _TEXT + _put(content, blobs).hex()
@@ -163,7 +163,7 @@ def _shortened(value: Any, blobs: Blobs | None) -> Any:
 
 
 def whole(value: Any, blobs: Mapping[bytes, bytes]) -> Any:
-    """JSON with its parts back in their places."""
+    """Put the blobs of JSON back in their places."""
     if isinstance(value, dict):
         return {name: whole(part, blobs) for name, part in value.items()}
     if isinstance(value, list):
@@ -184,7 +184,7 @@ def _put(content: bytes, blobs: Blobs) -> bytes:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")  # whatever a database holds comes back as it was
+    return text.encode("utf-8", "surrogatepass")  # any stored text comes back unchanged
 
 
 def _decoded(content: bytes) -> str:
@@ -198,7 +198,7 @@ def _dumped(value: Any) -> bytes:
 def _compressed(content: bytes) -> bytes:
     if not content:
         return b""
-    # Without zlib's header and checksum, which are 10 bytes with a dictionary.
+    # Without zlib's header and checksum, which take 10 bytes with a dictionary.
     squeezer = zlib.compressobj(9, wbits=-15, zdict=_DICTIONARIES[_DEFLATED])
     deflated = squeezer.compress(content) + squeezer.flush()
     return _DEFLATED + deflated if len(deflated) < len(content) else _PLAIN + content

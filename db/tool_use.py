@@ -1,4 +1,4 @@
-"""What an episode did with each tool, added up once, when its verdict is written."""
+"""How an episode used each tool, added up once, when its verdict is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stackrank.terms import Verdict
 
 
 def totals(*conditions: Any) -> Select[Any]:
-    """The rows of `ToolUse` for the counted episodes under these conditions, from their steps."""
+    """Return the query for the rows of `ToolUse`, from the steps of the counted episodes that meet these conditions."""
     e, s = EPISODE.c, STEP.c
     repairing = s["index"] >= e.at_edited
     diagnosing = s["index"] > e.at_localized
@@ -39,13 +39,13 @@ def totals(*conditions: Any) -> Select[Any]:
     )
 
 
-# Made once: it takes longer to build these than to run them.
+# Built once, because building these takes longer than running them.
 _ONE = totals(EPISODE.c.id == bindparam("one"))
 _FORGET = delete(TOOL_USE).where(TOOL_USE.c.episode_id == bindparam("one"))
 _ADD = insert(TOOL_USE).from_select([column.name for column in _ONE.selected_columns], _ONE)
 
 
 def store_tool_use(connection: Connection, episode_id: int) -> None:
-    """Write the rows of one episode anew; there are none for one that the infrastructure failed."""
+    """Replace the rows of one episode; there are none if the infrastructure failed it."""
     for statement in (_FORGET, _ADD):
         connection.execute(statement, {"one": episode_id})

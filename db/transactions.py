@@ -1,4 +1,4 @@
-"""Short transactions that are tried again when the database asks for it."""
+"""Short transactions, which are tried again after a transient failure of the database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _table(model: type[SQLModel]) -> Table:
     return cast("Table", model.__table__)  # type: ignore[attr-defined]
 
 
-# Statements are made from tables, not from models: rows that become dictionaries need no objects in between.
+# Statements use tables, not models, because rows that become dictionaries need no objects in between.
 BENCHMARK, TASK, ENTRANT = _table(Benchmark), _table(Task), _table(Entrant)
 RUN, EPISODE, STEP, NOTE = _table(Run), _table(Episode), _table(Step), _table(Note)
 TOOL_USE, CHANGE, VERDICTS = _table(ToolUse), _table(Change), _table(VerdictRecord)
@@ -36,19 +36,19 @@ BLOB, EPISODE_TOOL, TALLY, COUNTER = _table(Blob), _table(EpisodeTool), _table(T
 PROPOSAL, DECISION = _table(Proposal), _table(Decision)
 LABEL, VIEW = _table(LabelRecord), _table(SavedView)
 OPEN = EPISODE.c.status != literal_column(f"'{EpisodeStatus.DONE}'")
-"""That an episode is not done, in the very words of the index of open episodes: else SQLite does not use it."""
+"""The condition that an episode is not done, worded exactly as in `ix_episode_open`, so that SQLite uses that index."""
 LEFT = and_(
     EPISODE.c.status == literal_column(f"'{EpisodeStatus.PENDING}'"), EPISODE.c.interruptions > literal_column("0")
 )
-"""That an episode was given back in the middle, in the words of its index."""
+"""The condition that an unfinished episode was given back, worded as in the index `ix_episode_left`."""
 PACKED = {column.name: column.type.kind for column in STEP.c if isinstance(column.type, Packed)}
 """The columns of a step that `db.texts` packs, and the kind of each."""
 
 
 class InsertOnce(Insert):
-    """INSERT ... ON CONFLICT DO NOTHING, in words that both databases know.
+    """INSERT ... ON CONFLICT DO NOTHING, in a form that both databases accept.
 
-    SQLAlchemy caches no insert of a dialect's own, which makes compiling it half the price of a step.
+    SQLAlchemy does not cache the inserts of a dialect: compiling one would be half the cost of storing a step.
     """
 
     inherit_cache = True
@@ -56,14 +56,14 @@ class InsertOnce(Insert):
 
 
 class Transactions:
-    """What a class that writes is made from."""
+    """The base of the classes that write to the database."""
 
     def __init__(self, engine: Engine, *, attempts: int = 5) -> None:
         self.engine = engine
         self._attempts = attempts
 
     def _write(self, work: Callable[[Connection], _Result], *, write: bool = True) -> _Result:
-        """Do `work` in one transaction, again when the database asks for it."""
+        """Do `work` in one transaction, and again after a transient failure."""
         try:
             return patiently(self.engine, lambda: self._once(work, write), attempts=self._attempts)
         except IntegrityError as error:
@@ -76,7 +76,7 @@ class Transactions:
             return work(connection)
 
     def _insert(self, table: Table) -> Any:
-        """An insert that knows ON CONFLICT DO UPDATE, which SQLAlchemy spells per database."""
+        """Return an insert that has ON CONFLICT DO UPDATE, for which SQLAlchemy has a class per database."""
         return postgresql_insert(table) if self.engine.dialect.name == "postgresql" else sqlite_insert(table)
 
     def _upsert(
@@ -97,7 +97,7 @@ class Transactions:
 
 
 def clean(row: dict[str, Any]) -> dict[str, Any]:
-    """The `row` with texts and JSON made storable; times and enums as they are."""
+    """Return the row with its texts and JSON made storable; times and enums stay as they are."""
     return {
         name: storable_text(value)
         if isinstance(value, str)
@@ -109,5 +109,5 @@ def clean(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def new_id(result: Any) -> int:
-    """The id that the database gave to the one row of an insert."""
+    """Return the id that the database gave to the one row of an insert."""
     return int(result.inserted_primary_key[0])

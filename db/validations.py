@@ -26,10 +26,10 @@ class Validations(Transactions):
         rounds: int = 0,
         covered: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Store whether tasks are sound: task name -> (valid, reason), None where no fix is known that could tell.
+        """Store whether tasks are sound: task name -> (valid, reason). `valid` is None if no fix is known to check it.
 
-        `rounds`: how many in a row were played. `covered`: how many test functions decide, and how many of them have an
-        expectation that verdicts contradict. Tasks not named keep what they had.
+        `rounds`: how many rounds were played in a row. `covered`: how many test functions decide, and how many of them
+        have an expectation that verdicts contradict. Tasks that are not named stay as they are.
         """
 
         def work(connection: Connection) -> None:
@@ -54,7 +54,7 @@ class Validations(Transactions):
         self._write(work)
 
     def _carry_over(self, connection: Connection, benchmark: str, benchmark_id: int) -> None:
-        """A task that did not change since an earlier version of its benchmark is as sound as it was then."""
+        """Copy the validation of each task that has not changed since an earlier version of its benchmark."""
         new = select(TASK.c.id, TASK.c.name, TASK.c.digest).where(
             TASK.c.benchmark_id == benchmark_id, TASK.c.validated_at.is_(None), TASK.c.digest != ""
         )

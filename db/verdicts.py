@@ -1,4 +1,4 @@
-"""What is written about verdicts. Records are appended and never changed."""
+"""Write verdicts. Their records are appended and never changed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Verdicts(Transactions):
     """The part of `db.store.Store` that records verdicts."""
 
     def add_verdict(self, episode_id: int, record: Mapping[str, Any]) -> None:
-        """Append a verdict that was taken again. `record`: the columns of `VerdictRecord`.
+        """Append a verdict from scoring an episode again. `record`: the columns of `VerdictRecord`.
 
-        The same scorer's verdict on the same task in the same environment is kept once.
+        Only the first verdict of the same scorer on the same task in the same environment is kept.
         """
         self._write(lambda connection: self._add_verdict(connection, episode_id, record, of_record=False))
 

@@ -6,10 +6,10 @@ from typing import TypedDict
 
 
 class Ability(TypedDict):
-    """An entrant in the model of `stats.abilities`: in logits, and as the `rate` that it would have on all tasks.
+    """An entrant's ability in the model of `stats.abilities`, in logits and as the `rate` expected on all tasks.
 
-    `observed` is its rate on the `tasks` that it played. `infit` and `outfit` are near 1 where the model fits. Without
-    `linked`, no chain of common tasks joins it to the others, and only what tasks are like on the whole does.
+    `observed` is its rate on the `tasks` that it played. `infit` and `outfit` are near 1 if the model fits. If `linked`
+    is false, no chain of common tasks links it to the others; then only the distribution of all tasks does.
     """
 
     entrant_id: int
@@ -29,7 +29,7 @@ class Ability(TypedDict):
 
 
 class Difficulty(TypedDict):
-    """A task in the same model, in logits; `entrants` have played it."""
+    """A task's difficulty in the same model, in logits; `entrants` is how many have played the task."""
 
     task: str
     task_id: int
@@ -51,7 +51,7 @@ class Level(TypedDict):
 
 
 class Calibrated(TypedDict):
-    """A fifth of what entrants did, by the chance that the model gives them from what the others did."""
+    """A fifth of the results of entrants, by the chance that the model predicts from the results of the others."""
 
     predicted: float
     observed: float
@@ -59,7 +59,7 @@ class Calibrated(TypedDict):
 
 
 class Abilities(TypedDict):
-    """The whole model. `spread`: standard deviation of the difficulties; `clusters`: what the intervals hold over."""
+    """The whole model. `spread`: standard deviation of the difficulties; `clusters`: how many the intervals cover."""
 
     entrants: list[Ability]
     tasks: list[Difficulty]

@@ -11,10 +11,10 @@ class Standing(TypedDict):
     """An entrant on a leaderboard. `reference`: it is not ranked, but shown beside the others.
 
     Means, tokens, `cost_per_episode` and `cost_per_resolved` are over resolved and unresolved episodes; `cost_usd` is
-    all that was spent, on errors and repeated tries too. A cost is None when a price is unknown, `rate` and its
-    interval when nothing was counted. `all_attempts_rate`: share of the tasks of which every attempt was resolved.
-    `tasks` of `tasks_total` were counted; each weighs the same in the rate. Ranks are ranges: entrants whose paired
-    difference may be chance tie.
+    all that was spent, on errors and repeated tries too. A cost is None if a price is unknown, `rate` and its interval
+    if nothing was counted. `all_attempts_rate`: share of the tasks of which every attempt was resolved. `tasks` of
+    `tasks_total` were counted; each weighs the same in the rate. Ranks are ranges, because entrants tie if their paired
+    difference may be chance.
     """
 
     entrant_id: int
@@ -49,10 +49,10 @@ class Standing(TypedDict):
 
 
 class Ranked(Standing):
-    """A row of a leaderboard. `apart`: why it has no rank; empty for the ranked. `partial`: that its rate is over tasks
-    that are easier or harder than all of the board, else empty. `rate_errors_fail` and `rate_errors_pass`: the rate
-    were all errors failures, or successes. `warning`: that its errors may mislead, else empty. `errors_by_class`:
-    {machine, endpoint, environment, ours: episodes}; a class without episodes is left out.
+    """A row of a leaderboard. `apart`: why it has no rank; empty for the ranked. `partial` says that its rate is over
+    tasks that are easier or harder than the whole board, else it is empty. `rate_errors_fail`, `rate_errors_pass`: the
+    rate if all errors were failures, or successes. `warning` says that its errors may mislead, else it is empty.
+    `errors_by_class`: {machine, endpoint, environment, ours: episodes}; a class without episodes is left out.
     """
 
     apart: str
@@ -64,7 +64,7 @@ class Ranked(Standing):
 
 
 class ScopeRun(TypedDict):
-    """A run that a board is about. `date`: the day in UTC that it was started on."""
+    """A run that a board is about. `date`: the day in UTC on which it was started."""
 
     run: int
     name: str
@@ -80,12 +80,12 @@ class Apart(TypedDict):
 
 
 class Scoped(TypedDict):
-    """What a board is about; `sentence` says it all.
+    """What a board is about; `sentence` sums it all up.
 
     `version` is the digest of the benchmark. Of its `tasks` (without the invalid ones), `common_tasks` were played by
-    all of the `entrants`, which are those that are ranked. `errors`: entrant -> episodes, and what they
-    count as. `disputed_tasks` are those that people dispute, which count unless `without_disputed`. `stopped`: the runs
-    that left out episodes because they were decided. `apart`: see `Apart`.
+    all of the `entrants`, the number of ranked ones. `errors`: entrant -> episodes; `errors_are` says what they count
+    as. `disputed_tasks` are disputed by people, and count unless `without_disputed` is set. `stopped`: the runs that
+    left out episodes because their comparisons were decided. `apart`: see `Apart`.
     """
 
     sentence: str
@@ -111,7 +111,7 @@ class Scoped(TypedDict):
 
 
 class Board(TypedDict):
-    """A leaderboard: what it is about, the entrants by rank, and below the line those that are not ranked."""
+    """A leaderboard: what it is about, the entrants by rank, and below the line the entrants that are not ranked."""
 
     scope: Scoped
     entrants: list[Ranked]
@@ -119,8 +119,8 @@ class Board(TypedDict):
 
 
 class Failures(TypedDict):
-    """How the episodes of an entrant ended: `failure_points` is name -> episodes. `shares`: of `resolved` and of each
-    failure point, each task weighing the same however often it was played; they add up to 1.
+    """How the episodes of an entrant ended: `failure_points` is name -> episodes. `shares` are those of `resolved` and
+    of each failure point; they add up to 1. Each task weighs the same, however often it was played.
     """
 
     entrant_id: int
@@ -148,7 +148,7 @@ class Reliability(TypedDict):
 
 
 class OverNights(TypedDict):
-    """An entrant over the nights of `fresh`: what was seen, what is equated (`rate`), and the gap to fixed tasks."""
+    """An entrant over the nights of `fresh`: its `observed` rate, its equated `rate`, and its gap to fixed tasks."""
 
     entrant_id: int
     entrant: str
@@ -171,7 +171,7 @@ class OverNights(TypedDict):
 
 
 class NightRow(TypedDict):
-    """One night: its mean `difficulty` in logits, and what each entrant did, by its name."""
+    """One night: its mean `difficulty` in logits, and the results of each entrant by its name."""
 
     night: str
     tasks: int
@@ -180,7 +180,7 @@ class NightRow(TypedDict):
 
 
 class Nights(TypedDict):
-    """All nights that are one leaderboard."""
+    """All nights that form one leaderboard."""
 
     conditions: str
     fixed: str
@@ -190,7 +190,7 @@ class Nights(TypedDict):
 
 
 class BudgetCurve(TypedDict):
-    """The share of its `counted` episodes that an entrant had resolved: [budget, share], the budgets rising."""
+    """The share of an entrant's `counted` episodes resolved within each budget: [budget, share], by rising budget."""
 
     entrant_id: int
     entrant: str
@@ -200,7 +200,7 @@ class BudgetCurve(TypedDict):
 
 class Funnel(TypedDict):
     """How many of an entrant's `counted` episodes reached each milestone. `debugger`: whether it has or used one.
-    `shares`: the same in 0..1, each task weighing the same however often it was played.
+    `shares`: the same in 0..1, where each task weighs the same, however often it was played.
     """
 
     entrant_id: int
@@ -219,7 +219,7 @@ class Funnel(TypedDict):
 
 
 class ToolUse(TypedDict):
-    """How an entrant used a tool, over the `episodes` that did; costs are of the model calls that chose the tool."""
+    """How an entrant used a tool, over the `episodes` that used it; costs are those of model calls that chose it."""
 
     entrant_id: int
     entrant: str
@@ -238,9 +238,9 @@ class ToolUse(TypedDict):
 
 
 class TaskRate(TypedDict):
-    """A task that `entrants` played. `flaky`: how many of them resolved it at some attempts only.
+    """A task and how many `entrants` played it. `flaky`: how many of them resolved it in some attempts only.
 
-    `rate` is of all counted episodes; `suspect` says why the task may be defective, `disputed_by` which people say so.
+    `rate` is over all counted episodes; `suspect` says why the task may be defective, `disputed_by` who says so.
     """
 
     task: str
@@ -261,7 +261,7 @@ class TaskRate(TypedDict):
 
 
 class GridCell(TypedDict):
-    """What one entrant made of one task; `episode` shows it."""
+    """The results of one entrant on one task; `episode` is the one to show."""
 
     entrant_id: int
     entrant: str
@@ -272,7 +272,7 @@ class GridCell(TypedDict):
 
 
 class GridRow(TaskRate):
-    """A task with what each entrant made of it; see `queries.grid`."""
+    """A task with the results of each entrant; see `queries.grid`."""
 
     spread: float
     decisive: bool
@@ -280,7 +280,7 @@ class GridRow(TaskRate):
 
 
 class Failing(TypedDict):
-    """What failed in some `episodes`; `example` is the id of the newest of them."""
+    """What failed, and in how many `episodes`; `example` is the id of the newest of them."""
 
     what: str
     episodes: int

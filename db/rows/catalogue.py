@@ -1,4 +1,4 @@
-"""What is played: benchmarks, tasks and entrants."""
+"""Benchmarks, tasks and entrants."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Task(TaskListed):
 
 
 class Entrant(TypedDict):
-    """An agent, its model and its tools. `called`: as the specification calls it; `name` is no other entrant's."""
+    """An agent, its model and its tools. `called`: its name in the specification; `name` is unique among entrants."""
 
     id: int
     digest: str

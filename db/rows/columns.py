@@ -1,4 +1,4 @@
-"""Columns that rows of several kinds have."""
+"""Column types that rows of several kinds share."""
 
 from __future__ import annotations
 

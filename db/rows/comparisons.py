@@ -1,4 +1,4 @@
-"""Two entrants or two runs beside each other, and what a difference decides."""
+"""Comparisons of two entrants or two runs, and what a difference decides."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ class Comparison(TypedDict):
 
     `difference` (second - first) is in 0..1, `uplift` is relative: 0.12 is a rate 12% higher than the first's.
     `only_first` and `only_second` name the tasks on which one did better, `flaky` those where attempts of one entrant
-    differ. `differs` says {setting: [first's, second's]}. The `errors` of the two are those on all tasks, shared or
-    not. `sentence` says it all, `warning` that errors may mislead; `p_holm` is corrected over all pairs of the board,
-    which `holm_sentence` says where there are several; it is None where there was no test, so are
-    `cluster_low` and `cluster_high` where no `clusters` (categories, repositories) are above the tasks;
-    `cluster_sentence` says them.
+    differ. `differs` is {setting: [first's, second's]}. The `errors` of the two are those on all tasks, shared or not.
+    `sentence` sums it up, `warning` says whether errors may mislead. `p_holm` is corrected over all pairs of the board,
+    and None without a test; `holm_sentence` states it if there are several pairs. `cluster_low` and `cluster_high` are
+    None unless `clusters` (categories, repositories) group the tasks; `cluster_sentence` states them.
     """
 
     first: Standing
@@ -64,9 +63,9 @@ class Comparison(TypedDict):
 class Effort(TypedDict):
     """What two entrants need to resolve a task, `by` steps, tokens or dollars, over the `tasks` that both played.
 
-    `first` and `second` are means over tasks in which an episode that did not resolve its task took the whole `budget`:
+    `first` and `second` are means over tasks. An episode that did not resolve its task counts as the whole `budget`:
     what a run allows, else the most that an episode of the two took. `saved` (first - second) has a 95% interval and a
-    p-value, of this pair alone.
+    p-value, for this pair alone.
     """
 
     first_id: int
@@ -83,10 +82,10 @@ class Effort(TypedDict):
 
 
 class ToolSetRow(TypedDict):
-    """A tool set of one agent and model beside others. Differences (0..1) are to the tool set `base`, paired by task.
+    """A tool set of one agent and model, and its differences (0..1) to the tool set `base`, paired by task.
 
     `base` is empty in the row of the base itself, whose differences are None. Means are over counted episodes; a cost
-    is None when a price is unknown. `gained` and `lost`: tasks that went better, and worse.
+    is None if a price is unknown. `gained` and `lost`: how many tasks went better, and worse.
     `steps_saved`: see `Effort`.
     """
 
@@ -121,7 +120,7 @@ class ToolSetRow(TypedDict):
 class Difference(TypedDict):
     """An entrant's rate before and now over `tasks`. Rates are in 0..1, the interval is for this entrant alone.
 
-    `p_value` is Holm's, over the entrants. `sure`: it is below 0.05.
+    `p_value` is corrected by Holm over the entrants. `sure`: whether it is below 0.05.
     """
 
     tasks: int
@@ -135,7 +134,7 @@ class Difference(TypedDict):
 
 
 class Change(Difference):
-    """How an entrant differs from the earlier runs of the series: its last `runs` from the `baseline` runs before.
+    """How an entrant has changed within a series: its last `runs` runs against the `baseline` runs before them.
 
     `before` is the newest run of the baseline.
     """
@@ -148,9 +147,9 @@ class Change(Difference):
 
 
 class DecidedPair(TypedDict):
-    """Two entrants in a run that ends when its comparisons are decided; fractions, the second less the first.
+    """Two entrants in a run that ends when its comparisons are decided. Differences are fractions, second less first.
 
-    `decision`: of `terms.Decision`. The interval and the p-values hold at all times together.
+    `decision`: a value of `terms.Decision`. The interval and the p-values hold at all times together.
     """
 
     first_id: int
@@ -169,9 +168,9 @@ class DecidedPair(TypedDict):
 
 
 class Stopping(TypedDict):
-    """A run that ends when its comparisons are decided: `open` ones are not.
+    """A run that ends when its comparisons are decided; `open` is how many are not.
 
-    `saved_usd` and `saved_s`: what the episodes that were not played would have cost, at the mean of their entrants.
+    `saved_usd` and `saved_s`: what episodes that were not played would have cost and taken, at their entrants' means.
     """
 
     alpha: float
@@ -186,11 +185,11 @@ class Stopping(TypedDict):
 
 
 class Gate(TypedDict):
-    """Whether a candidate is worse than a reference by more than a margin; fractions, the candidate less the reference.
+    """Whether a candidate is worse than a reference by more than a margin, in fractions: candidate less reference.
 
-    `outcome`: of `terms.GateOutcome`. `baseline` and `run`: the runs of the two, None where both play in one scope.
-    `lost` and `won`: the tasks on which the candidate does worse and better. `errors`: of either, which nothing counts;
-    `warning`: that the answer rests on that, or that the candidate left out tasks of the reference.
+    `outcome`: a value of `terms.GateOutcome`. `baseline` and `run`: the runs of the two, None if both are in one scope.
+    `lost` and `won`: the tasks on which the candidate does worse and better. `errors`: those of either, which are not
+    counted. `warning` says that the answer depends on them, or that the candidate left out tasks of the reference.
     """
 
     outcome: str

@@ -1,4 +1,4 @@
-"""Episodes, what workers claim of them, their steps, and what people write beside them."""
+"""Episodes, the claims of workers on them, their steps, and what people write about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stackrank.db.rows.columns import Json
 
 
 class EpisodeListed(TypedDict):
-    """An episode, with the names of its task, entrant and run; no diff, no score."""
+    """An episode with the names of its task, entrant and run, but without diff and score."""
 
     id: int
     run_id: int
@@ -63,7 +63,7 @@ class EpisodeListed(TypedDict):
 
 
 class Episode(EpisodeListed):
-    """All about an episode, its task, its entrant and its run. `milestones`: name -> the step that reached it."""
+    """An episode with details of its task, entrant and run. `milestones`: name -> the step that reached it."""
 
     diff: str
     score: Json
@@ -85,7 +85,7 @@ class Episode(EpisodeListed):
 
 
 class Claimed(TypedDict):
-    """An episode that a worker may play; with interruptions it has steps already."""
+    """An episode that a worker has claimed. If it was interrupted before, it already has steps."""
 
     id: int
     task_id: int
@@ -96,7 +96,7 @@ class Claimed(TypedDict):
 
 
 class Claim(TypedDict):
-    """Who plays an episode, and when they were last heard of."""
+    """The worker that plays an episode, and when it was last heard of."""
 
     id: int
     claimed_by: str
@@ -104,14 +104,14 @@ class Claim(TypedDict):
 
 
 class Played(TypedDict):
-    """Which run of which database it is, and whether it is over."""
+    """Whether a run is over, and when it was created, which tells runs of several databases apart."""
 
     over: bool
     created_at: str
 
 
 class Step(TypedDict):
-    """One action and its observation. `exchanges` are there where they were asked for."""
+    """One action and its observation. `exchanges` are present only if requested."""
 
     index: int
     tool: str
@@ -131,7 +131,7 @@ class Step(TypedDict):
     distance: str
     distance_lines: int | None
     investigation: int | None
-    """The step that asked, where this one is part of an investigation."""
+    """The step that asked for the investigation that this step is part of, if any."""
     exchanges: NotRequired[list[Json]]
 
 
@@ -163,7 +163,7 @@ class LabelGiven(TypedDict):
 
 
 class View(TypedDict):
-    """The filters of a page that somebody kept under a name; `address` is what stands behind the question mark."""
+    """The filters of a page, saved under a name; `address` is the part of the address after the question mark."""
 
     id: int
     page: str
@@ -174,9 +174,9 @@ class View(TypedDict):
 
 
 class EpisodeMean(TypedDict):
-    """What an episode of an entrant cost and took on average; `cost_usd` None where a price is unknown.
+    """The mean cost and time of an entrant's episodes; `cost_usd` is None if a price is unknown.
 
-    `same_limits`: 1 where the runs had the limits that were asked for.
+    `same_limits`: 1 if the runs had the limits that were asked for.
     """
 
     id: int

@@ -1,4 +1,4 @@
-"""Runs, how far they are, and what becomes of them."""
+"""Runs, their progress, and how they end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Progress(TypedDict):
     """How far a run is, in episodes.
 
     `done` ones have a verdict, `sealed` ones are resolved, `retried` ones are tries that do not count, and `not_played`
-    ones were not needed any more.
+    ones were no longer needed.
     `errors_by_class`: as in `Ranked`.
     """
 
@@ -31,7 +31,7 @@ class Progress(TypedDict):
 
 
 class Outage(TypedDict):
-    """An endpoint that does not answer, for which its entrants wait."""
+    """An endpoint that does not answer, and the entrants that wait for it."""
 
     since: str
     probes: int
@@ -43,7 +43,7 @@ class Outage(TypedDict):
 
 
 class RunListed(Progress):
-    """A run, its benchmark's name, how long it has taken, and how far it is."""
+    """A run, its benchmark's name, how long it has taken, and its progress."""
 
     id: int
     name: str
@@ -83,7 +83,7 @@ class Run(RunListed):
 
 
 class Interrupted(TypedDict):
-    """A run that goes on, or should."""
+    """A run that is going on, or should be."""
 
     id: int
     name: str
@@ -100,20 +100,20 @@ class TimeSpent(TypedDict):
     episode: int
     entrant: str
     queued_s: float
-    """Before it began, while others were played."""
+    """The wait before it began, while others were played."""
     total_s: float
     waited_s: float
-    """For its endpoint: limits, and tries that failed."""
+    """The wait for its endpoint, because of limits and failed tries."""
     model_s: float
     sandbox_s: float
-    """What its tools took."""
+    """The time of its tools."""
     tests_s: float
-    """The verdict."""
+    """The time of the verdict."""
     rest_s: float
 
 
 class Ended(TypedDict):
-    """A run that ended; `taken_up`: how often a supervisor went on with it since."""
+    """A run that ended; `taken_up`: how often a supervisor has resumed it."""
 
     id: int
     schedule: str
@@ -123,7 +123,7 @@ class Ended(TypedDict):
 
 
 class Stalled(TypedDict):
-    """A run that should go on and is silent."""
+    """A run that should be going on but is silent."""
 
     id: int
     name: str
@@ -131,10 +131,10 @@ class Stalled(TypedDict):
 
 
 class Health(TypedDict):
-    """How the infrastructure held in the newest `runs`.
+    """How well the infrastructure worked in the newest `runs` runs.
 
     `done`: episodes with a verdict; `retried`: tries that were repeated; `interruptions`: how often an episode was cut
-    off and continued; `reasons`: the commonest errors.
+    off and continued; `reasons`: the most common errors.
     """
 
     runs: int

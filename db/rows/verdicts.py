@@ -1,4 +1,4 @@
-"""Verdicts, the first and those that were taken again."""
+"""Verdicts: the first one on an episode, and those from scoring it again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class VerdictListed(TypedDict):
-    """One verdict on an episode's work, without its tests. `of_record`: the one that it was played with."""
+    """One verdict on an episode's work, without its tests. `of_record`: given when the episode was played."""
 
     id: int
     episode_id: int
@@ -24,7 +24,7 @@ class VerdictListed(TypedDict):
 
 
 class VerdictAgain(VerdictListed):
-    """A verdict that was taken again, whose it is, and what the episode was `played` with."""
+    """A verdict from scoring again, with its task and entrant, and the verdict from when the episode was `played`."""
 
     task: str
     entrant: str

@@ -1,7 +1,8 @@
 """The statistics of leaderboards, as pure functions of numbers. The episodes of one task form one cluster.
 
-Importing `scipy.stats` or statsmodels takes longer than a reading command should. So short formulas are implemented
-here, and tests compare them with both libraries. NumPy and the lighter parts of SciPy are imported where needed.
+Importing `scipy.stats` or statsmodels takes longer than a command that only reads should take. So short formulas are
+implemented here, and tests compare them with both libraries. NumPy and the lighter parts of SciPy are imported where
+needed.
 """
 
 from stackrank.db.stats.board import ENOUGH, error_balance, error_bounds, leads, rank_ranges, ranked_together

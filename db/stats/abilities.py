@@ -1,10 +1,11 @@
-"""An ability for each entrant and a difficulty for each task, on one scale, from whoever played what.
+"""Estimate an ability for each entrant and a difficulty for each task, on one scale, even if not all played the same.
 
 The Rasch model with random tasks: the logit of the chance that an entrant resolves a task is its ability less the
-task's difficulty, and difficulties are normal around 0 (a logistic regression with a random effect of the task).
-Marginal maximum likelihood (Bock and Aitkin 1981, Psychometrika 46:443), the difficulties integrated out on a grid;
-statsmodels has this model by variational Bayes only, whose intervals are too narrow. Who plays what may depend on how
-hard it is: tasks that the same entrants played have a mean difficulty of their own (Mundlak 1978, Econometrica 46:69).
+task's difficulty, and difficulties are normal around 0 (a logistic regression with a random effect of the task). It is
+fitted by marginal maximum likelihood (Bock and Aitkin 1981, Psychometrika 46:443), with the difficulties integrated out
+on a grid; statsmodels fits this model by variational Bayes only, whose intervals are too narrow. Which tasks an entrant
+plays may depend on how hard they are, so tasks that the same entrants played have a mean difficulty of their own
+(Mundlak 1978, Econometrica 46:69).
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 
 _GRID, _REACH = 81, 5.0
 _PRIOR = 4.0
-"""Standard deviation, in logits, of a normal prior on abilities: who resolves all or nothing has a finite one."""
+"""Standard deviation, in logits, of a normal prior that keeps abilities finite if all or nothing is resolved."""
 _LEAST_CLUSTERS, _LEAST_GROUP = 10, 10
 _BINS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """One entrant, in logits above a task of middling difficulty; `rate`: what it would have over all of the tasks."""
+    """An entrant's ability, in logits above a task of mean difficulty; `rate`: its expected rate over all tasks."""
 
     linked: bool
     """Whether common tasks link it, directly or through others, with the largest group of entrants."""
@@ -35,14 +36,14 @@ class Ability:
     rate_low: float
     rate_high: float
     infit: float
-    """Mean square of its residuals, weighted by what each tells, over what the model expects: near 1 if it fits."""
+    """Mean square of its residuals, weighted by their information, over its expected value: near 1 if it fits."""
     outfit: float
-    """The same unweighted: above 1 where it surprises on tasks that are far from its ability."""
+    """The same unweighted: above 1 if its results are surprising on tasks that are far from its ability."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """One task, in logits."""
+    """A task's difficulty, in logits."""
 
     difficulty: float
     low: float
@@ -51,16 +52,16 @@ class Difficulty:
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """Both, and how well the model fits."""
+    """The abilities and the difficulties, and how well the model fits."""
 
     entrants: list[Ability]
     tasks: list[Difficulty]
     spread: float
     """Standard deviation of the estimated difficulties, in logits."""
     clusters: int
-    """The intervals of abilities hold for so many clusters of tasks; as many as tasks where none are above them."""
+    """How many clusters of tasks the intervals of abilities are for; the number of tasks if each is its own cluster."""
     calibration: list[tuple[float, float, int]]
-    """Predicted chance (from the other entrants' episodes), observed share, and episodes; by fifths of the chance."""
+    """For each fifth of the chances: predicted chance (from the other entrants' episodes), observed share, episodes."""
 
 
 def abilities(
@@ -68,9 +69,10 @@ def abilities(
 ) -> Abilities:
     """Fit the model to `resolved[e, i]` of `counted[e, i]` episodes of entrant e on task i; no row or column is empty.
 
-    `clusters[i]`: what task i has in common with others (its category, its repository). With ten or more of them, the
-    intervals are robust to tasks of a cluster being alike (sandwich; Liang and Zeger 1986), else to attempts at a task.
-    `rated[i]`: whether rates are over task i; all where None. Tasks that are not only link entrants: they are anchors.
+    `clusters[i]`: what task i has in common with others (its category, its repository). With ten or more clusters, the
+    intervals allow for similar tasks in a cluster (sandwich; Liang and Zeger 1986), otherwise for similar attempts at a
+    task. `rated[i]`: whether rates are over task i; None means all tasks. Tasks that are not rated are anchors: they
+    only link entrants.
     """
     import numpy
     from scipy.optimize import minimize
@@ -85,7 +87,7 @@ def abilities(
     if not _LEAST_CLUSTERS <= len(set(groups)) < counted.shape[1]:
         groups = [str(place) for place in range(counted.shape[1])]
     weights, difficulties = model.weights(found), model.difficulties(found)
-    # Abilities are above the mean task: what is uncertain about the means of the groups is so about them.
+    # Abilities are relative to the mean task, so the uncertainty of the groups' means carries over to them.
     to_mean = numpy.zeros((len(counted), len(found)))
     to_mean[:, : len(counted)] = numpy.eye(len(counted))
     to_mean[:, len(counted) : -1] = -(model.group[:, None] == numpy.arange(1, model.groups)).mean(axis=0)
@@ -127,8 +129,8 @@ def abilities(
 
 
 class _Rasch:
-    """The likelihood. Parameters: abilities, mean difficulties of the second and later groups, and the logarithm of the
-    standard deviation of difficulties within groups."""
+    """The likelihood. Its parameters: abilities, mean difficulties of the second and later groups, and the logarithm of
+    the standard deviation of difficulties within groups."""
 
     def __init__(self, resolved: Any, counted: Any) -> None:
         import numpy
@@ -138,14 +140,14 @@ class _Rasch:
         self.prior = -(self.grid**2) / 2 - numpy.log(numpy.exp(-(self.grid**2) / 2).sum())
         _, pattern, tasks = numpy.unique(self.counted > 0, axis=0, return_inverse=True, return_counts=True)
         large = numpy.flatnonzero(tasks >= _LEAST_GROUP)
-        # The largest group is the first; tasks of no large group count with it.
+        # The largest group comes first; tasks that are in no large group count as part of it.
         order = large[numpy.argsort(-tasks[large])]
         is_of = pattern.reshape(-1)[:, None] == numpy.append(order, -1)
         self.group = is_of.argmax(axis=1)
         self.groups = max(1, len(order))
 
     def split(self, parameters: Any) -> tuple[Any, Any, float]:
-        """Abilities, the mean difficulty of each group, and the standard deviation within groups."""
+        """Return abilities, the mean difficulty of each group, and the standard deviation within groups."""
         import numpy
 
         entrants = self.counted.shape[1]
@@ -153,24 +155,24 @@ class _Rasch:
         return parameters[:entrants], means, float(numpy.exp(parameters[-1]))
 
     def logits(self, parameters: Any) -> Any:
-        """Of the chance of each entrant on each task, were it of each difficulty: tasks x entrants x grid."""
+        """Logits of each entrant's chance on each task, for each difficulty on the grid: tasks x entrants x grid."""
         theta, means, spread = self.split(parameters)
         return (theta[:, None] - means[:, None, None] - spread * self.grid)[self.group]
 
     def episodes(self, logits: Any) -> Any:
-        """The log-likelihood of what each entrant did on each task, were it of each difficulty."""
+        """The log-likelihood of each entrant's results on each task, for each difficulty on the grid."""
         from scipy.special import log_expit
 
         return self.resolved[:, :, None] * logits + self.counted[:, :, None] * log_expit(-logits)
 
     def weights(self, parameters: Any) -> Any:
-        """What is known about the difficulty of each task: tasks x grid, each row summing to 1."""
+        """The posterior distribution of the difficulty of each task: tasks x grid, each row summing to 1."""
         from scipy.special import softmax
 
         return softmax(self.episodes(self.logits(parameters)).sum(axis=1) + self.prior, axis=1)
 
     def difficulties(self, parameters: Any) -> Any:
-        """The difficulties that the grid stands for: tasks x grid."""
+        """The difficulties that the points of the grid stand for: tasks x grid."""
         _, means, spread = self.split(parameters)
         return (means[:, None] + spread * self.grid)[self.group]
 
@@ -197,7 +199,7 @@ class _Rasch:
         return float(parameters @ penalty) / 2 - float(value.sum()), penalty - scores.sum(axis=0)
 
     def covariance(self, parameters: Any, clusters: Sequence[str]) -> tuple[Any, Any]:
-        """Of the parameters: the model's, and the one that is robust to tasks of a cluster being alike."""
+        """The covariance of the parameters: the model's, and one that is robust to similar tasks in a cluster."""
         import numpy
 
         size, step = len(parameters), 1e-4
@@ -210,7 +212,7 @@ class _Rasch:
         return bread, bread @ (sums.T @ sums) @ bread * len(names) / max(1, len(names) - 1)
 
     def fit(self, parameters: Any) -> tuple[Any, Any, list[tuple[float, float, int]]]:
-        """Infit and outfit of each entrant, and the calibration: what an entrant did, foretold from what others did."""
+        """Infit and outfit of each entrant, and the calibration: predictions of its results from those of others."""
         import numpy
         from scipy.special import expit, softmax
 
@@ -234,7 +236,7 @@ class _Rasch:
 
 
 def _linked(played: Any) -> list[bool]:
-    """Which entrants belong to the largest group that common tasks hold together."""
+    """Which entrants belong to the largest group that is connected by common tasks."""
 
     together = (played.astype(int) @ played.T.astype(int)) > 0
     for _ in range(len(played).bit_length()):

@@ -10,14 +10,14 @@ from stackrank.db.stats.pairs import Played, holm, pair_p_values
 from stackrank.db.stats.rates import ALPHA
 
 ENOUGH = 0.8
-"""An entrant is ranked if it has counted this share of the tasks that the others are ranked on."""
+"""An entrant is ranked if it has counted at least this share of the tasks that the others are ranked on."""
 
 
 def ranked_together(counted: Any) -> tuple[list[bool], list[bool]]:
-    """Which entrants are ranked, and on which tasks, from `counted[e, i]` episodes of entrant e on task i.
+    """Return which entrants are ranked, and on which tasks, from `counted[e, i]` episodes of entrant e on task i.
 
-    Those are ranked together that have counted enough of the tasks of one of them: of the one with which the most
-    entrants share the most tasks. The board's tasks are those that at least half of the ranked have counted.
+    Entrants are ranked together if they have counted enough of the tasks of one of them, namely the one with which the
+    most entrants share the most tasks. The board's tasks are those that at least half of the ranked have counted.
     """
     import numpy
 
@@ -31,11 +31,11 @@ def ranked_together(counted: Any) -> tuple[list[bool], list[bool]]:
 
 
 def rank_ranges(resolved: Any, counted: Any) -> list[tuple[int, int]]:
-    """The best and the worst rank that each entrant can have: entrants whose difference may be chance tie.
+    """Return the best and the worst rank that each entrant can have. Entrants tie if their difference may be chance.
 
-    One is above another where their paired difference has p < 0.05 after Holm's correction over all pairs of the
-    board. The best rank is one more than the number of those above. Columns (tasks) in the order that `compare` takes,
-    so that both have the same p-values.
+    An entrant is above another if their paired difference has p < 0.05 after Holm's correction over all pairs of the
+    board. The best rank is one more than the number of entrants above. Columns (tasks) have to be in the order that
+    `compare` takes, so that both have the same p-values.
     """
     import numpy
 
@@ -53,10 +53,11 @@ def rank_ranges(resolved: Any, counted: Any) -> list[tuple[int, int]]:
 
 
 def leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, float, float]]]:
-    """How far each entrant is ahead of the others on the tasks that both played: the mean over the others, in -1..1.
+    """Return how far each entrant is ahead of another on the tasks that both played, as a mean over the others (-1..1).
 
-    And how many tasks it played, with the mean rates of the others on those and on all of theirs. One that played all
-    tasks leads by as much as its rate is above the others'; one that played the easy ones only does not gain by that.
+    Also return how many tasks it played, with the mean rates of the others on those and on all of their tasks. An
+    entrant that played all tasks leads by as much as its rate is above the others'; one that played only easy tasks
+    gains nothing by that.
     """
     import numpy
 
@@ -75,7 +76,7 @@ def leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, flo
 
 
 def error_bounds(played: Sequence[tuple[int, int, int]]) -> tuple[float, float] | None:
-    """The rate were all errors failures, and were they all successes; a task is (resolved, counted, errors)."""
+    """Return the rate if all errors were failures, and if all were successes; a task is (resolved, counted, errors)."""
     tasks = [(r, n, e) for r, n, e in played if n + e]
     if not tasks:
         return None
@@ -84,9 +85,10 @@ def error_bounds(played: Sequence[tuple[int, int, int]]) -> tuple[float, float] 
 
 
 def error_balance(errors: Any, episodes: Any) -> list[float]:
-    """For each entrant the p-value that it has as many errors as the others on the same tasks, by Holm.
+    """Test for each entrant if it has as many errors as the others on the same tasks; p-values corrected by Holm.
 
-    `errors[e, i]` of `episodes[e, i]` of entrant e on task i. Exact, the tasks being given (`stratified`).
+    `errors[e, i]` of `episodes[e, i]` episodes of entrant e on task i. The test is exact, for fixed tasks
+    (`stratified`).
     """
     total, everything = errors.sum(axis=0), episodes.sum(axis=0)
     found = []

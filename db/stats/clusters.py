@@ -1,4 +1,4 @@
-"""Tasks that are alike: of one repository, or of one category. The interval of a difference over clusters of tasks."""
+"""The interval of a difference over clusters of similar tasks, such as those of one repository or of one category."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
-    """The interval of a mean of gaps (-1..1), its tasks being alike within so many clusters."""
+    """The interval of a mean of gaps (-1..1), and how many clusters of similar tasks it is over."""
 
     clusters: int
     low: float
@@ -23,11 +23,11 @@ class Clustered:
 
 
 def clustered(gaps: Sequence[float], clusters: Sequence[str]) -> Clustered | None:
-    """The 95% interval of the mean gap, as if other clusters might have been drawn; `clusters[i]` is that of task i.
+    """The 95% interval of the mean gap if clusters are a random sample; `clusters[i]` is that of task i.
 
-    A task without one ("") stands for itself. None where no two tasks share a cluster, or there are fewer than five.
-    Cluster-robust with the correction for few clusters, CR2, and its degrees of freedom (Bell and McCaffrey 2002,
-    Survey Methodology 28:169; Imbens and Kolesar 2016, Review of Economics and Statistics 98:701).
+    A task without a cluster ("") is its own. None if no two tasks share a cluster, or if there are fewer than five.
+    The interval is cluster-robust with the correction for few clusters, CR2, and its degrees of freedom (Bell and
+    McCaffrey 2002, Survey Methodology 28:169; Imbens and Kolesar 2016, Review of Economics and Statistics 98:701).
     """
     mean, members = sum(gaps) / len(gaps) if gaps else 0.0, defaultdict[object, list[float]](list)
     for place, (gap, cluster) in enumerate(zip(gaps, clusters, strict=True)):
@@ -41,7 +41,7 @@ def clustered(gaps: Sequence[float], clusters: Sequence[str]) -> Clustered | Non
 
 
 def _freedom(shares: Sequence[float]) -> float:
-    """Satterthwaite's degrees of freedom, were all gaps independent, from the clusters' shares of the tasks.
+    """Satterthwaite's degrees of freedom for independent gaps, from the clusters' shares of the tasks.
 
     (trace B)^2 / trace(B^2), where B is the covariance of the clusters' adjusted sums: p(1-p) / (1-p) on its diagonal,
     -pq / sqrt((1-p)(1-q)) elsewhere.

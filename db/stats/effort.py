@@ -1,4 +1,4 @@
-"""Two entrants on the same tasks: which of them needs less, also where both resolve nearly all."""
+"""Two entrants on the same tasks: which of them needs less, even if both resolve nearly all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from stackrank.db.stats import flips
 from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 
 _GRAINS = 150
-"""The test takes needs in whole parts of the budget: in so many."""
+"""How many parts the budget is divided into for the test, which rounds gaps to whole parts."""
 _FEW = 5
-"""With so few tasks no exchange of sides is rare enough to be called a difference."""
+"""With at most this many tasks no exchange of sides is rare enough to be called a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Effort:
     """What two entrants need to resolve a task, in one unit (steps, tokens, dollars), over the tasks that both played.
 
     `first` and `second` are means over tasks; `saved` is how much less the second needs, with its 95% interval and
-    two-sided p-value. All None without a task in common.
+    two-sided p-value. All are None without a task in common.
     """
 
     tasks: int
@@ -34,12 +34,12 @@ class Effort:
 
 
 def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], budget: float) -> Effort:
-    """Compare what the episodes of task i took on either side; one that did not resolve it took the whole budget.
+    """Compare what the episodes of task i took on either side; one that did not resolve it counts as the whole budget.
 
-    That is the restricted mean of the steps to a resolved task, the area above the curve of what is resolved within so
-    many (Royston and Parmar 2013, BMC Medical Research Methodology 13:152). Tasks weigh the same; those without an
-    episode on one side are left out. The test exchanges the sides of whole tasks, and the interval inverts it
-    (`flips`), so that it leaves 0 out if and only if p < 0.05.
+    This is the restricted mean of the steps to a resolved task: the area above the curve of the share resolved by
+    number of steps (Royston and Parmar 2013, BMC Medical Research Methodology 13:152). Tasks weigh the same; those
+    without an episode on one side are left out. The test exchanges the sides of whole tasks, and the interval inverts
+    the test (`flips`), so that it leaves 0 out if and only if p < 0.05.
     """
     import numpy
 
@@ -62,7 +62,7 @@ def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], 
         reach = t_quantile(1 - ALPHA / 2, max(1, tasks - 1)) * spread / math.sqrt(tasks)
         low, high = max(-budget, saved - reach), min(budget, saved + reach)
     if p_value >= ALPHA:
-        # Where nothing differs, nothing is certain: one task more may differ by the widest gap that was seen.
+        # Equal results are no certainty: one more task may differ by the widest gap that was seen.
         least = float(numpy.abs(gaps).max() or budget) * NORMAL**2 / (tasks + NORMAL**2) / 2
         low, high = min(low, saved - least, 0.0), max(high, saved + least, 0.0)
     return Effort(tasks, float(needs[:, 0].mean()), float(needs[:, 1].mean()), saved, low, high, p_value)

@@ -1,8 +1,8 @@
-"""Several attempts a side: the test that exchanges the sides within tasks, and the interval that inverts it.
+"""Several attempts per side: the test that exchanges the sides within tasks, and the interval that inverts it.
 
-Under the hypothesis that the second entrant is ahead by d, a task's gap less d is as likely with the other sign.
-Flipping the signs of a set of tasks gives a sum as far out as the observed one exactly where the mean gap of that set
-is at most d: so the ends of the interval are order statistics of such means ("typical values"; Hartigan 1969, JASA
+Under the hypothesis that the second entrant is ahead by d, a task's gap less d is as likely with the opposite sign.
+Flipping the signs of a set of tasks gives a sum as extreme as the observed one if and only if the mean gap of that set
+is at most d. So the ends of the interval are order statistics of such means ("typical values"; Hartigan 1969, JASA
 64:1303).
 """
 
@@ -17,17 +17,17 @@ from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 DRAWS = 9_999
 _BATCH = 1_000
 _FINEST = 60
-"""Gaps are whole multiples of one part in this many at most: what is finer is rounded, for the test alone."""
+"""For the test alone, gaps that are finer than one part in this many are rounded to whole parts."""
 _AT_ONCE = 100
-"""Comparisons that are worked out together: so many, times twice the sum of the gaps, are in memory."""
+"""How many comparisons are computed together: this number times twice the sum of the gaps is held in memory."""
 _NOTHING = -1_000.0
-"""The logarithm of what is taken for 0; times a count of 0 it is 0, as infinity is not."""
+"""The logarithm that stands for that of 0. Unlike infinity, it gives 0 when multiplied by a count of 0."""
 _NEGLIGIBLE = -50.0
-"""The logarithm of what is left out of a sum of probabilities: all of it together is below rounding errors."""
+"""Terms with a smaller logarithm are left out of a sum of probabilities: together they are below rounding errors."""
 
 
 def p_value(gaps: Any, attempts: int) -> float:
-    """The exact two-sided p-value of the mean gap, were the sides of each task dealt by a coin (Good 2005).
+    """The exact two-sided p-value of the mean gap if a coin had decided the sides of each task (Good 2005).
 
     Gaps are multiples of 1 / `attempts`.
     """
@@ -37,18 +37,18 @@ def p_value(gaps: Any, attempts: int) -> float:
 
 
 def whole(gaps: Any, attempts: int) -> Any:
-    """Gaps that are multiples of 1 / `attempts`, as the whole numbers that `p_values` takes."""
+    """Convert gaps that are multiples of 1 / `attempts` to the whole numbers that `p_values` takes."""
     import numpy
 
     return numpy.rint(gaps * min(attempts, _FINEST)).astype(int)
 
 
 def p_values(gaps: Any) -> list[float]:
-    """As `p_value`, for each row of whole gaps (comparisons x tasks; 0 where a task is not shared).
+    """Return the `p_value` of each row of whole gaps (comparisons x tasks; 0 if a task is not shared).
 
     The sum of the flipped gaps is a whole number, whose distribution is the transform of a product of cosines (Pagano
-    and Tritchler 1983, JASA 78:435); of its tail, the transform is that times Dirichlet's kernel. All rows share the
-    angles, so that each cosine is worked out once.
+    and Tritchler 1983, JASA 78:435); its tail is the transform of that product times Dirichlet's kernel. All rows share
+    the angles, so that each cosine is computed once.
     """
     import numpy
 
@@ -57,7 +57,7 @@ def p_values(gaps: Any) -> list[float]:
     points = int(totals.max(initial=0)) + 1 | 1  # odd, and one for each value that a sum may have
     turn = numpy.arange(2 * points) * (math.pi / points)
     cosines, sines = numpy.cos(turn), numpy.sin(turn)
-    # As sums of logarithms: powers, one by one, would take most of the time of a board.
+    # Products are sums of logarithms, because computing powers one by one would take most of the time of a board.
     with numpy.errstate(divide="ignore"):
         logs = numpy.maximum(numpy.log(numpy.abs(cosines)), _NOTHING)
     negative = (cosines < 0).astype(float)
@@ -68,33 +68,33 @@ def p_values(gaps: Any) -> list[float]:
         counts[:, 0] = 0
         steps = numpy.arange(points // 2 + 1)
         size = _over(counts, logs, steps)
-        near = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is next to nothing
+        near = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is negligible
         steps, size = steps[near], size[:, near]
         odd = _over(counts, negative, steps)
         weights = numpy.where(steps > 0, 2.0, 1.0) / (points * numpy.where(steps > 0, sines[steps], 1.0))
-        lost = (totals[part] - numpy.abs(gaps[part].sum(axis=1))) // 2  # so many of the total, at most, for a tail
+        lost = (totals[part] - numpy.abs(gaps[part].sum(axis=1))) // 2  # in a tail, one side has at most this sum
         kernel = sines[numpy.outer(lost + 1, steps) % (2 * points)]
         kernel[:, 0] = lost + 1
         kernel *= cosines[numpy.outer(totals[part] - lost, steps) % (2 * points)]
         tails = ((1 - 2 * (odd % 2)) * numpy.exp(size) * kernel) @ weights
         least = 0.5 ** counts.sum(axis=1)
-        tails = numpy.where(lost > 0, numpy.maximum(tails, least), least)  # nothing is as far but all on one side
+        tails = numpy.where(lost > 0, numpy.maximum(tails, least), least)  # only all gaps on one side are as extreme
         found += numpy.minimum(1.0, 2 * tails).tolist()
     return found
 
 
 def _over(counts: Any, values: Any, angles: Any) -> Any:
-    """The sum over the gaps (comparisons x sizes: how many) of the value at size times angle: comparisons x angles."""
+    """Sum the value at size times angle over the gaps, counted as comparisons x sizes. Returns comparisons x angles."""
     import numpy
 
     at = numpy.outer(numpy.arange(counts.shape[1]), angles) % len(values)
-    # Not by `@`: these are small, and the threads of a linear algebra library would spin longer than they work.
+    # Not by `@`: the matrices are small, and the threads of a linear algebra library would spin longer than they work.
     return numpy.einsum("ij,jk->ik", counts, values[at])
 
 
 @lru_cache(maxsize=4)
 def _subsets(tasks: int, draws: int) -> Any:
-    """Sets of tasks, a row each, as booleans: all of them where they are no more than `draws`, else random ones."""
+    """Return sets of tasks as rows of booleans: all sets if there are at most `draws`, otherwise random ones."""
     import numpy
 
     if 2**tasks <= draws:
@@ -104,21 +104,21 @@ def _subsets(tasks: int, draws: int) -> Any:
 
 
 def sums(values: Any, draws: int = DRAWS) -> Any:
-    """The sums of each column of `values` (tasks x columns) over each of the sets: sets x columns."""
+    """Sum each column of `values` (tasks x columns) over each set of tasks: sets x columns."""
     import numpy
 
     chosen = _subsets(len(values), draws)
     parts = [chosen[start : start + _BATCH].astype(float) @ values for start in range(0, len(chosen), _BATCH)]
-    # Rounded, so that what cancels is 0 and not 1e-17.
+    # Rounded, so that gaps that cancel sum to 0 and not to 1e-17.
     return numpy.round(numpy.concatenate(parts), 10)
 
 
 def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
-    """Low and high of the difference, and of the uplift, from the two rates of each task (tasks x 2).
+    """Return low and high of the difference, and of the uplift, from the two rates of each task (tasks x 2).
 
-    They leave 0 out if and only if the p-value is below 0.05; sets are drawn, so an end may have to be moved to the
-    next set. An end of the uplift may be infinite. With fewer than six tasks no set is far enough out for the test:
-    Student's interval then, and 0 in it.
+    The intervals leave 0 out if and only if the p-value is below 0.05; sets are drawn at random, so an end may have to
+    be moved to the next set. An end of the uplift may be infinite. With fewer than six tasks no set is extreme enough
+    for the test, so the interval is Student's, extended to include 0.
     """
     import numpy
 
@@ -138,7 +138,7 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
         low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
         up_low, up_high = (max(-1.0, low / base), high / base) if base else (-1.0, math.inf)
     if p_value >= ALPHA:
-        # Few gaps or none are no certainty: at least the score interval of as many tasks on which nothing differs.
+        # Few gaps or none are no certainty: use at least the score interval of as many tasks without a difference.
         least = NORMAL**2 / (tasks + NORMAL**2)
         low, high = min(low, max(-1.0, mean - least), 0.0), max(high, min(1.0, mean + least), 0.0)
         up_low = min(up_low, max(-1.0, low / base) if base else -1.0, 0.0)
@@ -147,11 +147,11 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
 
 
 def set_means_ends(values: Any, mean: float, *, sure: bool) -> tuple[float, float]:
-    """Low and high of a 95% interval from the values of the sets; `sure`: it must leave 0 out."""
+    """Return low and high of a 95% interval from the values of the sets; `sure`: it must leave 0 out."""
     import numpy
 
     ordered = numpy.sort(values)
-    # The observed set, and where all sets are there the empty one, count as one more at either end.
+    # The observed set, and the empty one if all sets are included, count as one more value at either end.
     place = max(0, math.ceil(ALPHA / 2 * (len(ordered) + 1)) - 2)
     low, high = float(ordered[place]), float(ordered[-1 - place])
     if sure and low <= 0 <= high:

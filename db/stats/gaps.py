@@ -1,4 +1,4 @@
-"""How much better or worse an entrant is on tasks that are new than on tasks that are known."""
+"""How much better or worse an entrant is on new tasks than on known ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stackrank.db.stats.rates import Rate, rate
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The second of two rates less the first, in -1..1, with its 95% interval; None where one of them is unknown."""
+    """The second of two rates less the first, in -1..1, with its 95% interval; None if a rate is unknown."""
 
     difference: float | None
     low: float | None
@@ -20,7 +20,7 @@ class Gap:
 
 
 def rate_over_clusters(resolved: Sequence[int], counted: Sequence[int], clusters: Sequence[str]) -> Rate:
-    """`rate`, its interval at least as wide as tasks of a cluster being alike make it (`clustered`)."""
+    """Return `rate` with an interval at least as wide as that for clusters of similar tasks (`clustered`)."""
     found = rate(resolved, counted)
     shares = [(r / n, cluster) for r, n, cluster in zip(resolved, counted, clusters, strict=True) if n > 0]
     wider = clustered([share for share, _ in shares], [cluster for _, cluster in shares])
@@ -32,8 +32,8 @@ def rate_over_clusters(resolved: Sequence[int], counted: Sequence[int], clusters
 def gap(first: Rate, second: Rate) -> Gap:
     """The difference of two rates over different tasks, which are independent of each other.
 
-    The interval is put together from those of the two rates: method 10 of Newcombe (1998, Statistics in Medicine
-    17:873), which keeps to -1..1 and holds for few tasks and rates near 0 or 1.
+    The interval is computed from those of the two rates: method 10 of Newcombe (1998, Statistics in Medicine 17:873),
+    which stays within -1..1 and is valid for few tasks and for rates near 0 or 1.
     """
     (p, low, high), (q, least, most) = ((each.rate, each.low, each.high) for each in (first, second))
     if p is None or q is None or low is None or high is None or least is None or most is None:

@@ -1,4 +1,4 @@
-"""A run against the earlier runs of its series: whether an entrant has become better or worse."""
+"""Compare a run with the earlier runs of its series: has an entrant become better or worse?"""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from stackrank.db.stats.pairs import Played
 from stackrank.db.stats.rates import ALPHA
 
 BASELINE = 10
-"""So many earlier runs are the baseline, the newest ones that were not reported as worse."""
+"""How many earlier runs are the baseline: the newest ones that were not reported as worse."""
 WINDOW = 3
-"""So many of the newest runs are looked at together, at most."""
+"""At most this many of the newest runs are tested together."""
 RECOVERED = 0.4
-"""A run with less than this share of the gap of those before it is not taken with them."""
+"""A run whose gap is less than this share of the gap of the runs before it is not pooled with them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """What an entrant did in a run of the series: the tasks in an order that all of its nights share."""
+    """The results of an entrant in a run of the series, with the tasks in an order that all of its nights share."""
 
     played: Sequence[Played]
     worse: bool = False
-    """It is one of the runs (`Change.runs`) that were reported as worse than their baseline."""
+    """Whether it is one of the runs (`Change.runs`) that were reported as worse than their baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The newest run, with runs right before it that it resembles, against the baseline before them."""
+    """The newest run, pooled with similar runs right before it, against the baseline before them."""
 
     tasks: int
     before: float
@@ -39,9 +39,9 @@ class Change:
     p_value: float
     """Two-sided, for this entrant alone."""
     runs: int
-    """How many runs are `now`."""
+    """How many runs `now` is over."""
     baseline: int
-    """How many runs are `before`."""
+    """How many runs `before` is over."""
 
     @property
     def difference(self) -> float:
@@ -50,12 +50,12 @@ class Change:
 
 
 def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None:
-    """How tonight differs from the earlier nights (oldest first); None without a task that both have counted.
+    """Return how tonight differs from the earlier nights (oldest first); None without a task that both have counted.
 
-    Nights that were reported as worse are never part of the baseline, so a lasting drop does not become the usual:
-    those right before tonight are taken with it. Otherwise tonight, the last two and the last three nights are tested,
-    and the clearest counts. P-values are multiplied by the number of these tests (Bonferroni). Nights are taken
-    together only if tonight has not recovered from what they have in common.
+    Nights that were reported as worse are never part of the baseline, so that a lasting drop does not become the norm;
+    those right before tonight are pooled with it. Otherwise tonight, the last two and the last three nights are tested,
+    and the clearest result counts. P-values are multiplied by the number of these tests (Bonferroni). Nights are pooled
+    only if tonight has not recovered from the gap that the others share.
     """
     clean = [night.played for night in earlier if not night.worse]
     fallen = list(takewhile(lambda night: night.worse, reversed(earlier)))[:BASELINE]
@@ -78,7 +78,7 @@ def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None
 def _against(
     before: Sequence[Sequence[Played]], recent: Sequence[Sequence[Played]], tonight: Sequence[Played]
 ) -> Change | None:
-    """Tonight and these recent nights, if they are alike, against the newest of those before."""
+    """Compare tonight and these recent nights, if they are alike, with the newest of the nights before."""
     baseline = _pooled(before[-BASELINE:], len(tonight))
     if not _shared(tonight, baseline):
         return None
@@ -95,7 +95,7 @@ def _against(
 
 
 def _at(one: Change, p_value: float) -> Change:
-    """The change at its corrected p-value: 0 is in the interval if it may be chance."""
+    """Return the change with its corrected p-value; the interval includes 0 if the change may be chance."""
     if p_value < ALPHA:
         return replace(one, p_value=p_value)
     return replace(one, p_value=p_value, low=min(one.low, 0.0), high=max(one.high, 0.0))
@@ -106,7 +106,7 @@ def _shared(some: Sequence[Played], others: Sequence[Played]) -> list[tuple[Play
 
 
 def _pooled(nights: Sequence[Sequence[Played]], tasks: int) -> list[Played]:
-    """Task by task, what all nights together resolved of what they counted."""
+    """Add up, task by task, what was resolved and what was counted in all nights."""
     pooled: list[Played] = [(0, 0)] * tasks
     for night in nights:
         pooled = [(r + more, n + of) for (r, n), (more, of) in zip(pooled, night, strict=True)]

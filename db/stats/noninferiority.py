@@ -20,22 +20,22 @@ class NonInferiority:
 
     outcome: GateOutcome
     more_tasks: int | None
-    """Where it is not known yet: so many tasks more would tell, with a chance of 80%, if the second is as far ahead or
-    behind as it seems. None: it is known, or the difference is so near the margin that no number of tasks will do."""
+    """If the outcome is unknown: how many more tasks would decide it, with a chance of 80%, if the second is as far
+    ahead or behind as it seems. None if it is known, or if the difference is too near the margin for any number."""
 
 
 def noninferior(gaps: Sequence[float], low: float | None, high: float | None, max_drop: float) -> NonInferiority:
     """Judge the second of two entrants by the gaps of the tasks (its rate less the first's) and their 95% interval.
 
-    Not worse: the whole interval is above -max_drop. Worse: the whole interval is below. So each of the two is said
-    wrongly with a chance of 2.5%, the convention of clinical trials (ICH E9, 1998), and agrees with the interval that
-    everybody sees.
+    Not worse: the whole interval is above -max_drop. Worse: the whole interval is below. So each of the two outcomes is
+    wrong with a chance of 2.5%, the convention of clinical trials (ICH E9, 1998), and agrees with the interval that is
+    shown.
     """
     if low is not None and low > -max_drop:
         return NonInferiority(GateOutcome.NOT_WORSE, None)
     if high is not None and high < -max_drop:
         return NonInferiority(GateOutcome.WORSE, None)
-    # One more task for either side: few gaps are no certainty (Bonett and Price 2012).
+    # Add one task in favour of either side, because few gaps are no certainty (Bonett and Price 2012).
     smoothed = [*gaps, 1.0, -1.0]
     distance = abs(fmean(smoothed) + max_drop)
     reach = (NORMAL + NormalDist().inv_cdf(POWER)) * pstdev(smoothed)

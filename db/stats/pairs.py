@@ -23,14 +23,14 @@ class Difference:
     low: float | None
     high: float | None
     uplift: float | None
-    """Relative: the second's mean rate over the first's, less 1; None where the first resolves nothing."""
+    """Relative: the second's mean rate over the first's, less 1; None if the first resolves nothing."""
     uplift_low: float | None
     uplift_high: float | None
-    """None where the first resolves so little that nothing bounds the ratio."""
+    """None if the first resolves so little that nothing bounds the ratio."""
     p_value: float | None
     """Two-sided. None without a task in common."""
     test: str
-    """`mcnemar` (exact; one attempt a side) or `permutation` (of the sides within tasks, several attempts)."""
+    """`mcnemar` (exact; one attempt per side) or `permutation` (of the sides within tasks; several attempts)."""
     only_first: int
     """Tasks on which the first entrant did better."""
     only_second: int
@@ -41,7 +41,7 @@ def paired_difference(first: Sequence[Played], second: Sequence[Played]) -> Diff
 
     Tasks that one side has not counted are left out; the others weigh the same. The difference is the mean over tasks
     of the differences of their rates; the uplift is the ratio of the mean rates, less 1. The intervals invert the test
-    (`score` with one attempt a side, `flips` with several), so that both leave 0 out if and only if p < 0.05.
+    (`score` with one attempt per side, `flips` with several), so that both leave 0 out if and only if p < 0.05.
     """
     pairs = both_counted(first, second)
     if not pairs:
@@ -81,12 +81,12 @@ def both_counted(first: Sequence[Played], second: Sequence[Played]) -> list[tupl
 
 
 def one_attempt(pairs: Sequence[tuple[Played, Played]]) -> bool:
-    """Whether exact McNemar decides: either side has tried each task once."""
+    """Whether exact McNemar decides, because both sides have tried each task once."""
     return all(a[1] == b[1] == 1 for a, b in pairs)
 
 
 def pair_p_values(resolved: Any, counted: Any) -> dict[tuple[int, int], float]:
-    """The p-value of each pair of entrants, as `paired_difference` has it; without a task in common there is none.
+    """Return the p-value of each pair of entrants, as in `paired_difference`; pairs without a common task are left out.
 
     `resolved[e, i]` of `counted[e, i]` episodes of task i were resolved by entrant e.
     """
@@ -103,7 +103,7 @@ def pair_p_values(resolved: Any, counted: Any) -> dict[tuple[int, int], float]:
         if attempts == [1]:
             found[first, second] = score.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum()))
         elif attempts:
-            found[first, second] = 1.0  # its place in the order; see below
+            found[first, second] = 1.0  # reserves its place in the order; the value is set below
             several[first, second] = flips.whole(gaps, math.lcm(*attempts))
     if several:
         found |= zip(several, flips.p_values(numpy.array(list(several.values()))), strict=True)

@@ -1,8 +1,8 @@
-"""What a comparison of two entrants can see: its power, and the tasks and attempts that it takes.
+"""Plan a comparison of two entrants: its power, and the tasks and attempts that it needs.
 
 The variance of a task's gap has two parts (Miller 2024, "Adding Error Bars to Evals", arXiv:2411.00640): tasks favour
 one entrant or the other, which more tasks average out; and each attempt is partly chance, which more attempts average
-out too. With both parts known, power follows for the test that decides.
+out too. If both parts are known, the power of the test that decides follows from them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stackrank.db.stats.power import POWER, mcnemar_power
 
 _HALF = 0.5
 _LEAST = 1e-4
-"""No spread is 0, whatever few tasks showed."""
+"""The least variance that is assumed: it is never 0, even if a few tasks showed none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Spread:
     between: float
     """The variance over tasks of the true difference of the two entrants' chances."""
     within: float
-    """The variance that chance adds to one attempt of either at the same task, averaged over tasks."""
+    """The variance that chance adds to the gap of one attempt each at the same task, averaged over tasks."""
     assumed_split: bool = False
     """Whether only the sum of the two is known, and each is taken as half of it."""
 
     def of(self, attempts: int) -> float:
-        """The variance of a task's gap with so many attempts of either."""
+        """The variance of a task's gap with this many attempts of either entrant."""
         return self.between + self.within / attempts
 
 
@@ -40,10 +40,11 @@ ASSUMED = Spread(between=0.1, within=0.15)
 
 
 def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -> Spread | None:
-    """The spread that pairs of entrants showed: of each task `(resolved, counted)` of either side.
+    """Estimate the spread from pairs of entrants, given `(resolved, counted)` of either side for each task.
 
-    A mean over the pairs, weighted by their tasks; None where no pair has ten tasks in common. Unbiased: chance at a
-    task comes from the attempts of one entrant that differ, and is taken off the variance of the gaps.
+    The spread is a mean over the pairs, weighted by their tasks; None if no pair has ten tasks in common. It is
+    unbiased: the variance due to chance is estimated from attempts of one entrant at a task that differ, and subtracted
+    from the variance of the gaps.
     """
     between, within, weights, split = [], [], [], False
     for tasks in (pair for pair in pairs if len(pair) >= 10):
@@ -65,17 +66,18 @@ def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -
 
 
 def _chance(resolved: int, counted: int) -> float:
-    """The variance of a single attempt, from several at one task."""
+    """Estimate the variance of a single attempt from several attempts at one task."""
     share = resolved / counted
     return share * (1 - share) * counted / (counted - 1)
 
 
 def power(difference: float, tasks: int, attempts: int, of: Spread, alpha: float) -> float:
-    """The chance that the test finds a true difference (0..1), and says which way it goes.
+    """Return the chance that the test finds a true difference (0..1) and says which way it goes.
 
-    One attempt: exact McNemar's, over the numbers of tasks that may come out differently. Several: the permutation of
-    signs, whose distribution is close to a normal one with the mean square of the gaps as its variance (Lehmann and
-    Romano 2005, chapter 15); `tests/bench/statistics/planning.py` compares both with the tests themselves.
+    With one attempt, the test is exact McNemar's, over the numbers of tasks that may come out differently. With
+    several, it is the permutation of signs, whose distribution is close to a normal one with the mean square of the
+    gaps as its variance (Lehmann and Romano 2005, chapter 15). `tests/bench/statistics/planning.py` compares
+    both with the tests themselves.
     """
     if attempts == 1:
         return _mcnemar(difference, tasks, of, alpha)
@@ -87,7 +89,7 @@ def power(difference: float, tasks: int, attempts: int, of: Spread, alpha: float
 
 
 def _fewest(alpha: float) -> int:
-    """With fewer tasks, not even equal signs of all gaps are significant."""
+    """Return the fewest tasks with which equal signs of all gaps are significant."""
     return math.ceil(1 - math.log2(alpha))
 
 
@@ -97,7 +99,7 @@ def _mcnemar(difference: float, tasks: int, of: Spread, alpha: float) -> float:
 
 
 def needed_tasks(difference: float, attempts: int, of: Spread, alpha: float) -> int:
-    """The tasks with which a true difference is found with 80% power."""
+    """Return how many tasks it takes to find a true difference with 80% power."""
     normal, chance = NormalDist(), max(of.of(attempts), _LEAST)
     reach = normal.inv_cdf(1 - alpha / 2) * math.sqrt(chance + difference**2)
     about = ((reach + normal.inv_cdf(POWER) * math.sqrt(chance)) / difference) ** 2
@@ -111,7 +113,7 @@ def needed_tasks(difference: float, attempts: int, of: Spread, alpha: float) -> 
 
 
 def detectable_difference(tasks: int, attempts: int, of: Spread, alpha: float) -> float | None:
-    """The smallest true difference that is found with 80% power; None where not even 100 points are."""
+    """Return the smallest true difference that is found with 80% power; None if not even 100 points are found."""
     low, high = 0.0, 1.0
     if power(high, tasks, attempts, of, alpha) < POWER:
         return None

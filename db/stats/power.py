@@ -1,7 +1,7 @@
-"""What a paired test would find: the power of the very tests that decide.
+"""The power of the paired tests that decide comparisons.
 
-A true difference is thought of so: each task shows a gap of a size as observed, more often in favour of the better
-side. Where even all of them in its favour are not enough, a part of the other tasks goes to it too.
+A true difference is modelled like this: each task shows a gap of a size as observed, more often in favour of the better
+side. If even all gaps in its favour are not enough, it wins a part of the other tasks too.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _BOARDS, _DRAWS = 300, 499
 
 
 def detectable(first: Sequence[Played], second: Sequence[Played], *, power: float = POWER) -> float | None:
-    """The smallest true difference that two entrants, played as these were, show with this power at p < 0.05.
+    """Return the smallest true difference that is found with this power at p < 0.05 between entrants played as these.
 
-    None where no difference is found so surely, because the tasks are too few.
+    None if there are too few tasks to find any difference with this power.
     """
     import numpy
 
@@ -28,7 +28,7 @@ def detectable(first: Sequence[Played], second: Sequence[Played], *, power: floa
     if not pairs:
         return None
     gaps = [b[0] / b[1] - a[0] / a[1] for a, b in pairs]
-    # Without a single gap nobody knows how often there is one: as often as if one task more had shown it.
+    # Without a single gap nobody knows how often there is one: assume that one more task had shown a gap.
     sizes = numpy.abs(numpy.array(gaps)) if any(gaps) else numpy.array([*(0.0 for _ in gaps), 1.0])
     tasks = len(gaps)
     if one_attempt(pairs):
@@ -48,9 +48,10 @@ def _smallest(power_at: Callable[[float], float], power: float) -> float | None:
 
 
 def mcnemar_power(tasks: int, difference: float, discordance: float, alpha: float = ALPHA) -> float:
-    """The power of exact McNemar at p < `alpha` where a share `discordance` of the tasks is resolved by one side only.
+    """The power of exact McNemar at p < `alpha` if a share `discordance` of the tasks is resolved by one side only.
 
-    Exact: over the number of such tasks (Duffy 1984, Biometrics 40:1005). The discordance is at least the difference.
+    It is exact, over the number of such tasks (Duffy 1984, Biometrics 40:1005). If the discordance is smaller than the
+    difference, it is raised to it.
     """
     import numpy
     from scipy.special import bdtr, bdtrik, gammaln, xlog1py, xlogy
@@ -66,7 +67,7 @@ def mcnemar_power(tasks: int, difference: float, discordance: float, alpha: floa
         + xlogy(counts, discordance)
         + xlog1py(tasks - counts, -discordance)
     )
-    # The most tasks of the weaker side with which the test rejects; below 0: it never does.
+    # The most tasks that the weaker side may win for the test to reject; below 0 if it never rejects.
     most = numpy.floor(numpy.nan_to_num(bdtrik(alpha / 2, counts, 0.5), nan=-1.0))
     whole = counts.astype(int)
     most = numpy.where((most >= 0) & (bdtr(numpy.maximum(most, 0), whole, 0.5) >= alpha / 2), most - 1, most)
@@ -76,7 +77,7 @@ def mcnemar_power(tasks: int, difference: float, discordance: float, alpha: floa
 
 
 def permutation_power(tasks: int, difference: float, sizes: Any) -> float:
-    """The power of the permutation test at p < 0.05 where a task's gap has a size drawn from these; by simulation."""
+    """Simulate the power of the permutation test at p < 0.05 if the size of a task's gap is drawn from `sizes`."""
     import numpy
 
     dice, mean = numpy.random.default_rng(0), float(sizes.mean())

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
 ALPHA = 0.05
-"""Intervals cover 1 - ALPHA; a p-value below it is called a difference."""
+"""Intervals cover 1 - ALPHA; a p-value below ALPHA is called a difference."""
 NORMAL = NormalDist().inv_cdf(1 - ALPHA / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its 95% interval, all in 0..1; NaN-free: None where nothing was counted."""
+    """A share with its 95% interval, all in 0..1; None, never NaN, if nothing was counted."""
 
     rate: float | None
     low: float | None
@@ -25,7 +25,7 @@ class Rate:
 class Cost:
     """What a resolved episode costs, failures included, in dollars, with its 95% interval.
 
-    `high` None: so few were resolved that nothing bounds the cost. All None: nothing was resolved.
+    `high` is None if so few were resolved that nothing bounds the cost; all are None if nothing was resolved.
     """
 
     cost: float | None
@@ -49,13 +49,13 @@ def rate(resolved: Sequence[int], counted: Sequence[int]) -> Rate:
     """The mean over tasks of the share of their episodes that were resolved, with an interval for tasks as clusters.
 
     `resolved[i]` of `counted[i]` episodes of task i were resolved; each task weighs the same, however often it was
-    played. With one episode a task: the score interval of Wilson (1927, JASA 22:209). With several: Wilson's at the
+    played. With one episode per task: the score interval of Wilson (1927, JASA 22:209). With several: Wilson's at the
     effective sample size p(1-p)/SE^2, SE being the cluster-robust error of an intercept-only regression on the tasks'
     shares (Liang and Zeger 1986), made smaller by the ratio of normal to t quantiles, and at most the number of
     episodes: Korn and Graubard (1998, Survey Methodology 24:193), found best for proportions in clusters by Franco et
     al. (2019, J. Survey Statistics and Methodology 7:334). Few resolved episodes say little about how alike those of a
-    task are, so SE is worked out with two tasks more that are always resolved and two that never are, as Agresti and
-    Coull (1998, American Statistician 52:119) add episodes: from 0 resolved to 1 the interval does not narrow.
+    task are, so SE is computed with two more tasks that are always resolved and two that never are, as Agresti and
+    Coull (1998, American Statistician 52:119) add episodes. So the interval does not narrow from 0 resolved to 1.
     """
     pairs = [(r, n) for r, n in zip(resolved, counted, strict=True) if n > 0]
     return _mean_of_shares([r / n for r, n in pairs], [n for _, n in pairs])
@@ -77,7 +77,7 @@ def _wilson(share: float, size: float) -> Rate:
 
 
 def _mean_of_shares(shares: list[float], counted: list[int]) -> Rate:
-    """Of the shares of tasks with so many episodes each."""
+    """Return the mean of the shares of tasks, each with `counted` episodes, and its interval."""
     tasks = len(shares)
     if not tasks:
         return Rate(None, None, None)
@@ -88,7 +88,7 @@ def _mean_of_shares(shares: list[float], counted: list[int]) -> Rate:
     middle = (sum(shares) + added) / (tasks + 2 * added)
     variance = (sum(one * one for one in shares) + added) / (tasks + 2 * added) - middle**2
     smaller = NORMAL / t_quantile(1 - ALPHA / 2, tasks - 1)
-    # Episodes that have nothing in common but the chance of success would be worth so many.
+    # The effective number of episodes if they had nothing in common but the chance of success.
     most = tasks**2 / sum(1 / n for n in counted)
     size = min(most, (tasks - 1) * middle * (1 - middle) / variance * smaller**2)
     return _wilson(share, size)
@@ -99,7 +99,7 @@ def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reli
 
     Unbiased: pass@k is the mean over tasks of 1 - C(n-c, k) / C(n, k), with c of n attempts resolved (Chen et al.
     2021, arXiv:2107.03374, equation 1); all-k that of C(c, k) / C(n, k) (Yao et al. 2024, arXiv:2406.12045, pass^k).
-    Intervals as for `rate`, a task being one cluster.
+    Intervals are as for `rate`, where a task is one cluster.
     Raises `ValueError` for a k below 1.
     """
     if k < 1:
@@ -112,17 +112,17 @@ def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reli
 
 
 def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:
-    """The ratio of what all episodes cost to how many were resolved; `costs[i]` dollars bought `resolved[i]` on task i.
+    """The cost of all episodes divided by how many were resolved; `costs[i]` dollars bought `resolved[i]` on task i.
 
-    Interval for a ratio of means over tasks: Fieller (1954, J. Royal Statistical Society B 16:175), with t quantiles.
-    Below two tasks there is none.
+    The interval is for a ratio of means over tasks: Fieller (1954, J. Royal Statistical Society B 16:175), with t
+    quantiles. With fewer than two tasks there is none.
     """
     solved = sum(resolved)
     if not solved:
         return Cost(None, None, None)
     n, ratio = len(costs), sum(costs) / solved
     if ratio == 0:
-        return Cost(0.0, 0.0, 0.0)  # what needs no model costs nothing, however little it resolves
+        return Cost(0.0, 0.0, 0.0)  # an entrant without a model costs nothing, however little it resolves
     if n < 2:
         return Cost(ratio, None, None)
     import numpy
@@ -136,6 +136,6 @@ def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:
     c = mean_cost**2 - reach * float(spread[0, 0])
     root = math.sqrt(max(0.0, b * b - a * c))
     if a <= 0:
-        # Nobody knows that more than 0 are resolved, so no cost is too high.
+        # It is not certain that more than 0 would be resolved, so no cost is too high.
         return Cost(ratio, max(0.0, (b - root) / a) if a < 0 and c > 0 else 0.0, None)
     return Cost(ratio, max(0.0, (b - root) / a), (b + root) / a)

@@ -1,7 +1,7 @@
-"""One attempt a side: exact McNemar, and the score intervals that belong to it.
+"""One attempt per side: exact McNemar, and the score intervals that belong to it.
 
-The intervals invert score tests; the test of no difference among them is McNemar's, which here is the exact one. So 0
-is in the intervals wherever the exact test does not reject it.
+The intervals invert score tests. Among these, the test of no difference is McNemar's, and here it is the exact one. So
+the intervals include 0 whenever the exact test does not reject it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def mcnemar(better: int, worse: int) -> float:
 
 
 def interval(both: int, better: int, worse: int, tasks: int) -> tuple[float, float, float, float]:
-    """Low and high of the difference, and of the uplift (its high may be infinite).
+    """Return low and high of the difference, and of the uplift (its high may be infinite).
 
     `both` tasks were resolved by both, `better` by the second only, `worse` by the first only. Difference: Tango (1998,
     Statistics in Medicine 17:891). Uplift: Nam and Blackwelder (2002, Statistics in Medicine 21:689).
@@ -44,7 +44,7 @@ def interval(both: int, better: int, worse: int, tasks: int) -> tuple[float, flo
 
 
 def _crossing(excess: Callable[[float], float], inside: float, end: float) -> float:
-    """Where the excess, below 0 inside, becomes positive on the way to the end; the end where it does not."""
+    """Find where the excess, negative at `inside`, becomes positive on the way to `end`; `end` if it does not."""
     outside = end
     for _ in range(50):
         middle = (inside + outside) / 2
@@ -56,7 +56,7 @@ def _crossing(excess: Callable[[float], float], inside: float, end: float) -> fl
 
 
 def _tango(better: int, worse: int, tasks: int, difference: float) -> float:
-    """The score statistic of a true difference."""
+    """The score statistic for a true difference."""
     b = -better - worse + (2 * tasks - better + worse) * difference
     c = -worse * difference * (1 - difference)
     lost = max(0.0, (math.sqrt(max(0.0, b * b - 8 * tasks * c)) - b) / (4 * tasks))
@@ -65,12 +65,12 @@ def _tango(better: int, worse: int, tasks: int, difference: float) -> float:
 
 
 def _nam_blackwelder(first: int, second: int, better: int, worse: int, tasks: int, ratio: float) -> float:
-    """The score statistic of a true ratio of the second's rate to the first's."""
+    """The score statistic for a true ratio of the second's rate to the first's."""
     one, two, won, lost = first / tasks, second / tasks, better / tasks, worse / tasks
     if ratio == 0:
         return math.inf if two else 0.0
     root = math.sqrt(max(0.0, (two - ratio**2 * one) ** 2 + 4 * ratio**2 * won * lost))
-    # The cells of the table that are likeliest under this ratio.
+    # The cells of the table that are most likely under this ratio.
     likely_lost = (-two + ratio**2 * (one + 2 * won) + root) / (2 * ratio * (ratio + 1))
     likely_won = ratio * likely_lost - (ratio - 1) * (two + lost)
     return _standardised(math.sqrt(tasks) * (two - ratio * one), ratio * (likely_won + likely_lost))

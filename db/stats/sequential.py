@@ -1,12 +1,11 @@
 """Comparisons that may be looked at while episodes are played, and ended when they are decided.
 
-The null hypothesis is that of `flips`: the sides of each task were dealt by a coin. Under it, the sum of the gaps so
-far is a walk whose steps are known and whose signs are fair, so that the chance of ever having left given limits is
-worked out exactly. The limits spend the error that is allowed over the tasks that a run can play (Lan and DeMets 1983,
-Biometrika 70:659, with Pocock's spending function); nothing is kept for what comes after the last task, and nothing is
-lost by looking after each one. Around the mean so far, the same limits are intervals that hold at all looks together
-(repeated confidence intervals: Jennison and Turnbull 1989, J. Royal Statistical Society B 51:305). Tasks come in
-random order; a task's gap counts whole.
+The null hypothesis is that of `flips`: a coin decides the sides of each task. Under it, the sum of the gaps so far is a
+random walk with known steps and fair signs, so the chance of ever having left given limits can be computed exactly. The
+limits spend the allowed error over the tasks that a run can play (Lan and DeMets 1983, Biometrika 70:659, with Pocock's
+spending function); no error is kept for after the last task, and looking after each task costs nothing. Around the mean
+so far, the same limits are intervals that hold at all looks together (repeated confidence intervals: Jennison and
+Turnbull 1989, J. Royal Statistical Society B 51:305). Tasks come in random order; a task's gap counts as a whole.
 """
 
 from __future__ import annotations
@@ -22,41 +21,41 @@ from stackrank.db.stats.pairs import holm
 from stackrank.terms import Decision
 
 _PARTS = 60
-"""Gaps are multiples of one part in so many; what is finer is rounded."""
+"""Gaps are rounded to multiples of one part in this many."""
 _RARE = 1e-7
-"""Walks that go further than all but this share of them do are out, whatever the level."""
+"""Walks that are further out than all but this share of walks count as out at every level."""
 _PAIRS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 28, 36, 45, 66, 100, 200, 500, 1000, 5000)
-"""p-values are rounded up: to alpha over one of these, and to a few above alpha."""
+"""p-values are rounded up to alpha divided by one of these, or to one of a few levels above alpha."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """What is known of how far the second of two entrants is ahead, after so many tasks."""
+    """What is known, after some tasks, about how far the second of two entrants is ahead."""
 
     tasks: int
     difference: float | None
     """The mean of the gaps so far; None before the first task."""
     p_value: float
-    """Of no difference, valid at all times, before the correction over pairs."""
+    """For no difference; valid at all times, before the correction over pairs."""
     p_corrected: float
     p_equal: float
-    """That the difference is as large as the margin, corrected; 1 where none was asked for."""
+    """For a difference as large as the margin, corrected; 1 if no margin was given."""
     decision: Decision
 
     @property
     def decided(self) -> bool:
-        """Whether it is known."""
+        """Whether the comparison is decided."""
         return self.decision is not Decision.OPEN
 
 
 def decide(
     pairs: Sequence[Sequence[float]], alpha: float, *, horizon: int, equal_within: float | None = None
 ) -> list[Sequential]:
-    """Each pair's state from its gaps, the second's rate less the first's (-1..1), in the order of play.
+    """Return each pair's state from its gaps, the second's rate less the first's (-1..1), in the order of play.
 
-    `horizon`: as many tasks as a pair can come to have. All decisions together are wrong with a chance of `alpha` at
-    most, over all looks. Without a margin the correction is Holm's. With one, a pair can err in two ways, of which one
-    at most is open to it: Bonferroni's, for both.
+    `horizon`: the most tasks that a pair can have. The chance that any decision is wrong, over all looks, is at most
+    `alpha`. Without a margin the correction is Holm's. With one, a pair has two kinds of error, of which at most one is
+    possible at a time, so both kinds of p-value are corrected by Bonferroni.
     """
     walks = [Walk(gaps, alpha, horizon) for gaps in pairs]
     found = [walk.p_values()[-1] for walk in walks]
@@ -76,9 +75,9 @@ def decide(
 
 
 def sequence_interval(gaps: Sequence[float], alpha: float, *, horizon: int) -> tuple[float, float]:
-    """The differences that no look has excluded so far: they hold the true one with 1 - alpha at all times together.
+    """The differences that no look has excluded: they include the true one with 1 - alpha at all times together.
 
-    They leave 0 out if and only if `decide` says who is ahead, one pair being asked about.
+    They leave 0 out if and only if `decide`, asked about this pair alone, says who is ahead.
     """
     walk = Walk(gaps, alpha, horizon)
     if walk.mean is None:
@@ -92,7 +91,7 @@ def sequence_interval(gaps: Sequence[float], alpha: float, *, horizon: int) -> t
 
 
 class Walk:
-    """The sum of the gaps of one pair, task by task, and its limits at each of some levels."""
+    """The sum of the gaps of one pair, task by task, and its limits at each of several levels."""
 
     def __init__(self, gaps: Sequence[float], alpha: float, horizon: int) -> None:
         import numpy
@@ -108,40 +107,40 @@ class Walk:
         self._part = unit / _PARTS
 
     def p_values(self) -> list[float]:
-        """What is known before the first task, and after each: the smallest level whose limits the walk has left."""
+        """The p-value before the first task, and after each: the smallest level whose limits the walk has left."""
         import numpy
 
         left = numpy.logical_or.accumulate(self._outside(), axis=0).sum(axis=1)
-        # Rounded, so that the correction does not bring alpha over some pairs above alpha.
+        # A little smaller, so that rounding does not bring alpha / pairs above alpha when it is corrected.
         levels = (1.0, *(level * (1 - 1e-12) for level in self.levels))
         return [1.0, *(levels[count] for count in left.tolist())]
 
     def first_out(self, p_value: float) -> int:
-        """On which side (-1, 1) the walk first left the limits of the level that a p-value stands for."""
+        """Return on which side (-1, 1) the walk first left the limits of the level that a p-value stands for."""
         import numpy
 
         place = int(numpy.argmin(numpy.abs(numpy.array(self.levels) - p_value)))
         return int(numpy.sign(self._sums[self._outside()[:, place].argmax()]))
 
     def ends(self) -> tuple[Any, Any]:
-        """Low and high of the difference (looks x levels), which hold the true one at all looks together."""
+        """Low and high of the difference (looks x levels), which include the true one at all looks together."""
         import numpy
 
         looks = numpy.arange(1, self.tasks + 1)[:, None]
         sums, near = self._sums[:, None] * self._part, self._limits * self._part
-        # Were the difference another one, the gaps would vary about that, as in Tango's interval; one task more for
-        # either side, as in Bonett and Price's; and where none differed, so many may: few gaps are no certainty.
+        # If the difference were another one, the gaps would vary around that, as in Tango's interval. One task is added
+        # for either side, as in Bonett and Price's. If no task differed, some still may: few gaps are no certainty.
         squares = numpy.maximum(((self._steps * self._part) ** 2).cumsum()[:, None], _RARE)
         left = numpy.maximum(1 - near**2 / squares / looks, _RARE)
         wider = near * numpy.sqrt((1 + 2 / squares) / left)
         far = numpy.hypot(wider, numpy.log(2 / numpy.array(self.levels)))
         low, high = (sums - far) / looks, (sums + far) / looks
-        # What has left its limits excludes 0 and all beyond.
+        # A walk that has left its limits excludes 0 and everything beyond.
         low = numpy.where(sums > near, numpy.maximum(low, _RARE), low)
         return low, numpy.where(sums < -near, numpy.minimum(high, -_RARE), high)
 
     def p_equal(self, margin: float) -> float:
-        """That the difference reaches the margin on either side: the larger of two p-values."""
+        """The p-value for a difference that reaches the margin: the larger of those for either side."""
         if not self.tasks:
             return 1.0
         low, high = self.ends()
@@ -157,9 +156,9 @@ class Walk:
 
 @lru_cache(maxsize=128)
 def _limits(steps: tuple[int, ...], levels: tuple[float, ...], horizon: int) -> Any:
-    """The furthest that the walk may be after each of its steps (looks x levels).
+    """Return the furthest that the walk may be after each of its steps (looks x levels).
 
-    By then it has been further with a chance of the level's share that is spent: log(1 + (e - 1) t) at the time t.
+    The chance that it has been further by the time t is at most the level's share log(1 + (e - 1) t).
     """
     import numpy
 
@@ -182,5 +181,5 @@ def _limits(steps: tuple[int, ...], levels: tuple[float, ...], horizon: int) -> 
         limits[look] = widest - out
         spent += numpy.where(out > 0, tails[numpy.arange(len(levels)), out - 1], 0.0)
         chances[numpy.abs(columns - widest)[None, :] > limits[look][:, None]] = 0.0
-    # Nobody is out at a level who is not at all larger ones.
+    # A walk that is out at a level is out at all larger levels.
     return numpy.maximum.accumulate(limits, axis=1)

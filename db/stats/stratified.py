@@ -1,7 +1,7 @@
-"""One entrant's episodes against others of the same tasks, the tasks being given: has its chance changed?
+"""Compare one entrant's episodes with others of the same, fixed tasks: has its chance changed?
 
-Unlike `pairs`, which asks about tasks like these, this asks about these very tasks. So only how often episodes of one
-task differ is chance, and a benchmark on which most tasks always end alike shows small changes.
+Unlike `pairs`, which asks about tasks like these, this asks about exactly these tasks. So chance is only in how often
+episodes of one task differ, and a benchmark on which most tasks always end alike reveals small changes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from stackrank.db.stats.pairs import Played
 from stackrank.db.stats.rates import NORMAL
 
 _NEVER = 1e-20
-"""What is less likely is left out: sums have thousands of values, of which few can be."""
+"""Less likely values of a sum are left out: a sum has thousands of values, of which few are possible in practice."""
 
 
 def p_value(some: Sequence[Played], others: Sequence[Played]) -> float:
-    """The exact two-sided p-value that `some` and `others`, task by task, have the same chances.
+    """The exact two-sided p-value for `some` and `others` having the same chances, task by task.
 
     Given how many episodes of a task succeeded in all, those among `some` are hypergeometric; their sum over the tasks
     is the statistic (exact conditional test of Mantel and Haenszel; Agresti 2013, Categorical Data Analysis, 7.3.5).
@@ -35,16 +35,16 @@ def p_value(some: Sequence[Played], others: Sequence[Played]) -> float:
 
 @lru_cache(maxsize=64)
 def _sum_of(tables: tuple[tuple[tuple[int, int, int], int], ...]) -> tuple[int, Any]:
-    """The least sum over tables, each so many times, and the chances of this and all larger ones.
+    """Return the least sum over tables, each repeated so many times, and the chances of it and of all larger sums.
 
-    Entrants who played the same tasks as often share it.
+    Entrants that played the same tasks equally often share the cached result.
     """
     import numpy
 
     least, chances = 0, numpy.ones(1)
     for (successes, drawn, episodes), times in tables:
         power = max(0, drawn - (episodes - successes)), numpy.array(_hypergeometric(successes, drawn, episodes))
-        while times:  # its power, by squares
+        while times:  # the power of a table, by repeated squaring
             if times & 1:
                 least, chances = _added((least, chances), power)
             times >>= 1
@@ -53,7 +53,7 @@ def _sum_of(tables: tuple[tuple[tuple[int, int, int], int], ...]) -> tuple[int, 
 
 
 def _added(one: tuple[int, Any], other: tuple[int, Any]) -> tuple[int, Any]:
-    """The distribution of the sum of two independent numbers, without what never happens."""
+    """The distribution of the sum of two independent numbers, without values that never happen."""
     import numpy
 
     chances = numpy.convolve(one[1], other[1])
@@ -69,10 +69,10 @@ def _hypergeometric(successes: int, drawn: int, episodes: int) -> list[float]:
 
 
 def interval(some: Sequence[Played], others: Sequence[Played]) -> tuple[float, float, float]:
-    """By how much the mean rate of `some` is above that of `others`, over the tasks of both, low and high.
+    """Return how far the mean rate of `some` is above that of `others` over the tasks of both, with low and high.
 
-    Each task weighs the same. The variance is that of the test, of hypergeometric numbers, as if one task more had
-    differed: tasks that all end alike are no certainty.
+    Each task weighs the same. The variance is that of the test, of hypergeometric numbers, as if one more task had
+    differed, because tasks that all end alike are no certainty.
     """
     gaps, variance = [], 1.0
     for (a, n), (b, m) in zip(some, others, strict=True):
