@@ -78,7 +78,7 @@ def _first_malformed(steps: Sequence[Step]) -> int | None:
 
 
 def _loop_start(steps: Sequence[Step], times: int = 4) -> int | None:
-    """Return the step from which the episode repeats one action with one observation to its end, `times` times or more."""
+    """Return the step from which one action with one observation repeats to the end, at least `times` times."""
     run = 1
     while (
         run < len(steps)
