@@ -86,7 +86,7 @@ class Failures:
             yield not bad.isdisjoint(state.get("outcomes", {}).values())
             yield state.get("event") == "post_mortem"
         if state["kind"] == "followed" and state.get("event") == "raised":
-            # The run ended there: whether the test would have failed is unknown, but not how it failed at first.
+            # The run ended there. Whether the test would have failed is unknown; how it failed at first is known.
             yield state.get("exception", "").split("\n")[0] in self._first
         yield self._hung and bool(state.get("timed_out"))
         yield bool(_FAILED.search(text))

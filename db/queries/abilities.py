@@ -17,7 +17,7 @@ _LEVELS = ("easy", "middling", "hard")
 def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
     """Fit the model of `stats.abilities` to the scope. Return its entrants best first and its tasks hardest first.
 
-    Reference entrants are left out: to apply the known fix, for instance, is no ability. The tasks of a category form
+    Reference entrants are left out: applying the known fix, for instance, is no ability. The tasks of a category form
     a cluster.
     """
     from stackrank.db.stats.abilities import abilities as fit

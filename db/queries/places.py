@@ -12,7 +12,7 @@ from stackrank.db.sums import Cells, Sums, TaskKey
 from stackrank.wording import p_is, percent
 
 _HARDER = 0.01
-"""Some of the tasks count as being as hard as all if the others' rates on both differ by less than this."""
+"""A part of the tasks counts as equally hard as the whole if the others' rates on both differ by less than this."""
 
 
 @dataclass(frozen=True, slots=True)
