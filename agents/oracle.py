@@ -1,4 +1,4 @@
-"""The agent that knows the fix: it proves that a benchmark can be solved and that its scorer sees it."""
+"""`oracle`: the agent that knows the fix. It proves that a benchmark can be solved and that the scorer sees it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Oracle(Agent):
         self._actions = iter([*actions, Action(last), Action("submit")])
 
     def act(self, observation: Observation) -> Decision:
-        """The next edit."""
+        """Return the next edit."""
         for action in self._actions:
             return Decision(action)
         raise GaveUp("the known fix has been applied and handed in")

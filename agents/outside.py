@@ -1,6 +1,6 @@
 """`outside`: somebody else's agent, which calls the episode's tools from a program of its own.
 
-The episode and that program run at their own pace and meet at a `Seat`.
+The episode and that program run at their own pace and exchange actions and observations through a `Seat`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stackrank.env.task import Task
 
 
 class Seat:
-    """Where an episode and its player meet: actions go one way, observations the other. Thread-safe."""
+    """Connects an episode with its player: actions go one way, observations the other. Thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -32,15 +32,15 @@ class Seat:
     # ---- the player's side
 
     def opening(self) -> str:
-        """The first message, once the episode has begun; where it is over before, what came of it."""
+        """Wait for the episode to begin and return the first message, or how it ended if it is over before that."""
         with self._changed:
             self._changed.wait_for(lambda: self._opening is not None or self._ending is not None)
             return self._opening if self._opening is not None else self._over().text
 
     def act(self, action: Action) -> Observation:
-        """Carry out an action, after those that are waiting already. Returns what came of it.
+        """Carry out an action, after those that are waiting already. Returns its observation.
 
-        Once the episode is over, that is always how it ended.
+        Once the episode is over, the observation always says how it ended.
         """
         self.opening()
         with self._turn, self._changed:
@@ -51,7 +51,7 @@ class Seat:
             return self._observation if self._ending is None and self._observation else self._over()
 
     def leave(self) -> None:
-        """Say that no action will come any more."""
+        """Say that no more actions will come."""
         with self._changed:
             self._left = True
             self._changed.notify_all()
@@ -69,13 +69,13 @@ class Seat:
             self._changed.notify_all()
 
     def answer(self, observation: Observation) -> None:
-        """Give the player what came of the last action."""
+        """Give the player the observation of the last action."""
         with self._changed:
             self._action, self._observation = None, observation
             self._changed.notify_all()
 
     def next_action(self, left_s: Callable[[], float] | None) -> Action:
-        """The player's next action. Raises GaveUp where the player has left, OutOfTime."""
+        """Wait for the player's next action. Raises GaveUp if the player has left, OutOfTime if none comes in time."""
         with self._changed:
             while self._action is None:
                 if self._left:
@@ -99,16 +99,16 @@ class Seat:
 
 
 class Outside(Agent):
-    """Lets whoever sits at its seat choose. What that costs is not known here."""
+    """Lets the player at its seat choose the actions. What the player pays for that is unknown."""
 
     version = "1"
     interactive = True
     seat: ClassVar[Seat | None] = None
-    """None: nobody plays any more, and what is recorded gets its verdict."""
+    """None: nobody plays any more. The recorded steps are repeated, and the episode gets its verdict."""
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """The settings are who plays: `name`, and `client`, what the program says it is."""
+        """The settings say who plays: `name`, and `client`, the program as it identifies itself."""
         if unknown := sorted(set(config) - {"name", "client"}):
             raise SetupError(
                 f"the agent outside has no setting {', '.join(unknown)}: its settings are `name` and `client`"
@@ -126,13 +126,13 @@ class Outside(Agent):
         self._past = iter(past[1:])
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Show the task."""
+        """Show the task to the player."""
         self._left_s = briefing.left_s
         if self.seat is not None:
             self.seat.open(opening(briefing, observation))
 
     def act(self, observation: Observation) -> Decision:
-        """What the player wants. Raises GaveUp where there is none any more, OutOfTime."""
+        """Return the player's next action. Raises GaveUp if there is no player any more, OutOfTime."""
         for past in self._past:
             if past.action is not None:
                 return Decision(past.action)
@@ -147,12 +147,12 @@ class Outside(Agent):
 
 
 def seated(seat: Seat) -> type[Outside]:
-    """The agent whose player sits at this seat."""
+    """Return the agent whose player sits at this seat."""
     return type("Seated", (Outside,), {"seat": seat})
 
 
 def opening(briefing: Briefing, observation: Observation) -> str:
-    """The first message: the task, the files, and the limits."""
+    """Return the first message: the task, the files, and the limits."""
     left_s = None if briefing.left_s is None else briefing.left_s()
     time_limit = "" if left_s is None else f" and {left_s / 60:.0f} minutes"
     ends = (

@@ -17,13 +17,13 @@ WEIGHTS = {
 }  # fmt: skip
 """The relative frequency with which each tool is picked."""
 COMMANDS = ("ls", "ls -R", "cat *.py", "python -m pytest -x")
-"""What is run in a shell."""
+"""The commands that it runs in a shell."""
 SWAPS = (
     ("<=", "<"), (">=", ">"), ("==", "!="), ("<", "<="), (">", ">="), (" + ", " - "), (" - ", " + "), ("//", "/"),
     (" and ", " or "), (" or ", " and "), (" not ", " "), ("True", "False"), ("False", "True"), ("0", "1"), ("1", "0"),
     ("min", "max"), ("max", "min"),
 )  # fmt: skip
-"""What a random edit replaces by what."""
+"""The replacements that a random edit makes: (old, new)."""
 _FILE = re.compile(r"[\w-][\w./-]*\.py\b")
 _NUMBERED = re.compile(r"^ *(\d+)  (.*)$", re.MULTILINE)
 _WORD = re.compile(r"\b[A-Za-z_]\w{2,}\b")
@@ -37,7 +37,7 @@ class RandomAgent(Agent):
     uses_servers = False
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
-        """Raises SetupError when something is configured."""
+        """Raises SetupError if anything is configured."""
         super().__init__(config=config)
         # Dictionaries serve as sets that remember their order: choices must not depend on hashes.
         self._files: dict[str, None] = {}
@@ -67,7 +67,7 @@ class RandomAgent(Agent):
         self._learn(observation)
 
     def act(self, observation: Observation) -> Decision:
-        """Pick any tool that can be used now, but none of a plug-in, whose arguments cannot be guessed."""
+        """Pick any tool that can be used now, except those of plug-ins, whose arguments cannot be guessed."""
         self._learn(observation)
         left = {
             name: weight
@@ -105,7 +105,7 @@ class RandomAgent(Agent):
         return {"path": self._pick(self._files)} if self._files else None
 
     def _rewrite(self) -> dict[str, Any] | None:
-        """One replacement in one line that was seen and may be edited."""
+        """Make one replacement in one line that was seen and may be edited."""
         edits = [
             (path, number, line.replace(old, new, 1))
             for (path, number), line in self._lines.items()

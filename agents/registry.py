@@ -23,12 +23,12 @@ BUILT_IN = {
 
 
 def agent_names() -> list[str]:
-    """The names of all agents."""
+    """Return the names of all agents."""
     return [*BUILT_IN, *(point.name for point in entry_points(group="stackrank.agents"))]
 
 
 def find_agent(name: str) -> type[Agent]:
-    """The agent of that name. Raises SetupError: there is none, or a plug-in's is not what an agent has to be."""
+    """Return the agent of that name. Raises SetupError if there is none, or if a plug-in's is not an `Agent` class."""
     found: Any = None
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")

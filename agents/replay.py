@@ -14,7 +14,7 @@ from stackrank.terms import DEBUGGERS
 
 
 class Replay(Agent):
-    """Takes the recorded actions, whatever it sees. The fields of `Recording` are its settings."""
+    """Repeats the recorded actions, whatever it observes. The fields of `Recording` are its settings."""
 
     version = "1"
     reference = True
@@ -22,7 +22,7 @@ class Replay(Agent):
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """Raises SetupError: it is not said which trajectory is meant."""
+        """Raises SetupError if the settings do not select a trajectory."""
         _read(config)
         return Setup(identity=config)
 
@@ -31,13 +31,13 @@ class Replay(Agent):
         self._recording = _read(config or {})
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Look the trajectory up. Raises SetupError: there is none."""
+        """Look up the trajectory. Raises SetupError if there is none."""
         if briefing.find_recording is None:
             raise SetupError("the agent replay needs a database with the episodes that it repeats: use it in a run")
         self._steps = iter(briefing.find_recording(self._recording)[1:])
 
     def act(self, observation: Observation) -> Decision:
-        """The next recorded action; a step that was malformed is malformed again."""
+        """Return the next recorded action; a step that was malformed is malformed again."""
         for step in self._steps:
             if step.action is None:
                 raise Malformed(step.observation.text)

@@ -1,4 +1,4 @@
-"""`command`: any program, which runs in the sandbox and reaches its model through stackrank.
+"""`command`: any program that runs in the sandbox and reaches its model through stackrank.
 
 agent.py      one episode: start the program, answer its requests, submit when it ends
 minimal.py    the default program; it runs inside the sandbox

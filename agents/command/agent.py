@@ -1,4 +1,4 @@
-"""An entrant's own program: it works in the sandbox, and each question to its model is a step."""
+"""An entrant's own program: it works in the sandbox, and each request to its model is a step."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ MINIMAL = Path(__file__).with_name("minimal.py")
 DEFAULT = '"$TASK_PYTHON" "$AGENT_DIR/agent.py"'
 _BAD_GATEWAY = 502
 _NOT_SENT = ("messages", "stream", "stream_options", CUT, PASSED_ON)
-"""What a program's question says that is not sent on as a parameter."""
+"""The fields of a program's request that are not sent on as parameters."""
 _COUNT = {"input_tokens": 0, "output_tokens": 0}
 _IN_STREAMS: Mapping[str, Mapping[str, Any]] = {
     "chat": {"id": "", "created": 0},
     "responses": {"id": "resp_0", "object": "response", "created_at": 0, "status": "completed"},
     "messages": {"id": "msg_0", "type": "message", "role": "assistant", "stop_reason": "end_turn", "usage": _COUNT},
 }
-"""What the pieces of a streamed answer have to say, where the endpoint left it out."""
+"""Fields that the events of a streamed answer must have, for answers in which the endpoint left them out."""
 
 
 class CommandSettings(Settings):
-    """What can be configured for the agent `command`, beside what concerns its model's endpoint."""
+    """The settings of the agent `command`, in addition to those of its model's endpoint."""
 
     command: str = ""
     """A shell command, run in the workspace. It finds the task in `AGENT_TASK` and `$AGENT_DIR/task.md`, the model's
     name in `AGENT_MODEL`, the endpoint in `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`, and the task's Python in
-    `TASK_PYTHON`. Empty: a small agent that comes along."""
+    `TASK_PYTHON`. Empty: a small agent that comes with stackrank."""
     files: dict[str, str] = Field(default_factory=dict)
-    """Files that it finds in `AGENT_DIR`: NAME is the text, NAME_file a file that holds it."""
+    """Files that the program finds in `AGENT_DIR`: NAME is the text, NAME_file a file that contains it."""
     requirements: list[str] = Field(default_factory=list)
-    """What pip installs for it, in an environment of its own; its programs come first on the `PATH`. Pin versions."""
+    """What pip installs for the program, in an environment of its own that comes first on the `PATH`. Pin versions."""
     env: dict[str, str] = Field(default_factory=dict)
-    """Further variables of its environment. No keys: the program needs none."""
+    """Further variables of the program's environment. Leave out keys: the program needs none."""
 
     @field_validator("files")
     @classmethod
@@ -78,7 +78,7 @@ class CommandSettings(Settings):
 
 
 class CommandAgent(Agent):
-    """Starts the program, and answers from the model whatever it asks. When it ends well, its work is handed in."""
+    """Starts the program and answers its requests from the model. If the program ends well, its work is handed in."""
 
     version = f"1+{hashlib.sha256(MINIMAL.read_bytes()).hexdigest()[:8]}"
     needs_model = True
@@ -92,7 +92,7 @@ class CommandAgent(Agent):
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """Raises SetupError: no model, no key, or a setting that is wrong."""
+        """Raises SetupError if the model or the key is missing, or a setting is wrong."""
         if not model:
             raise SetupError("the agent command needs a model: name one with --model")
         settings = _settings(config)
@@ -101,12 +101,12 @@ class CommandAgent(Agent):
         return Setup(about.identity, about.endpoints, about.unpriced, about.check, installed, about.models)
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
-        """Asks nothing yet. Raises SetupError, as `configure` does."""
+        """Contacts no endpoint yet. Raises SetupError, as `configure` does."""
         super().__init__(model=model, config=config)
         self._model = model
         self._settings = _settings(config or {})
         self._endpoints: dict[str, Endpoint] = {}
-        """By the API that the program asks by."""
+        """API that the program uses -> endpoint."""
         self._price = find_price(model, self._settings.price)
         self._past: Iterator[Step] = iter(())
         self._messages: list[dict[str, Any]] = []
@@ -120,15 +120,15 @@ class CommandAgent(Agent):
         self._past = iter(past[1:])
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Make ready what the program is told."""
+        """Prepare what the program is told."""
         self._briefing = briefing
         files = "\n".join(briefing.files)
         self._task = f"{observation.text}\n\nFiles of the workspace:\n{files}\n"
 
     def act(self, observation: Observation) -> Decision:
-        """The answer of the model, for the program. Raises GaveUp.
+        """Return the action that gives the program the model's answer. Raises GaveUp.
 
-        Raises EndpointError, SetupError where the endpoint fails, whatever it is asked.
+        Raises EndpointError or SetupError if the endpoint fails whatever it is asked.
         """
         state = observation.state
         asked = self._question(state) if state["kind"] == "program" else None
@@ -177,17 +177,17 @@ class CommandAgent(Agent):
 
     def _program(self, **arguments: Any) -> Action:
         left_s = None if self._briefing.left_s is None else max(self._briefing.left_s(), 0.0) + 1.0
-        # After the longest wait somebody looks whether the episode has time left.
+        # After the longest wait, the referee checks whether the episode has time left.
         return Action("program", {**arguments, "timeout_s": LONGEST_S if left_s is None else min(left_s, LONGEST_S)})
 
     def _refused(self, status: int, said: str) -> Decision:
-        """Tell the program what is wrong with its question, as an endpoint would: it may mend it."""
+        """Tell the program what is wrong with its request, as an endpoint would, so that it can correct it."""
         error = {"message": said, "type": "invalid_request_error", "code": None}
-        body = json.dumps({"type": "error", "error": error})  # as either provider has it
+        body = json.dumps({"type": "error", "error": error})  # the format of both providers
         return Decision(self._program(answer={"status": status, "type": "application/json", "body": body}))
 
     def _question(self, state: ProgramState) -> dict[str, Any] | None:
-        """The whole request; None: there is none that could be answered."""
+        """Return the whole request; None if there is none that could be answered."""
         request = state.get("request")
         if request is None:
             return None
@@ -195,18 +195,19 @@ class CommandAgent(Agent):
         return {**request, "messages": self._messages}
 
     def _endpoint(self, api: str) -> Endpoint:
-        """The endpoint as it speaks this API. Raises SetupError: there is no key for it."""
+        """Return the endpoint for this API. Raises SetupError if there is no key for it."""
         if api not in self._endpoints:
             settings = self._settings.model_copy(update={"api": api})
             if self._settings.api is None and api == "messages" and settings.base_url:
-                # The address is the one that the others have; Anthropic's package adds the version itself.
+                # The setting is the address for the other APIs; Anthropic's package adds the version itself.
                 settings = settings.model_copy(update={"base_url": settings.base_url.removesuffix("/v1")})
             self._endpoints[api] = make_endpoint(self._model, settings)
         return self._endpoints[api]
 
     def _goes_on(self, messages: list[dict[str, Any]]) -> tuple[str, int]:
-        """The conversation that a question belongs to, and how many of its messages are recorded: what begins with none
-        that there was is another one. Programs ask for titles and summaries in between."""
+        """Return the conversation that a request belongs to, and how many of its messages are recorded.
+
+        A request that continues no conversation begins a new one: programs ask for titles and summaries in between."""
         for name, heard in reversed(self._heard.items()):
             if messages[: len(heard)] == heard:
                 return name, len(heard)
@@ -236,7 +237,7 @@ class CommandAgent(Agent):
         if known and self._tools.get(name) == parameters.get("tools"):
             told.pop("tools", None)
         self._heard[name], self._tools[name] = messages, parameters.get("tools")
-        if api != "chat":  # whose questions have one form, whoever writes them
+        if api != "chat":  # requests to `chat` have one form, whoever writes them
             told[PASSED_ON] = dict(foreign)
         exchange = Exchange(
             model=self._model,
@@ -259,7 +260,7 @@ _ADDRESS = {api: endpoint.path.removeprefix("/v1").lstrip("/") for api, endpoint
 
 
 def _api(state: Mapping[str, Any]) -> str | None:
-    """The API that a program asks by."""
+    """Return the API that a program's request is for; None if it is for none."""
     path = str(state.get("path", "")).partition("?")[0]
     return next((api for api, address in _ADDRESS.items() if path.endswith(f"/{address}")), None)
 

@@ -1,8 +1,8 @@
 """What one observation shows, whichever tool made it: places that were seen, changed or paused at, and failures.
 
-What a state says exactly is taken from there (`env.state`). The rest is read from the text, as a person would read it:
-the lines of a file that `cat` or `grep` prints, the stops of pdb, the summary of pytest. Line numbers are those of the
-files as the agent first saw them, whatever was inserted above since.
+What the observation's state says exactly is taken from there (`env.state`). The rest is read from the text, as a person
+would read it: the lines of a file that `cat` or `grep` prints, the stops of pdb, the summary of pytest. Line numbers
+are those of the files as the agent first saw them, even if lines were inserted above since.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ class Evidence:
     paused: tuple[Place, ...] = ()
     breakpoints: tuple[Place, ...] = ()
     edited: tuple[Place, ...] = ()
-    """Changes of the program: of files that the task came with, or that the known fix makes, and that may be edited."""
+    """Changes of the program: of editable files that came with the task or that the known fix changes."""
     touched: bool = False
     """Whether any file changed, of the program or not."""
     broken: tuple[str, ...] = ()
     """Files of the program that the step changed and that do not parse now, but did at first."""
     mended: tuple[str, ...] = ()
-    """The other files of the program that it changed."""
+    """The other files of the program that the step changed."""
     failed: bool = False
-    """Whether it shows the program fail: a test of it, or itself."""
+    """Whether the step shows the program or one of its tests failing."""
     tests: Counts | None = None
-    """Where it shows how a run of tests ended."""
+    """How a run of tests ended; None if the step does not show it."""
 
 
 class Reader:
@@ -75,14 +75,14 @@ class Reader:
         self._known_text = _telling_lines(task)
 
     def learn(self, first: Observation) -> tuple[int | None, int | None]:
-        """Take the reset: (tests that passed, tests in all), where they were reported."""
+        """Take the reset. Returns (tests that passed, tests in all), each None if they were not reported."""
         tests = self._failures.learn(first)
         return (tests.passed, sum(tests)) if tests else (None, None)
 
     def read(self, observation: Observation) -> Evidence:
-        """What this observation shows."""
+        """Return what this observation shows."""
         if observation.state["kind"] == "investigation":
-            observation = replace(observation, text="")  # a claim: the steps before showed what it rests on
+            observation = replace(observation, text="")  # it is only a claim: its evidence is in the steps before
         state, text = observation.state, observation.text
         diff = str(state.get("diff") or "")
         edited = [*self._edited(observation, diff)]
@@ -96,7 +96,7 @@ class Reader:
                 paused.append(self._at(state["file"], state.get("line", 0), state.get("function", "")))
             for row in state.get("breakpoints", []):
                 breakpoints.append(self._at(row["file"], row["line"]))
-                # A condition that was false counts as a hit too.
+                # The debugger counts a hit even if the breakpoint's condition was false.
                 if row.get("hits", 0) > row.get("ignore", 0) and not row.get("condition"):
                     paused.append(breakpoints[-1])
         if state["kind"] == "followed":
@@ -121,17 +121,17 @@ class Reader:
         )
 
     def changed_in(self, diff: str) -> list[Place]:
-        """The places that a diff against the task's files changes, of the program and of other files."""
+        """Return the places that a diff against the task's files changes, in the program and in other files."""
         return [Place(file, lines) for file, lines in LineMap(self._task.files).changed(diff)]
 
     def is_program(self, file: str) -> bool:
-        """Whether a change of this file is one of the program."""
+        """Whether a change of this file is a change of the program."""
         return file in self._program and self._task.may_edit(file)
 
     @staticmethod
     def _unparsed(state: State) -> Collection[str]:
         if state["kind"] == "edit" and state.get("syntax_error"):
-            return [state["edited"]]  # also of an older version
+            return [state["edited"]]  # steps of an older version have it too
         return state.get("broken", {})
 
     def _parsed_at_first(self, file: str) -> bool:
@@ -145,7 +145,7 @@ class Reader:
         state = observation.state
         if state["kind"] == "tests":
             return  # what a test run leaves behind is no edit
-        if state["kind"] == "edit" and "diff" not in state:  # of an older version
+        if state["kind"] == "edit" and "diff" not in state:  # a step of an older version
             if observation.ok and self.is_program(state["edited"]):
                 first, last = state["lines"]
                 yield Place(state["edited"], (first, last))
@@ -182,7 +182,7 @@ def _plain(path: str) -> str:
 
 
 def _telling_lines(task: Task) -> Sequence[tuple[str, Place]]:
-    """Lines at the faults whose text is nowhere else in the workspace: who is shown the text is shown the place."""
+    """Return lines near the faults whose text is nowhere else in the workspace, so that the text shows the place."""
     if not task.faults:
         return ()
     texts = {

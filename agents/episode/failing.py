@@ -1,4 +1,4 @@
-"""Whether an observation shows the program fail, and how a run of its tests ended."""
+"""Whether an observation shows the program failing, and how a run of its tests ended."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
 
 
 class Failures:
-    """Knows how the program failed at first, and recognises it."""
+    """Knows how the program failed at first, and recognises that failure."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -44,13 +44,13 @@ class Failures:
         self._wrong: list[re.Pattern[str]] = []
 
     def learn(self, first: Observation) -> Counts | None:
-        """Take the reset, and say how its tests ended."""
+        """Take the reset, and return how its tests ended."""
         self._first = first.text
         self._hung = bool(first.state.get("timed_out"))
         files = b"\n".join(self._task.files.values()).decode("utf-8", "replace")
         lines = {line.strip() for line in files.split("\n")}
         for value in self._wrong_values():
-            # What is no word and in no file can only come from a run of the program. The rest has to stand alone.
+            # A value that is no word and in no file can only come from a run of the program. Others must stand alone.
             if len(value) >= _TELLING_CHARS and not value.isalpha() and value not in files:
                 self._wrong.append(re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w.])"))
             elif value not in lines:
@@ -58,15 +58,15 @@ class Failures:
         return self.read(first)[1]
 
     def _wrong_values(self) -> set[str]:
-        """What the program came to where the tests wanted something else."""
+        """Return the values that the program computed where the tests wanted something else."""
         computed = set(_COMPUTED.findall(self._first))
         compared = [found.groups() for found in _COMPARED.finditer(self._first)]
-        # pytest says which side was computed; where it does not, it is the left one, as most people write assertions.
+        # pytest says which side was computed; if it does not, take the left one, as most people write assertions.
         wrong = [value for pair in compared for value in ([each for each in pair if each in computed] or pair[:1])]
         return {value.strip("'\"") for value in wrong} - {""}  # texts are printed without their quotes
 
     def read(self, observation: Observation) -> tuple[bool, Counts | None]:
-        """Whether the program is seen to fail, and how its tests ended, where they were run."""
+        """Return whether the program is seen to fail, and how its tests ended, if they were run."""
         state = observation.state
         if state["kind"] == "tests":
             tests = state.get("tests")
@@ -86,7 +86,7 @@ class Failures:
             yield not bad.isdisjoint(state.get("outcomes", {}).values())
             yield state.get("event") == "post_mortem"
         if state["kind"] == "followed" and state.get("event") == "raised":
-            # The run ended there: whether the test would have failed is not known, but what it failed by at first is.
+            # The run ended there. Whether the test would have failed is unknown; how it failed at first is known.
             yield state.get("exception", "").split("\n")[0] in self._first
         yield self._hung and bool(state.get("timed_out"))
         yield bool(_FAILED.search(text))
@@ -97,7 +97,7 @@ class Failures:
             yield len(said) >= _TELLING_CHARS and said in self._first
 
     def _ours(self, traceback: re.Match[str]) -> bool:
-        """Whether a traceback is of the program's failure and not of a slip in what the agent wrote to run it."""
+        """Whether a traceback shows the program's failure, not a slip in the code that the agent wrote to run it."""
         error = traceback["error"].rpartition(".")[2]
         if error == "AssertionError":
             return True

@@ -25,9 +25,9 @@ class Diagnosis:
 
 
 def diagnose(task: Task, steps: Sequence[Step], score: Score | None, reason: StopReason) -> Diagnosis:
-    """The milestones of an episode and, where it was not resolved, its failure point.
+    """Return the milestones of an episode and, if it was not resolved, its failure point.
 
-    Needs nothing but what is stored of an episode, so that old ones can be diagnosed again.
+    Needs only what is stored of an episode, so that old episodes can be diagnosed again.
     """
     tracker = Tracker(task)
     for step in steps:
@@ -41,7 +41,7 @@ def diagnose(task: Task, steps: Sequence[Step], score: Score | None, reason: Sto
 def _failure_point(
     task: Task, steps: Sequence[Step], score: Score, reason: StopReason, tracker: Tracker
 ) -> tuple[FailurePoint, int | None]:
-    """The failure point and its step; None: the last one."""
+    """Return the failure point and its step; None: the last step."""
     reached, edits, known = tracker.found, tracker.edits, bool(task.faults)
     if score.tampered:
         return FailurePoint.TAMPERED, tracker.first_touch
@@ -58,7 +58,7 @@ def _failure_point(
     stands = at_fault is not None
     if not stands and reason.is_limit:
         return FailurePoint.OUT_OF_BUDGET, reached.get(Milestone.LOCALIZED)
-    # Where the visible tests show no bug, there is no failure that an agent could have seen for sure.
+    # If the visible tests show no bug, there is no failure that an agent could certainly have seen.
     if Milestone.REPRODUCED not in reached and task.shows_bug:
         return FailurePoint.NEVER_REPRODUCED, 0
     if known and Milestone.LOCALIZED not in reached and not at_fault:
@@ -78,7 +78,7 @@ def _first_malformed(steps: Sequence[Step]) -> int | None:
 
 
 def _loop_start(steps: Sequence[Step], times: int = 4) -> int | None:
-    """Where the episode's end repeats one action with one observation at least `times` times."""
+    """Return the step from which one action with one observation repeats to the end, at least `times` times."""
     run = 1
     while (
         run < len(steps)

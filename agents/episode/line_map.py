@@ -1,4 +1,4 @@
-"""Line numbers through edits: where a line that is seen now was in the file as the agent first saw it."""
+"""Maps line numbers through edits: from a file as it is now to the file as the agent first saw it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class LineMap:
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
-        self._origins: dict[str, list[int]] = {}  # file -> of each line now, its number at first
+        self._origins: dict[str, list[int]] = {}  # file -> the original number of each current line
 
     def original(self, file: str, first: int, last: int) -> tuple[int, int]:
-        """Lines of a file as it is now, in the numbers of the file as it was at first."""
+        """Convert the first and last line of a stretch of the current file to line numbers of the original file."""
         origins = self._origins.get(file)
         if not origins:
             return first, last
@@ -26,9 +26,9 @@ class LineMap:
         return min(first, last), max(first, last)
 
     def changed(self, diff: str) -> Iterator[tuple[str, tuple[int, int] | None]]:
-        """(file, first and last line at first) of each stretch that a diff against the files as they are now changes.
+        """Yield (file, first and last original line) of each stretch that a diff against the current files changes.
 
-        An insertion touches the lines on both sides. No lines: the diff names the file and does not show it.
+        An insertion touches the lines on both sides. The lines are None if the diff names the file without showing it.
         """
         for file, hunks in _read(diff):
             if not hunks:
@@ -38,7 +38,7 @@ class LineMap:
                 yield from ((file, (line, line)) for line in sorted(set(touched)))
 
     def apply(self, diff: str) -> None:
-        """Follow an edit, so that later line numbers are those after it."""
+        """Follow an edit: later line numbers refer to the files after it."""
         for file, hunks in _read(diff):
             origins, new, done = self._of(file), [], 0
             for hunk in hunks:
@@ -54,7 +54,7 @@ class LineMap:
 
     @staticmethod
     def _apply(origins: list[int], hunk: Hunk) -> tuple[list[int], list[int]]:
-        """The original numbers of the lines of a hunk after it, and of those that it touches."""
+        """Return the original numbers of the lines of a hunk as it leaves them, and of the lines that it touches."""
         at = max(hunk.source_start - (hunk.source_length > 0), 0)
         after: list[int] = []
         touched: list[int] = []
@@ -77,7 +77,7 @@ class LineMap:
 
 
 def _read(diff: str) -> list[tuple[str, list[Hunk]]]:
-    """The files that a diff names, each with its hunks. What is no diff names none."""
+    """Return the files that a diff names, each with its hunks; none if the text is no diff."""
     if not diff:
         return []
     try:

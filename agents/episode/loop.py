@@ -30,12 +30,12 @@ def play(
 ) -> Outcome:
     """Play one episode to its end and take the verdict on what was edited, whatever ended it.
 
-    `past`: where the episode was cut off, its steps so far, the reset included. They are carried out again and
-    checked, but not recorded again; then the episode goes on. `as_stored`: what a record keeps of a text or of
-    arguments, which need not be all. `find_recording`: see `Briefing`.
+    `past`: the steps so far of an episode that was cut off, the reset included. They are carried out again and
+    checked, but not recorded again; then the episode goes on. `as_stored`: converts a text or arguments to what a
+    record keeps of them, which need not be all. `find_recording`: see `Briefing`.
 
-    Raises SandboxError and EndpointError when the infrastructure failed: then there is no verdict. Raises
-    ReplayDiffers when the past could not be repeated.
+    Raises SandboxError and EndpointError if the infrastructure failed: then there is no verdict. Raises ReplayDiffers
+    if the past could not be repeated.
     """
     referee = Referee(env, budget, record=record, past=past, as_stored=as_stored)
     observation = referee.reset()

@@ -19,12 +19,12 @@ class Progress:
     """What one step adds."""
 
     milestones: tuple[Milestone, ...] = ()
-    """Those that this step is the first to reach."""
+    """The milestones that this step is the first to reach."""
     distance: Distance | None = None
-    """How near the step came to the known fault; `line`: within NEAR_LINES of one. None where it was nowhere, or where
-    no fault is known."""
+    """How near the step came to the known fault; `line`: within NEAR_LINES of a faulty line. None if the step was at
+    no place, or if no fault is known."""
     distance_lines: int | None = None
-    """Lines to the nearest faulty line of the file it was in; None in other files."""
+    """Lines to the nearest faulty line in a file that the step was in; None if it was in other files only."""
 
 
 class Tracker:
@@ -51,10 +51,10 @@ class Tracker:
         self.edits: list[int] = []
         """Indices of the steps that changed the program."""
         self.broken: dict[str, int] = {}
-        """File that does not parse now, and did at first -> index of the step that broke it."""
+        """File that parsed at first and does not now -> index of the step that broke it."""
 
     def take(self, index: int, observation: Observation) -> Progress:
-        """What the step `index` adds to what was taken before. The reset (0) reaches nothing: it is no act."""
+        """Take the observation of step `index`; return what it adds. The reset (0) reaches nothing: it is no action."""
         if index == 0:
             self._passed, self._total = self._reader.learn(observation)
             return Progress()
@@ -74,13 +74,13 @@ class Tracker:
 
     @property
     def passing(self) -> float | None:
-        """The share of the visible tests that passed at once, at its best so far. None: it is not known."""
+        """The largest share of the visible tests that passed in one run so far. None: unknown."""
         return None if self._passed is None or not self._total else min(self._passed / self._total, 1.0)
 
     def changed_at_fault(self, diff: str) -> bool | None:
-        """Whether a diff against the task's files changes the program at a fault. None: it does not change it.
+        """Whether a diff against the task's files changes the program at a fault. None: it does not change the program.
 
-        Where the diff names no file, what the steps changed decides.
+        If the diff is not empty but names no file, the changes that the steps made decide.
         """
         changed = self._reader.changed_in(diff)
         if diff and not changed:
@@ -115,7 +115,7 @@ class Tracker:
             yield Milestone.SOLVED
 
     def _distance(self, evidence: Evidence) -> tuple[Distance | None, int | None]:
-        """How near the place is that the step looked at, edited, or paused at."""
+        """Return how near a fault the step looked, edited, or paused, also in lines."""
         places = (*evidence.shown, *evidence.paused, *evidence.edited)
         if not places or not self._faults:
             return None, None
@@ -132,7 +132,7 @@ class Tracker:
         return best, lines_best
 
     def _near(self, place: Place, *, unknown: bool = False) -> bool:
-        """Whether a place is within NEAR_LINES of a fault; `unknown`: what to say where its lines are not known."""
+        """Whether a place is within NEAR_LINES of a fault; `unknown`: the answer if its lines are not known."""
         for fault in self._faults:
             away = _away(fault, place)
             if fault.file == place.file and (unknown if away is None else away <= NEAR_LINES):
@@ -140,7 +140,7 @@ class Tracker:
         return False
 
     def _in_function(self, place: Place) -> bool:
-        """Whether the place says that it is in a faulty function."""
+        """Whether the function that a place names is faulty."""
         return any(
             fault.file == place.file and any(f".{name}".endswith(f".{place.function}") for name in fault.functions)
             for fault in self._faults
@@ -148,7 +148,7 @@ class Tracker:
         )
 
     def _inside(self, place: Place) -> bool:
-        """Whether a place overlaps a faulty function, as it was at first."""
+        """Whether a place overlaps the original lines of a faulty function."""
         if place.lines is None:
             return False
         first, last = place.lines
@@ -157,7 +157,7 @@ class Tracker:
 
 
 def _away(fault: Fault, place: Place) -> int | None:
-    """Lines between a place and the nearest faulty one; None where that cannot be told."""
+    """Return the distance in lines from a place to the nearest faulty line; None if it is unknown."""
     if place.lines is None:
         return None
     first, last = place.lines

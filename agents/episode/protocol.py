@@ -111,8 +111,8 @@ class EndpointDown(EndpointError):
     """The endpoint does not answer at all, or says that it is unavailable, so other requests would fail as well."""
 
     def __init__(self, message: str, endpoint: str = "") -> None:
-        """`endpoint`: its address, as in `Endpoint.shown_url`; where only one of its models is concerned, as `model_at`
-        says; empty if unknown."""
+        """`endpoint`: its address, as in `Endpoint.shown_url`, or the result of `model_at` if only one of its models
+        is affected; empty if unknown."""
         super().__init__(message)
         self.endpoint = endpoint
 
@@ -150,7 +150,7 @@ class Endpoint(Protocol):
 
 
 def model_at(url: str, model: str) -> str:
-    """One model of an endpoint, as a run that waits for it names it."""
+    """Name one model of an endpoint, as a run that waits for it does."""
     return f"{url} ({model})"
 
 
@@ -179,8 +179,8 @@ class Setup:
 
     @property
     def sources(self) -> frozenset[str]:
-        """What may not answer it: its endpoints, and its models there."""
-        pairs = zip(self.endpoints, self.models, strict=False)  # agents of others may name no models
+        """The names of everything that must answer the agent: its endpoints, and its models at them."""
+        pairs = zip(self.endpoints, self.models, strict=False)  # third-party agents may name no models
         models = {model_at(endpoint.shown_url, model) for endpoint, model in pairs}
         return frozenset({endpoint.shown_url for endpoint in self.endpoints} | models)
 
@@ -207,7 +207,7 @@ class Agent(ABC):
     failing would say nothing about the agent."""
     debuggers: ClassVar[frozenset[str]] = frozenset(DEBUGGERS) - {"investigate"}
     """The debugging tools that it uses. Runs leave out entrants whose tool set has only other ones, because they would
-    say nothing about what those tools are worth. `investigate` needs an agent that lets somebody answer."""
+    say nothing about what those tools are worth. `investigate` needs an agent that provides an investigator."""
 
     uses_servers: ClassVar[bool] = True
     """Whether it calls the tools of MCP servers. Otherwise its entrants must not name any."""

@@ -1,4 +1,4 @@
-"""The referee: keeps one episode to its rules, whoever decides what is done in it."""
+"""The referee: enforces the rules of one episode, whoever decides on the actions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from stackrank.terms import StopReason
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When an episode ends at the latest. None: no such limit.
+    """The limits that end an episode. None: no such limit.
 
-    No step begins after a limit is reached; the one that reaches it is carried out.
+    The step that reaches a limit is carried out; no step begins after it.
     """
 
     steps: int = 50
@@ -44,7 +44,7 @@ class Outcome:
 
     stop_reason: StopReason
     score: Score | None
-    """None when it was cancelled before anything could be scored."""
+    """None if the episode was cancelled before anything could be scored."""
     diagnosis: Diagnosis
     steps: int
     usage: Usage
@@ -53,7 +53,7 @@ class Outcome:
     score_ms: float
     wall_s: float
     changes: Changes | None = None
-    """What the score is about; None where nothing was left of the workspace."""
+    """The changes that were scored; None if nothing was left of the workspace."""
 
 
 class Recorder(Protocol):
@@ -65,7 +65,7 @@ class Recorder(Protocol):
 
 
 class ReplayDiffers(StackrankError):
-    """An episode that was cut off cannot be continued: its past is not the same again. The message says where."""
+    """An interrupted episode cannot be continued, because its past came out differently. The message says where."""
 
     def __init__(self, index: int, what: str) -> None:
         super().__init__(f"the episode was cut off and could not be continued: at step {index} {what}")
@@ -79,14 +79,14 @@ def _as_is(value: Any) -> Any:
 
 
 def _nowhere(step: Step) -> None:
-    """Whoever keeps no record."""
+    """A recorder that keeps nothing."""
 
 
 class Referee:
-    """Carries out what is decided, records it, and knows when the episode is over and what it came to.
+    """Carries out decisions, records them, and knows when the episode is over and how it ended.
 
-    `loop.play` asks an agent for decisions; whoever has decisions of his own brings them one by one: `reset`, then
-    `carry_out` or `refuse` while `over` gives no reason, then `finish`. Not thread-safe.
+    `loop.play` asks an agent for decisions. Callers that decide by themselves pass decisions in one by one: `reset`,
+    then `carry_out` or `refuse` while `over` gives no reason, then `finish`. Not thread-safe.
     """
 
     def __init__(
@@ -119,11 +119,11 @@ class Referee:
         return observation
 
     def left_s(self) -> float | None:
-        """Seconds that the episode has left; None: no limit."""
+        """Return the seconds that the episode has left; None: no limit."""
         return None if self._budget.wall_s is None else self._budget.wall_s - self._clock.elapsed_s()
 
     def over(self) -> StopReason | None:
-        """Why the episode is over: by what was done, or by a limit. None: it goes on."""
+        """Return why the episode is over, because of an action or of a limit. None: it goes on."""
         if self._env.over:
             return StopReason(self._env.over)
         counts = (len(self.steps) - 1, self._totals, self._clock.elapsed_s(), self._malformed, self._repeats)
@@ -133,7 +133,7 @@ class Referee:
         """Take one step. Raises SandboxError, ReplayDiffers."""
         self._malformed = 0
         before = self.steps[-1]
-        # What is recorded is what is done, or it could not be done again.
+        # The recorded action is the one carried out, or else it could not be repeated.
         action = decision.action
         action = Action(self._as_stored(action.tool), self._as_stored(action.arguments))
         decision = replace(decision, action=action)
@@ -144,16 +144,17 @@ class Referee:
         return observation
 
     def refuse(self, error: Malformed) -> Observation:
-        """Take a step in which nothing was done: what was said is no action. Raises ReplayDiffers."""
+        """Take a step in which nothing is done, because the output is not an action. Raises ReplayDiffers."""
         self._malformed += 1
         observation = Observation(str(error), False, MalformedState(kind="malformed", malformed=True))
         self._take(Decision(_NO_ACTION, error.said, error.usage, error.exchanges), observation)
         return observation
 
     def finish(self, reason: StopReason, last_words: str = "") -> Outcome:
-        """The verdict on what was edited, whatever ended the episode; none where it was cancelled.
+        """Take the verdict on the edits, whatever ended the episode; a cancelled episode gets none.
 
-        `last_words`: why the agent did not go on. Raises SandboxError; ReplayDiffers: it ended before its past did.
+        `last_words`: why the agent did not go on. Raises SandboxError. Raises ReplayDiffers if the episode ended before
+        its past did.
         """
         env = self._env
         if len(self.steps) < len(self._past) and reason is not StopReason.CANCELLED:
@@ -210,7 +211,7 @@ class _Totals:
 
 
 def _repeated(step: Step, past: Step, as_stored: Callable[[Any], Any]) -> Step:
-    """The step as it is stored, if it is the same again. Raises ReplayDiffers."""
+    """Return the step as it is stored. Raises ReplayDiffers if it is not the same again."""
     action, seen = step.action or _NO_ACTION, step.observation
     before = past.action or _NO_ACTION
     if (as_stored(action.tool), _as_json(as_stored(action.arguments))) != (before.tool, _as_json(before.arguments)):
@@ -223,14 +224,14 @@ def _repeated(step: Step, past: Step, as_stored: Callable[[Any], Any]) -> Step:
 
 
 def _as_json(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(arguments, sort_keys=True, default=str)  # tuples are lists there
+    return json.dumps(arguments, sort_keys=True, default=str)  # in JSON, tuples are lists
 
 
 class _Clock:
-    """Seconds that an episode took, its past as it was then, and its repetition not at all.
+    """Measures the seconds that an episode took. Its past counts as it was then; its repetition does not count.
 
-    What a question waited for its endpoint, or a step for the database, is no part of it: neither the agent nor its
-    model took that time.
+    Time that a request waited for its endpoint, or a step for the database, does not count either: neither the agent
+    nor its model took that time.
     """
 
     def __init__(self, past: Sequence[Step]) -> None:
@@ -243,11 +244,11 @@ class _Clock:
         self._repeating, self._since = False, awake.now()
 
     def give_back(self, seconds: float) -> None:
-        """Of the time since the start, these were nobody's."""
+        """Do not count this part of the time since the start."""
         self._since += seconds
 
     def elapsed_s(self) -> float:
-        """Zero while the past is repeated: it was within the limit then."""
+        """Return the seconds so far; zero while the past is repeated, which was within the limit then."""
         return 0.0 if self._repeating else self._before_s + awake.now() - self._since
 
 

@@ -1,4 +1,4 @@
-"""One step of an episode, the record that everything else is made of: played, stored, replayed, shown."""
+"""One step of an episode: the record that is played, stored, replayed and shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Usage:
     estimated: bool = False
     """The endpoint did not count the tokens; they are estimated from the texts."""
     waited_ms: float = 0.0
-    """How long its limits and its failures kept the question from its answer, which is in no other time."""
+    """How long the endpoint's limits and failures delayed the answer. No other time includes this."""
 
     def __add__(self, other: Usage) -> Usage:
         # One unknown price makes the sum unknown, not small.
@@ -44,24 +44,24 @@ class Usage:
 
 
 def _sum(one: float, other: float) -> float:
-    # In decimal, as the numbers are written: sums of binary fractions would be off in the last digit.
+    # In decimal, as the numbers are written, because sums of binary fractions would be off in the last digit.
     return float(Decimal(repr(one)) + Decimal(repr(other)))
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question to a model and its answer, as they went over the wire, without keys."""
+    """One request to a model and its answer, as they went over the wire, without keys."""
 
     model: str
     request: dict[str, Any]
-    """The parameters, and the messages that are new since the last exchange of the conversation. Where the history
-    was cut before this question, all messages; `history_cut_to_tokens` then says to how many tokens."""
+    """The parameters, and the messages that are new since the last exchange of the conversation. If the history was
+    cut before this request, all messages; `history_cut_to_tokens` then says to how many tokens."""
     answer: dict[str, Any]
     usage: Usage
     conversation: str = ""
-    """Which of the agent's conversations this belongs to, where it has several."""
+    """Which of the agent's conversations this belongs to, if it has several."""
     reasoning: str = ""
-    """What the endpoint shows of what the model thought before it answered."""
+    """The part of the model's reasoning before the answer that the endpoint shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Step:
 
     index: int
     action: Action | None
-    """None for the reset, and for a step in which the agent's words were no action."""
+    """None for the reset, and for a step in which the agent's output was not an action."""
     observation: Observation
     thought: str = ""
     usage: Usage = field(default_factory=Usage)

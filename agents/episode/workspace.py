@@ -1,4 +1,4 @@
-"""What an agent is told of the workspace before its first step, so that it spends none on finding files."""
+"""What an agent is told about the workspace before its first step, so that it spends no steps on finding files."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from stackrank.env.tools.view import decode
 
 _MOST_FILES = 60
 _MOST_CHARS = 3000
-"""Of a listing in which each folder is a line."""
+"""Most characters of a listing in which each folder is a line."""
 _MOST_READ_ONLY = 4
-"""More read-only files than that in one folder are one line: nothing in them is to be mended."""
+"""More read-only files than this in one folder become one line, because nothing in them is to be fixed."""
 _MOST_CODE = 2400
-"""Characters of the failing tests' file, if it is shown."""
+"""Most characters of the failing tests' file; a longer file is not shown."""
 
 
 def listing(task: Task) -> tuple[str, ...]:
-    """The files, those that may be edited first.
+    """List the files, those that may be edited first.
 
-    Of too many, a folder is a line with the names in it, and those that lie deepest are counted.
+    If there are too many, each folder becomes a line with the names in it, and the deepest folders only a count.
     """
     groups: dict[tuple[bool, str], list[str]] = defaultdict(list)
     for path in sorted(task.files):
@@ -38,7 +38,7 @@ def listing(task: Task) -> tuple[str, ...]:
         for (read_only, folder), paths in named.items():
             names = " ".join(path.removeprefix(folder) for path in paths)
             shown[read_only, folder] = [f"{folder}  {names}{'  (read-only)' if read_only else ''}"]
-        # What lies deep and is one of many is the last that somebody wants to see.
+        # Deep folders with many files are counted first, because readers need their names least.
         for read_only, folder in sorted(named, key=lambda key: (-key[1].count("/"), -len(groups[key]))):
             if sum(len(line) for group in shown.values() for line in group) > _MOST_CHARS:
                 shown[read_only, folder] = [_counted(read_only, folder, len(groups[read_only, folder]))]
@@ -52,7 +52,7 @@ def _counted(read_only: bool, folder: str, number: int) -> str:
 
 
 def failing_file(task: Task, first: State) -> str:
-    """The file of the tests that fail at the reset, with its path above it. Empty: there are several, or it is long.
+    """Return the file of the tests that fail at the reset, below its path. Empty: there are several, or it is long.
 
     A report of pytest shows the failing tests, but not the helpers and the data that they use.
     """
@@ -63,7 +63,7 @@ def failing_file(task: Task, first: State) -> str:
 
 
 def with_workspace(task: Task, first: Observation) -> Observation:
-    """The first observation with both below it, for whoever has no prompt of their own to put them into."""
+    """Append the listing and the failing file to the first observation, for callers without a prompt of their own."""
     files = "\n".join(("Files of the workspace:", *listing(task)))
     whole = failing_file(task, first.state)
     parts = [first.text, files, f"The whole of {whole}" if whole else ""]

@@ -25,7 +25,7 @@ class Human(Agent):
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """The only setting is `player`, the name of whoever plays."""
+        """The only setting is `player`, the name of the person who plays."""
         if unknown := sorted(set(config) - {"player"}):
             raise SetupError(f"the agent human has no setting {', '.join(unknown)}: its only setting is `player`")
         return Setup(identity=config)
@@ -48,7 +48,7 @@ class Human(Agent):
         tell(f"Task {briefing.task_id}. What you can type:\n\n{help_text(self._tools)}")
 
     def act(self, observation: Observation) -> Decision:
-        """What the person wants. Raises GaveUp at the end of input."""
+        """Return the action that the person types. Raises GaveUp at the end of input."""
         self._files.update(dict.fromkeys(files_in(observation.text)))
         for past in self._past:
             if past.action is not None:

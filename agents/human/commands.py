@@ -34,7 +34,7 @@ PDB = (
     "longlist", "args", "p", "pp", "display",
 )  # fmt: skip
 _TEXTS = {"pdb": "command", "bash": "command", "terminal": "text"}
-"""Tools that take a text as it is, and what they call it. Their other arguments come before it."""
+"""Tools that take a text unchanged, and the argument that it becomes. Other arguments come before the text."""
 _OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))(?:\s+|$)""")
 _FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
 
@@ -44,14 +44,14 @@ class Unclear(StackrankError):
 
 
 def usage(name: str, tools: ToolSet) -> str:
-    """How a tool is typed. The tools of plug-ins and servers take their arguments by name."""
+    """Return how a tool is typed. The tools of plug-ins and servers take their arguments by name."""
     if name in USAGE:
         return USAGE[name]
     return " ".join([name, *(f"{each}=VALUE" for each in schema(tools.find(name))["properties"])])
 
 
 def help_text(tools: ToolSet, name: str = "") -> str:
-    """What can be typed, or how one tool is used. Raises Unclear for an unknown tool."""
+    """Return what can be typed, or how one tool is used. Raises Unclear for an unknown tool."""
     if not name:
         shown = [usage(each, tools) for each in tools.tools]
         return "\n".join([*shown, *(f"{line:<12}{what}" for line, what in OTHERS.items())])
@@ -63,7 +63,7 @@ def help_text(tools: ToolSet, name: str = "") -> str:
 
 
 def read_action(line: str, tools: ToolSet, more: Callable[[], str]) -> Action:
-    """The action that a line means; `more` asks for the lines of code that belong to it. Raises Unclear."""
+    """Return the action that a line means; `more` reads the lines of code that belong to it. Raises Unclear."""
     name, _, rest = line.strip().partition(" ")
     rest = rest.strip()
     if name not in tools.tools:
@@ -84,7 +84,7 @@ def read_action(line: str, tools: ToolSet, more: Callable[[], str]) -> Action:
 
 
 def _lines(words: Sequence[str], *, path: str, numbers: Sequence[str]) -> dict[str, Any]:
-    """A path and whole numbers, of which the last may be missing."""
+    """Parse a path and whole numbers, any of which may be missing at the end."""
     if len(words) > 1 + len(numbers):
         raise ValueError
     given: dict[str, Any] = {path: words[0]} if words else {}
@@ -106,7 +106,7 @@ def _grep(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _text(rest: str, body: str, known: Collection[str]) -> dict[str, Any]:
-    """Options, then the text as it is."""
+    """Parse options, and take the rest of the line unchanged as the text."""
     given: dict[str, Any] = {}
     while (option := _OPTION.match(rest)) and option[1] in known and option[1] != body:
         given[option[1]] = option[2] or option[3] or option[4] or ""
@@ -153,12 +153,12 @@ _READ: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
 
 
 def files_in(text: str) -> list[str]:
-    """The names of files that a text mentions."""
+    """Return the names of the files that a text mentions."""
     return list(dict.fromkeys(match.removeprefix("workspace/") for match in _FILE.findall(text)))
 
 
 def suggestions(before: Sequence[str], tools: ToolSet, files: Iterable[str]) -> list[str]:
-    """Completions of the word that follows the words `before`."""
+    """Return the completions of the word that follows the words `before`."""
     if not before:
         return [*tools.tools, *(each.split()[0] for each in OTHERS if each[0] != "#")]
     if before[0] == "help":

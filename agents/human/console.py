@@ -68,5 +68,5 @@ class Terminal:
 
 
 def console(suggest: Suggest) -> Console:
-    """A terminal if a person sits at one, else plain lines."""
+    """Return a terminal if a person sits at one, else plain lines."""
     return Terminal(suggest) if sys.stdin.isatty() and sys.stdout.isatty() else Plain()

@@ -1,4 +1,4 @@
-"""Read queries. They return plain dictionaries that can be serialized as JSON, never objects of the mapper.
+"""Read queries. They return plain dictionaries that can be serialized as JSON, never ORM objects.
 
 Every function raises `DatabaseError` if the database fails, and `NotFound` if the reference does not exist.
 """

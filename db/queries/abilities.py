@@ -1,4 +1,4 @@
-"""Abilities of entrants and difficulties of tasks, whoever played what."""
+"""Abilities of entrants and difficulties of tasks, fitted together even if not every entrant played every task."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _LEVELS = ("easy", "middling", "hard")
 
 
 def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
-    """The model of `stats.abilities` over the scope: its entrants best first, its tasks hardest first.
+    """Fit the model of `stats.abilities` to the scope. Return its entrants best first and its tasks hardest first.
 
-    Reference entrants are left out: nobody's ability is that of the known fix. Tasks of a category are a cluster.
+    Reference entrants are left out: applying the known fix, for instance, is no ability. The tasks of a category form
+    a cluster.
     """
     from stackrank.db.stats.abilities import abilities as fit
 
@@ -86,7 +87,7 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
 
 
 def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[rows.Level]:
-    """The observed rate of each entrant on the thirds of the tasks, by measured difficulty, easiest first."""
+    """Return each entrant's observed rate on each third of the tasks, by measured difficulty, easiest first."""
     found: list[rows.Level] = []
     for place, level in enumerate(_LEVELS):
         part = order[place * len(order) // 3 : (place + 1) * len(order) // 3]

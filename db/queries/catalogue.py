@@ -1,4 +1,4 @@
-"""Questions about benchmarks, tasks and entrants."""
+"""Queries about benchmarks, tasks and entrants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def benchmarks(engine: Engine) -> list[Row]:
 
 
 def benchmark(engine: Engine, ref: int | str) -> rows.Benchmark:
-    """One benchmark: by id, or the newest version of a name. Raises `NotFound`."""
+    """Return the benchmark with this id, or else the newest version with this name. Raises `NotFound`."""
     query = select(BENCHMARK).order_by(BENCHMARK.c.id.desc())
     number = row_id(ref)
     found = fetch_one(engine, query.where(BENCHMARK.c.id == number), rows.Benchmark) if number is not None else None
@@ -30,17 +30,17 @@ def benchmark(engine: Engine, ref: int | str) -> rows.Benchmark:
 
 
 def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[rows.TaskListed]:
-    """The tasks of a benchmark (as in `benchmark`) by name, without their long columns; with `valid` only those."""
+    """Return the tasks of a benchmark by name, without their long columns. `valid`: only those with this value."""
     shown = [column for column in TASK.c if column.name not in {"statement", "fix", "files", "audit"}]
     query = select(*shown).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
     return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)), rows.TaskListed)
 
 
 def validations(engine: Engine, benchmark_name: str) -> dict[tuple[str, str], Row]:
-    """What `stackrank validate` last found, in whatever version of a benchmark: (task name, digest) -> its columns.
+    """Return the last result of `stackrank validate` for each task, in any version of a benchmark.
 
-    These are `valid` (None: nothing could tell), `invalid_reason`, `validated_rounds`, `validated_at`, `tests_deciding`
-    and `tests_covered`.
+    Maps (task name, digest) to the columns `valid` (None: undetermined), `invalid_reason`, `validated_rounds`,
+    `validated_at`, `tests_deciding` and `tests_covered`.
     """
     columns = [TASK.c[name] for name in RESULT]
     query = (
@@ -53,7 +53,7 @@ def validations(engine: Engine, benchmark_name: str) -> dict[tuple[str, str], Ro
 
 
 def audits(engine: Engine, benchmark_name: str) -> dict[tuple[str, str], Row]:
-    """What `stackrank validate --attack` last found, in whatever version of a benchmark: (task name, digest) -> it."""
+    """Return the last audit of each task by `stackrank validate --attack`, in any version: (name, digest) -> audit."""
     query = (
         select(TASK.c.name, TASK.c.digest, TASK.c.audit)
         .join(BENCHMARK)
@@ -64,8 +64,9 @@ def audits(engine: Engine, benchmark_name: str) -> dict[tuple[str, str], Row]:
 
 
 def resolved_by(engine: Engine, benchmark_name: str, agent: str) -> dict[tuple[str, str], tuple[int, int]]:
-    """What an agent did, in whatever version of a benchmark: (task name, digest) -> (resolved episodes, all with a
-    verdict but errors).
+    """Count an agent's episodes of each task, in any version of a benchmark.
+
+    Maps (task name, digest) to (resolved episodes, resolved and unresolved episodes).
     """
     e = EPISODE.c
     resolved = func.count().filter(e.verdict == "resolved")
@@ -92,7 +93,7 @@ def task(engine: Engine, task_id: int) -> rows.Task:
 
 
 def entrants(engine: Engine, *, name: str | None = None) -> list[Row]:
-    """The entrants, newest first, each with its number of episodes; with `name` only those called so."""
+    """Return the entrants, newest first, each with its number of episodes. `name`: only those with this name."""
     e = EPISODE.c
     count = select(func.count()).where(e.entrant_id == ENTRANT.c.id, e.counted).scalar_subquery()
     query = select(ENTRANT, count.label("episodes")).order_by(ENTRANT.c.id.desc())

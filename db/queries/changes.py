@@ -1,4 +1,4 @@
-"""A run against the earlier runs of its series."""
+"""Compares a run with the earlier runs of its series."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from stackrank.db.queries.series import Past, past
 
 
 def changes(engine: Engine, run: int | str) -> list[rows.Change]:
-    """What each entrant does better or worse in a run than in the earlier ones of its series.
+    """Return what each entrant does better or worse in a run than in the earlier runs of its series.
 
-    Empty for a run without a series, and for the first run of one. See `stats.change`.
+    Empty for a run without a series, and for the first run of a series. See `stats.change`.
     """
     return [row for _, row in changed(past(engine, find_run(engine, run)))]
 
 
 def changed(entrants: Sequence[Past]) -> list[tuple[Past, rows.Change]]:
-    """The entrants that can be compared with their past, each with its change; p-values by Holm over them."""
+    """Return the entrants that can be compared with their past, each with its change; Holm corrects the p-values."""
     found = [(one, change) for one in entrants if (change := one.change()) is not None]
     corrected = stats.holm([change.p_value for _, change in found])
     return [
@@ -40,7 +40,7 @@ def changed(entrants: Sequence[Past]) -> list[tuple[Past, rows.Change]]:
 
 
 def difference(change: stats.Change, p_value: float) -> rows.Difference:
-    """The change as a row, with its corrected p-value."""
+    """Return the change as a row, with its corrected p-value."""
     return {
         "tasks": change.tasks,
         "rate_before": change.before,

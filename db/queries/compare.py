@@ -1,4 +1,4 @@
-"""Two entrants on the same tasks."""
+"""Compares two entrants on the same tasks."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _SETTINGS = ("agent", "agent_version", "model", "tools", "tool_list", "tool_vers
 
 
 def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = EVERYTHING) -> rows.Comparison:
-    """Two entrants (ids or names) on the tasks of the scope that both played.
+    """Compare two entrants (ids or names) on the tasks of the scope that both played.
 
-    Raises `NotFound` for an entrant without an episode in the scope, `NotComparable` where the two are one, or where
-    one played only what is not pooled with the rest.
+    Raises `NotFound` for an entrant without an episode in the scope. Raises `NotComparable` if both are the same
+    entrant, or if one of them played only in runs that are not pooled with the others.
     """
     return compare_all(engine, [first, second], scope)[0]
 
 
 def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EVERYTHING) -> list[rows.Comparison]:
-    """Every pair of these entrants as from `compare`.
+    """Compare every pair of these entrants, each as `compare` does.
 
-    `p_holm` is corrected over the pairs of all that the scope ranks, as its ranks are, and those asked for: which are
-    shown, perhaps because they are the best, makes no difference surer.
+    `p_holm` is corrected over the pairs of all entrants that the scope ranks, as its ranks are, and of those asked for.
+    So no difference looks surer because only some pairs are shown, perhaps the best ones.
     """
     selection = scope.find(engine)
     known = [_candidates(engine, ref) for ref in entrants]
@@ -54,9 +54,9 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EV
 def with_holm(
     pairs: list[rows.Comparison], more: Mapping[frozenset[int], float] | None = None
 ) -> list[rows.Comparison]:
-    """The comparisons with `p_holm`; those without a task in common have none and are not counted.
+    """Return the comparisons with `p_holm`; pairs without a task in common have none, and the correction ignores them.
 
-    `more`: the p-values of the pairs that they are corrected together with, these among them or not.
+    `more`: the p-values of the pairs that are corrected together with these. It may contain these pairs or not.
     """
     ids = [frozenset((pair["first"]["entrant_id"], pair["second"]["entrant_id"])) for pair in pairs]
     tested = {one: pair["p_value"] for one, pair in zip(ids, pairs, strict=True) if pair["p_value"] is not None}
@@ -74,7 +74,7 @@ def with_holm(
 
 
 def compare_sides(sides: Sequence[rows.Entrant], cells: Mapping[int, Cells], facts: Sequence[Row]) -> rows.Comparison:
-    """As `compare`, from the cells and the tasks of a selection."""
+    """Compare two entrants as `compare` does, given the cells and the tasks of a selection."""
     first, second = (cells[side["id"]] for side in sides)
     about = {(fact["name"], fact["digest"]): fact for fact in facts}
     shared, pairs = shared_tasks(first, second), pair_up(first, second)
@@ -126,14 +126,16 @@ def compare_sides(sides: Sequence[rows.Entrant], cells: Mapping[int, Cells], fac
 
 
 def _side(side: rows.Entrant, played: Cells, shared: Sequence[TaskKey]) -> rows.Standing:
-    """The row of one of two entrants, on the shared tasks; its errors are why others are not among them."""
+    """Return one side's row over the shared tasks. Its errors are on all tasks: they are why some are not shared."""
     row = standing(side, {key: played[key] for key in shared}, len(shared))
     return {**row, "errors": sum(sums.errors for sums in played.values())}
 
 
 def _over(tasks: Sequence[rows.ComparedTask], found: stats.Difference) -> stats.Clustered | None:
-    """The interval above the task, nowhere inside the one for tasks: few categories that happen to agree make nothing
-    surer (Angrist and Pischke 2009, Mostly Harmless Econometrics, 8.2: the larger of two standard errors)."""
+    """Return the interval with categories as clusters, widened to include the interval over tasks.
+
+    A few categories that happen to agree make nothing surer (Angrist and Pischke 2009, Mostly Harmless Econometrics,
+    8.2: the larger of two standard errors)."""
     over = stats.clustered([row["difference"] for row in tasks], [row["category"] for row in tasks])
     if over is None or found.low is None or found.high is None:
         return None
@@ -141,7 +143,7 @@ def _over(tasks: Sequence[rows.ComparedTask], found: stats.Difference) -> stats.
 
 
 def _over_clusters(over: stats.Clustered, found: stats.Difference) -> str:
-    """The interval above the task, and whether it still leaves 0 out."""
+    """Say what the interval with categories as clusters is, and whether it still excludes 0."""
     text = f"Tasks of a category may be alike: with the {over.clusters} categories as clusters the interval is "
     if (over.low, over.high) == (found.low, found.high):
         return f"{text}no wider."
@@ -152,7 +154,7 @@ def _over_clusters(over: stats.Clustered, found: stats.Difference) -> str:
 
 
 def _warning(sides: Sequence[rows.Entrant], cells: Sequence[Cells], found: stats.Difference) -> str:
-    """That errors may mislead: one side has more of them, or as failures they would change the answer."""
+    """Warn if errors may mislead: one side has more or fewer, or counted as failures they would change the answer."""
     told = error_warnings({side["id"]: own for side, own in zip(sides, cells, strict=True)})
     parts = [f"{side['name']}: {told[side['id']]}" for side in sides if side["id"] in told]
     failing = [{key: sums.with_errors_failed() for key, sums in own.items()} for own in cells]
@@ -166,25 +168,25 @@ def _warning(sides: Sequence[rows.Entrant], cells: Sequence[Cells], found: stats
 
 
 def _answer(found: stats.Difference) -> int:
-    """Who is ahead for sure: -1 the first, 1 the second, 0 nobody."""
+    """Return who is significantly ahead: -1 the first, 1 the second, 0 neither."""
     if found.p_value is None or found.difference is None or found.p_value >= stats.ALPHA:
         return 0
     return 1 if found.difference > 0 else -1
 
 
 def shared_tasks(first: Cells, second: Cells) -> list[TaskKey]:
-    """The tasks that both sides have counted episodes of."""
+    """Return the tasks of which both sides have counted episodes."""
     return sorted(key for key in first if key in second and first[key].counted and second[key].counted)
 
 
 def pair_up(first: Cells, second: Cells) -> list[list[tuple[int, int]]]:
-    """(resolved, counted) of either side, task by task, as `stats.paired_difference` takes it."""
+    """Return (resolved, counted) of each side for each shared task, as `stats.paired_difference` takes them."""
     shared = shared_tasks(first, second)
     return [[(side[key].resolved, side[key].counted) for key in shared] for side in (first, second)]
 
 
 def compare_categories(engine: Engine, first: int | str, second: int | str, scope: Scope = EVERYTHING) -> list[Row]:
-    """As `compare`, category by category: category, tasks, difference with its interval, p_value, and p_holm."""
+    """Compare within each category: rows of category, tasks, difference with its interval, p_value, and p_holm."""
     by_task = compare(engine, first, second, scope)["by_task"]
     found: list[Row] = []
     for category in sorted({row["category"] for row in by_task}):
@@ -200,7 +202,7 @@ def compare_categories(engine: Engine, first: int | str, second: int | str, scop
 
 
 def differences(first: rows.Entrant, second: rows.Entrant) -> dict[str, list[Any]]:
-    """The settings in which two entrants differ: {name: [first's, second's]}; None for what one does not have."""
+    """Return the settings that differ: {name: [first's, second's]}; None for a setting that one does not have."""
     settings: list[Row] = [
         {
             **{name: value for name, value in side.items() if name in _SETTINGS},
@@ -214,7 +216,7 @@ def differences(first: rows.Entrant, second: rows.Entrant) -> dict[str, list[Any
 
 
 def _candidates(engine: Engine, ref: int | str) -> list[rows.Entrant]:
-    """The entrants that are meant: with this id or name, then those that are called so, the newest first."""
+    """Return the entrants that `ref` may mean: first those with this id or name, then those called so, newest first."""
     number, text = row_id(ref), storable_text(str(ref))
     wanted = (ENTRANT.c.name == text) | (ENTRANT.c.called == text)
     if number is not None:
@@ -258,7 +260,7 @@ def _require_different(
 
 
 def sentence(first: rows.Standing, second: rows.Standing, found: stats.Difference, detectable: float | None) -> str:
-    """The verdict on two entrants: the second's lead over the first, with intervals and p-value."""
+    """State the verdict on two entrants: the second's lead over the first, with intervals and p-value."""
     if found.difference is None or found.low is None or found.high is None:
         return f"{first['entrant']} and {second['entrant']} have no counted task in common."
     gap = f"{100 * abs(found.difference):.1f} points {'ahead of' if found.difference > 0 else 'behind'}"

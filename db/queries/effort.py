@@ -1,4 +1,4 @@
-"""Which of two entrants needs less to resolve a task: what still tells them apart where both resolve nearly all."""
+"""Which of two entrants needs less to resolve a task. This can tell them apart even if both resolve nearly all."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from stackrank.db.sums import TaskKey
 from stackrank.wording import amount, p_is
 
 Needs = Mapping[TaskKey, Sequence[float]]
-"""What each of an entrant's episodes of a task took; infinite where it did not resolve the task."""
+"""Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
 
 
 def effort(
     engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = EVERYTHING, by: By = "steps"
 ) -> list[rows.Effort]:
-    """What the entrants of each pair (ids) need, on the tasks that both played.
+    """Compare what the two entrants of each pair (ids) need, on the tasks that both played.
 
-    By cost, a pair of which a price is unknown has no task.
+    By cost, a pair with an unknown price has no tasks.
     """
     selection = scope.find(engine)
     needs, longest = _needs(selection, {one for pair in pairs for one in pair}, by)
@@ -44,7 +44,7 @@ def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by
 
 
 def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
-    """Entrant -> its needs, and the most that any of its episodes took; without entrants that have an unknown price."""
+    """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took."""
     needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
     longest: dict[int, float] = defaultdict(float)
     unknown: set[int] = set()
@@ -60,7 +60,7 @@ def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dic
 
 
 def _allowed(selection: Selection, by: By) -> float:
-    """What the runs allow an episode; 0 where that has no limit."""
+    """Return the most that the runs allow an episode to take; 0 if there is no limit."""
     if not selection.pooled:
         return 0.0
     limit = conditions_of(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
@@ -68,7 +68,7 @@ def _allowed(selection: Selection, by: By) -> float:
 
 
 def effort_sentence(first: str, second: str, found: rows.Effort) -> str:
-    """What the second of two entrants saves; empty where they have no task in common."""
+    """Say what the second of two entrants saves; empty if they have no task in common."""
     if found["saved"] is None or found["low"] is None or found["high"] is None:
         return ""
     by, less = found["by"], found["saved"] >= 0

@@ -1,4 +1,4 @@
-"""Questions about episodes."""
+"""Queries about episodes."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def episodes(
     newest_first: bool = False,
     where: Iterable[ColumnElement[bool]] = (),
 ) -> list[rows.EpisodeListed]:
-    """Episodes of a run (of all runs for None) by id, with the names of task, entrant and run; no diff, no score.
+    """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
 
-    Filters take one value or several. `tool`: a step used it. `text`: in the task's name or title, or in the error.
-    `counted` None: tries that were repeated, too. `after` is the id of the last episode of the page before. `where`:
-    what else has to hold.
+    Filters take one value or several. `tool`: a tool that a step used. `text`: occurs in the task's name or title, or
+    in the error. `counted`: None includes tries that were repeated. `after` is the id of the last episode on the
+    previous page. `where`: further conditions.
     Raises `NotFound` for an unknown run.
     """
     conditions = list(where)
@@ -106,8 +106,9 @@ def examples(
     entrant: str | None = None,
     limit: int = 5,
 ) -> list[rows.EpisodeListed]:
-    """The newest of the episodes that `failure_points` counts with this failure point, `unknown` included; None: of the
-    resolved ones. Rows as of `episodes`.
+    """Return the newest episodes that `failure_points` counts under this failure point, which may be `unknown`.
+
+    None: the newest resolved episodes. Rows are as in `episodes`.
     """
     selection = scope.find(engine)
     conditions = [selection.condition, _E.counted, _E.task_id.in_(selection.keys)]
@@ -120,7 +121,7 @@ def examples(
 
 
 def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
-    """One episode: its row, its task's statement, faults and fix, its entrant, its run. Raises `NotFound`."""
+    """Return one episode with its task's statement, faults and fix, its entrant and its run. Raises `NotFound`."""
     number = row_id(episode_id)
     found = None if number is None else whole_episodes(engine, [number]).get(number)
     if found is None:
@@ -129,7 +130,7 @@ def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
 
 
 def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode]:
-    """Several episodes as `episode` has them, by their ids; those that there are not are left out."""
+    """Return several episodes by id, each as `episode` returns it. Unknown ids are left out."""
     about = (
         TASK.c.title.label("task_title"),
         TASK.c.statement,
@@ -154,7 +155,7 @@ def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode
 
 
 def neighbours(engine: Engine, episode_id: int) -> Row:
-    """The counted episodes of the same task and entrant before and after this one: `previous`, `next`; or None."""
+    """Return the `previous` and `next` counted episodes of the same task and entrant; None if there is none."""
     this = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
     query = (
         select(_E.id, _E.run_id, _E.attempt, _E.verdict, RUN.c.name.label("run"))

@@ -1,4 +1,4 @@
-"""How far episodes came, and what failed that was not their entrant."""
+"""How far episodes came, and which failures were not their entrant's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _E = EPISODE.c
 
 
 def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
-    """How far the episodes of each entrant came. Who skips a milestone may reach the next, and may yet resolve."""
+    """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
     selection = scope.find(engine)
     reached = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)).label("resolved")
@@ -55,16 +55,16 @@ def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
 
 
 def labelled_otherwise(engine: Engine, scope: Scope = EVERYTHING) -> list[int]:
-    """The scope's runs whose milestones and failure points were worked out in another way than today's are."""
+    """Return the scope's runs whose milestones and failure points were worked out in another way than today."""
     made_with = RUN.c.versions["failure_points"].as_string()
     query = select(RUN.c.id).where(RUN.c.id.in_(scope.find(engine).runs), made_with.is_distinct_from(FAILURE_POINTS))
     return [run_id for (run_id,) in tuples(engine, query.order_by(RUN.c.id))]
 
 
 def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.SetAside]:
-    """Episodes in the scope's runs that say nothing about their entrant.
+    """Count the episodes in the scope's runs that say nothing about their entrant, by cause.
 
-    `what` is the beginning of the error's sentence, or the task and what is wrong with it.
+    `what` is the beginning of the error message, or the task and what is wrong with it.
     """
     selection = scope.find(engine)
     errors = (

@@ -1,4 +1,4 @@
-"""Whether an entrant may pass: it is not worse than another one, or than in an earlier run, by more than a margin."""
+"""Whether an entrant passes: it must not be worse than another, or than in an earlier run, by more than a margin."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def gate(
 ) -> rows.Gate:
     """Judge the candidate by the tasks that it shares with the reference.
 
-    Both play in the scope. With `baseline`, the reference's episodes are those of that run, and the candidate's those
-    of `scope.run`, or of the newest run that the scope asks for; both may be one entrant then. Raises `NotFound`, and
-    `NotComparable` for runs that are not alike, and where that newest run has not finished.
+    Both play in the scope. With `baseline`, the reference's episodes are those of that run, and the candidate's are
+    those of `scope.run`, or else of the newest run that the scope asks for; both may then be the same entrant. Raises
+    `NotFound`. Raises `NotComparable` if the runs are not alike, or if that newest run has not finished.
     """
     if baseline:
         found = _over_time(engine, reference, candidate, scope, baseline)
@@ -62,31 +62,31 @@ def gate(
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Reference and candidate: their names, their runs where each has its own, and what they did."""
+    """Reference and candidate: their names, their runs (None without a baseline), and their sums by task."""
 
     names: tuple[str, str]
     runs: tuple[int | None, int | None]
     before: Cells
     after: Cells
     unfinished: str = ""
-    """That one of the runs has not finished."""
+    """A warning if a run has not finished, else empty."""
 
     def difference(self) -> tuple[stats.Difference, dict[str, float]]:
-        """The candidate less the reference, over all shared tasks and for each."""
+        """Return the candidate's rate minus the reference's, over all shared tasks and for each task."""
         sides = pair_up(self.before, self.after)
         tasks = zip(shared_tasks(self.before, self.after), *sides, strict=True)
         return stats.paired_difference(*sides), {key[0]: b[0] / b[1] - a[0] / a[1] for key, a, b in tasks}
 
 
 def _over_time(engine: Engine, reference: str, candidate: str, scope: Scope, baseline: str) -> _Compared:
-    """The reference as it played in an earlier run, the candidate as it plays now."""
+    """Take the reference from the baseline run and the candidate from the run to judge."""
     then = find_run(engine, baseline)
     now = find_run(engine, scope.run if isinstance(scope.run, int | str) else _newest(engine, scope))
     if then["id"] == now["id"]:
         raise NotComparable(
             f"Run {now['id']} ({now['name']}) would be compared with itself: name the run to judge with --run."
         )
-    Scope(run=(then["id"], now["id"])).find(engine)  # refuses what is not alike
+    Scope(run=(then["id"], now["id"])).find(engine)  # raises NotComparable if the runs are not alike
     old, new = (Scope(run=each["id"], errors=scope.errors).find(engine).cells() for each in (then, now))
     one, other = _entrant(engine, reference, old, then), _entrant(engine, candidate, new, now)
     unfinished = " ".join(
@@ -100,7 +100,7 @@ def _over_time(engine: Engine, reference: str, candidate: str, scope: Scope, bas
 
 
 def _newest(engine: Engine, scope: Scope) -> int:
-    """The newest run that is asked for. An earlier one is never judged in its place."""
+    """Return the newest run that the scope asks for. An earlier run is never judged in its place."""
     newest = scope.newest(engine)
     if newest is None:
         raise NotFound("No run matches what is asked for: `stackrank runs` lists them.")
@@ -113,12 +113,12 @@ def _newest(engine: Engine, scope: Scope) -> int:
 
 
 def _warning(found: _Compared, outcome: GateOutcome, max_drop: float) -> str:
-    """That tasks are missing, and that the answer rests on errors being left out; empty where neither is so."""
+    """Warn of unfinished runs, of missing tasks, and of an answer that depends on leaving errors out; may be empty."""
     return " ".join(filter(None, (found.unfinished, _missing(found), _by_errors(found, outcome, max_drop))))
 
 
 def _missing(found: _Compared) -> str:
-    """That the candidate did not play all that the reference did: those that are left may be the easy ones."""
+    """Warn if the candidate did not play all of the reference's tasks, because the rest may be the easy ones."""
     counted = [key for key, sums in found.before.items() if sums.counted]
     missing = sum(key not in found.after or not found.after[key].done for key in counted)
     if not missing:
@@ -131,7 +131,7 @@ def _missing(found: _Compared) -> str:
 
 
 def _by_errors(found: _Compared, outcome: GateOutcome, max_drop: float) -> str:
-    """That the answer rests on errors being left out; empty where it does not."""
+    """Warn if the answer depends on leaving errors out; empty if it does not."""
     if not _errors(found.before) and not _errors(found.after):
         return ""
     failing = [{key: sums.with_errors_failed() for key, sums in side.items()} for side in (found.before, found.after)]
@@ -146,12 +146,12 @@ def _by_errors(found: _Compared, outcome: GateOutcome, max_drop: float) -> str:
 
 
 def _errors(cells: Cells) -> int:
-    """Those that count for nobody."""
+    """Count the errors that are not counted as failures."""
     return sum(each.errors - each.failed_errors for each in cells.values())
 
 
 def _entrant(engine: Engine, ref: str, played: Iterable[int], run: rows.Run) -> rows.Entrant:
-    """The newest entrant of this id, or that is called so, among those that played a run."""
+    """Return the newest entrant with this id or name, or called so, among those that played in a run."""
     known = sorted(entrants_of(engine, played).values(), key=lambda row: -row["id"])
     for row in known:
         if ref in (str(row["id"]), row["name"], row["called"]):

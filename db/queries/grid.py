@@ -1,4 +1,4 @@
-"""Task by entrant: who resolves what, and where entrants disagree."""
+"""A table of tasks and entrants: who resolves what, and where entrants disagree."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _E = EPISODE.c
 
 
 def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
-    """The rows of `task_rates` with a cell for each entrant that played; the task with the largest spread first.
+    """Return the rows of `task_rates` with a cell for each entrant that played; tasks with the largest spread first.
 
-    `spread` is the highest rate of an entrant less the lowest, as a fraction. A cell's `episode` is the newest one that
-    was resolved, else the newest. `decisive`: with a debugger resolved, and without it not, all else being equal.
+    `spread` is the highest rate of an entrant minus the lowest, as a fraction. A cell's `episode` is the newest
+    resolved one, or else the newest. `decisive`: an entrant does better with a debugger than without, all else equal.
     """
     selection = scope.find(engine)
     cells = selection.cells()

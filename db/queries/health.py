@@ -1,4 +1,4 @@
-"""Whether the infrastructure does its work."""
+"""Whether the infrastructure works."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _E = EPISODE.c
 
 
 def health(engine: Engine, *, runs: int = 10) -> rows.Health:
-    """How the infrastructure held in the newest `runs` runs."""
+    """Return how well the infrastructure worked in the newest `runs` runs."""
     newest = [row["id"] for row in fetch(engine, select(RUN.c.id).order_by(RUN.c.id.desc()).limit(runs))]
     counted = _E.counted & (_E.verdict != "")
     failed = _E.verdict == Verdict.ERROR

@@ -20,9 +20,9 @@ _MOST_RUNS = 50
 
 
 def shown_spread(engine: Engine, benchmark: str, called: Collection[str]) -> tuple[Spread, list[str]] | None:
-    """How the gaps of two entrants varied on the benchmark's tasks as they are now, and whose they were.
+    """Return how the gaps between two entrants varied over the benchmark's current tasks, and the entrants' names.
 
-    Entrants that are called so, where two of them played; else all. None where nobody played enough.
+    Uses the entrants in `called` if two of them played enough, else all entrants. None if nobody played enough.
     """
     cells = Scope(benchmark=benchmark).find(engine).cells()
     entrants = [row for row in entrants_of(engine, cells).values() if not row["reference"]]
@@ -37,9 +37,9 @@ def shown_spread(engine: Engine, benchmark: str, called: Collection[str]) -> tup
 def episode_means(
     engine: Engine, benchmark: str, limits: Mapping[str, float | None] | None = None
 ) -> list[rows.EpisodeMean]:
-    """What an episode of each entrant cost and took on this benchmark, in its last runs; newest entrants first.
+    """Return each entrant's mean cost and time per episode in the last runs of this benchmark; newest entrants first.
 
-    `limits` ({condition: value}): those of runs under these limits come first, apart from the others.
+    `limits` ({condition: value}): runs under these limits have rows of their own, which come first.
     """
     known = select(RUN.c.id, RUN.c.conditions).join(BENCHMARK).where(BENCHMARK.c.name == benchmark)
     last = tuples(engine, known.order_by(RUN.c.id.desc()).limit(_MOST_RUNS))

@@ -1,4 +1,4 @@
-"""Questions about what people say of tasks and episodes."""
+"""Queries about what people say about tasks and episodes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stackrank.terms import Label
 
 
 def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | None = None) -> list[rows.LabelGiven]:
-    """The labels that stand, oldest first: of a task (its name and digest), of an episode, or all.
+    """Return the labels that were not taken back, oldest first: of a task (name and digest), of an episode, or all.
 
-    Those of a task leave out what is about its episodes. A task that other versions of its benchmark have unchanged is
-    the same task.
+    The labels of a task do not include those of its episodes. A task that is unchanged in other versions of its
+    benchmark is the same task.
     """
     names = ("id", "task_id", "episode_id", "label", "given", "person", "reason", "created_at")
     query = select(*(LABEL.c[name] for name in names), TASK.c.name.label("task"), TASK.c.digest).join(TASK)
@@ -34,7 +34,7 @@ def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | Non
 
 
 def disputed(engine: Engine) -> dict[TaskKey, list[str]]:
-    """The tasks that people dispute, by name and digest, with who does."""
+    """Return the tasks that people dispute: (name, digest) -> those people."""
     found: dict[TaskKey, list[str]] = defaultdict(list)
     for row in labels(engine):
         people = found[row["task"], row["digest"]] if row["episode_id"] is None and Label(row["label"]).disputes else []
@@ -44,7 +44,7 @@ def disputed(engine: Engine) -> dict[TaskKey, list[str]]:
 
 
 def labelled(engine: Engine, wanted: tuple[str, ...]) -> ColumnElement[bool]:
-    """That an episode, or its task, has one of these labels."""
+    """Return the condition that an episode or its task has one of these labels."""
     found = [row for row in labels(engine) if row["label"] in wanted]
     episodes = [row["episode_id"] for row in found if row["episode_id"] is not None]
     same = (
@@ -56,7 +56,7 @@ def labelled(engine: Engine, wanted: tuple[str, ...]) -> ColumnElement[bool]:
 
 
 def views(engine: Engine, page: str) -> list[rows.View]:
-    """The views that are kept of a page, by name."""
+    """Return the saved views of a page, by name."""
     query = select(VIEW).where(VIEW.c.page == page).order_by(VIEW.c.id)
     newest = {row["name"]: row for row in fetch(engine, query, rows.View)}
     return sorted((row for row in newest.values() if row["address"]), key=lambda row: row["name"].casefold())

@@ -1,4 +1,4 @@
-"""One leaderboard of all nights of `fresh`, and what entrants do on new tasks against those that are known."""
+"""One leaderboard of all nights of `fresh`, and how entrants do on new tasks compared with known ones."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _Key = tuple[str, TaskKey]
 
 
 def nights(engine: Engine, scope: Scope = EVERYTHING, fixed: str = FIXED) -> rows.Nights:
-    """The nights of `fresh` that were played under equal conditions: those of the newest finished run of one.
+    """Compare the nights of `fresh` that were played under the conditions of the newest finished run of a night.
 
-    Abilities and difficulties are fitted to all of them together and to the `fixed` benchmark, whose tasks are the
-    anchors: the equated rate is what the model expects of an entrant on all tasks of all nights, whichever it played.
-    The gap is an entrant's rate on the nights less its rate on the fixed tasks. `scope` may ask for a series, tags and
+    Abilities and difficulties are fitted to all these nights together with the `fixed` benchmark, whose tasks are the
+    anchors. The equated rate is what the model expects of an entrant on all tasks of all nights, whichever it played.
+    The gap is an entrant's rate on the nights minus its rate on the fixed tasks. `scope` may ask for a series, tags and
     conditions. Reference entrants are left out.
     """
     asked = [*replace(scope, benchmark=None).asked(engine), BENCHMARK.c.name.startswith(f"{FAMILY}/")]
@@ -71,13 +71,13 @@ def _add(cells: dict[int, dict[_Key, Sums]], name: str, engine: Engine, scope: S
 def _fitted(played: Mapping[int, Mapping[_Key, Sums]], keys: Sequence[_Key], fixed: str) -> Abilities:
     resolved = [[own[key].resolved if key in own else 0 for key in keys] for own in played.values()]
     counted = [[own[key].counted if key in own else 0 for key in keys] for own in played.values()]
-    # Tasks of a night may be alike; each of the fixed ones stands for itself.
+    # Tasks of a night may be alike, so they form a cluster; each fixed task is a cluster of its own.
     clusters = [f"{name} {key[0]}" if name == fixed else name for name, key in keys]
     return abilities(resolved, counted, clusters, [name != fixed for name, _ in keys])
 
 
 def _rate(own: Mapping[_Key, Sums], keys: Sequence[_Key]) -> stats.Rate:
-    """Over these tasks; those of a night may be alike."""
+    """Return the rate over these tasks. Tasks of a night may be alike, so they form a cluster."""
     sums = [own[key] for key in keys]
     return stats.rate_over_clusters([s.resolved for s in sums], [s.counted for s in sums], [name for name, _ in keys])
 

@@ -1,4 +1,4 @@
-"""Questions about what the team wrote."""
+"""Queries about the team's notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stackrank.db.transactions import NOTE
 def notes(
     engine: Engine, *, run_id: int | None = None, episode_id: int | None = None, limit: int = 200
 ) -> list[rows.Note]:
-    """The newest notes, oldest of them first: of a run with its episodes, or of one episode, or all."""
+    """Return the newest `limit` notes, oldest first: of a run and its episodes, of one episode, or all."""
     query = select(NOTE).order_by(NOTE.c.id.desc()).limit(limit)
     if run_id is not None:
         query = query.where(NOTE.c.run_id == run_id)

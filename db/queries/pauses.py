@@ -1,4 +1,4 @@
-"""Where the debugger stood in an episode, step by step, and what the local variables were there."""
+"""Where the debugger was paused in an episode, step by step, and the local variables there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _S = STEP.c
 
 
 class Pause(TypedDict):
-    """What a step says of the program: where it was paused, or which lines of which file it edited."""
+    """What a step shows: where the program was paused, or which lines of which file the step edited."""
 
     index: int
     file: str
@@ -26,7 +26,7 @@ class Pause(TypedDict):
 
 
 def pauses(engine: Engine, episode_id: int) -> list[Pause]:
-    """The steps of an episode that paused the program or edited a file, in order; agents wrote what is in them."""
+    """Return the steps of an episode that paused the program or edited a file, in order. Agents wrote the contents."""
     found = fetch(engine, select(_S.index, _S.state).where(_S.episode_id == episode_id, _S.ok).order_by(_S.index))
     names = ("file", "line", "function", "locals", "edited", "lines")
     states = blobs_of(engine, episode_id).parts([row["state"] for row in found], names)

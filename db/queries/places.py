@@ -12,38 +12,38 @@ from stackrank.db.sums import Cells, Sums, TaskKey
 from stackrank.wording import p_is, percent
 
 _HARDER = 0.01
-"""Tasks on which others have a rate that differs by less than this are as hard as all."""
+"""A part of the tasks counts as equally hard as the whole if the others' rates on both differ by less than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The ranks of a board. `tasks`: those that the ranked are ranked on; it is about no others, and about all where
-    nobody is ranked."""
+    """The ranks of a board. `tasks`: the tasks that entrants are ranked on. The board is about these only, or about
+    all tasks if nobody is ranked."""
 
     ranks: dict[int, tuple[int, int]] = field(default_factory=dict)
     apart: dict[int, str] = field(default_factory=dict)
     """Entrant -> why it has no rank."""
     tasks: frozenset[TaskKey] = frozenset()
     leads: dict[int, float] = field(default_factory=dict)
-    """Entrant -> how far it is ahead of the other ranked ones, paired by task, in -1..1; the mean over them."""
+    """Entrant -> its mean lead over the other ranked entrants, paired by task, in -1..1."""
     partial: dict[int, str] = field(default_factory=dict)
-    """Entrant -> that the tasks it has counted are not as hard as all."""
+    """Entrant -> a warning that its counted tasks are easier or harder than all tasks of the board."""
 
     def on_board(self, one: int, cells: Cells) -> Cells:
-        """What of an entrant's sums a board is about: all of one that is apart."""
+        """Return those of an entrant's sums that the board is about: all of them if the entrant is apart."""
         if one in self.apart or not self.tasks or cells.keys() <= self.tasks:
             return cells
         return {key: cells[key] for key in cells if key in self.tasks}
 
 
 def ranked(cells: Mapping[int, Cells]) -> list[int]:
-    """Which of these entrants `places` ranks with each other."""
+    """Return those of these entrants that `places` ranks with each other."""
     field = _together(cells)
     return [one for one, is_in in zip(field.entrants, field.ranked, strict=True) if is_in]
 
 
 def places(cells: Mapping[int, Cells]) -> Places:
-    """Ranks from the paired differences of these entrants, corrected over the board: see `stats.rank_ranges`."""
+    """Rank these entrants by their paired differences, corrected over the board: see `stats.rank_ranges`."""
     field = _together(cells)
     apart = {one: "It has no counted episode, so no rank." for one in cells if one not in field.entrants}
     if not field.entrants:
@@ -75,7 +75,7 @@ def places(cells: Mapping[int, Cells]) -> Places:
 
 
 class _Field(NamedTuple):
-    """The entrants that have counted a task, which of them are ranked together, and on which of the tasks."""
+    """The entrants with a counted task, which of them are ranked together, and on which of the tasks."""
 
     entrants: list[int]
     keys: list[TaskKey]
@@ -98,7 +98,7 @@ def _together(cells: Mapping[int, Cells]) -> _Field:
 
 
 def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
-    """Entrant -> a sentence, for those whose errors are more or fewer than chance explains on the tasks of all."""
+    """Return a warning for each entrant with more or fewer errors than chance explains, given the others' errors."""
     _, played = _matrix(cells)
     hit = (played.errors > 0).any(axis=0)
     if not hit.any() or len(cells) < 2:
@@ -122,14 +122,14 @@ def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
 
 
 def p_values(cells: Mapping[int, Cells]) -> dict[frozenset[int], float]:
-    """The p-value of each pair of these entrants that have a task in common, as `compare` has it."""
+    """Return the p-value of each pair of these entrants with a task in common, as `compare` computes it."""
     ids, (_, played) = list(cells), _matrix(cells)
     found = stats.pair_p_values(played.resolved, played.counted)
     return {frozenset((ids[first], ids[second])): p for (first, second), p in found.items()}
 
 
 class _Played(NamedTuple):
-    """Episodes of each entrant (row) on each task (column), as `Sums` has them."""
+    """Numbers of episodes of each entrant (row) on each task (column), defined as in `Sums`."""
 
     resolved: Any
     counted: Any
@@ -141,7 +141,7 @@ _COUNTS = attrgetter("resolved", "unresolved", "errors", "failed_errors")
 
 
 def _matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _Played]:
-    """The tasks in the order of their keys, and what the entrants did on them."""
+    """Return the tasks in the order of their keys, and the entrants' numbers of episodes on them."""
     import numpy
 
     keys, none = sorted(set().union(*cells.values())), Sums()

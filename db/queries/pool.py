@@ -1,4 +1,4 @@
-"""Which runs may be pooled: one benchmark version, equal conditions. The others are shown apart, and why."""
+"""Which runs may be pooled: those of one benchmark version under equal conditions. Others are listed with a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stackrank.terms import RunStatus
 
 
 class PooledRun(NamedTuple):
-    """What decides whether a run is pooled with another one, and what is said about it."""
+    """What decides whether a run is pooled with another one, and what boards show about it."""
 
     id: int
     name: str
@@ -43,15 +43,15 @@ def _runs() -> Select[Any]:
 
 
 def runs_where(engine: Engine, *asked: ColumnElement[bool]) -> list[PooledRun]:
-    """The runs of which these hold, newest first."""
+    """Return the runs that meet these conditions, newest first."""
     return [PooledRun(*row) for row in tuples(engine, _runs().where(*asked))]
 
 
 def leading(engine: Engine, asked: Sequence[ColumnElement[bool]], *, finished_only: bool) -> PooledRun | None:
-    """The run whose benchmark version and conditions a board has: the newest finished one.
+    """Return the run that sets the benchmark version and conditions of a board: the newest finished one.
 
-    One in which only reference entrants played leads only where there is no other. Unless `finished_only`, a run that
-    has not finished leads where none has.
+    A run in which only reference entrants played leads only if there is no other. Unless `finished_only`, an unfinished
+    run leads if none has finished.
     """
     of_reference = select(ENTRANT.c.id).where(ENTRANT.c.reference)
     counted = select(1).where(EPISODE.c.run_id == RUN.c.id, EPISODE.c.counted)
@@ -67,7 +67,7 @@ def leading(engine: Engine, asked: Sequence[ColumnElement[bool]], *, finished_on
 
 
 def require_one_kind(engine: Engine, runs: Sequence[PooledRun]) -> None:
-    """Raise NotComparable where the runs, named one by one, may not be pooled."""
+    """Raise NotComparable if the runs, which were named individually, may not be pooled."""
     other = next((run for run in runs if run.kind != runs[0].kind), None)
     if other is not None:
         named = ", ".join(str(run.id) for run in runs)
@@ -78,7 +78,7 @@ def require_one_kind(engine: Engine, runs: Sequence[PooledRun]) -> None:
 
 
 def conditions_of(engine: Engine, runs: Iterable[PooledRun]) -> dict[str, dict[str, Any]]:
-    """Digest -> conditions, for those of these runs."""
+    """Return the conditions of these runs: digest -> conditions."""
     newest: dict[str, int] = {}
     for run in runs:
         newest.setdefault(run.conditions_digest, run.id)
@@ -87,7 +87,7 @@ def conditions_of(engine: Engine, runs: Iterable[PooledRun]) -> dict[str, dict[s
 
 
 def why_apart(run: PooledRun, lead: PooledRun, known: Mapping[str, Mapping[str, Any]]) -> str:
-    """Why a run is not pooled with another one: the first of benchmark, version, conditions and status that differs."""
+    """Say why a run is not pooled with another: the first of benchmark, version, conditions and status that differs."""
     if run.benchmark != lead.benchmark:
         return f"another benchmark, {run.benchmark}"
     if run.version != lead.version:
@@ -99,9 +99,9 @@ def why_apart(run: PooledRun, lead: PooledRun, known: Mapping[str, Mapping[str, 
 
 
 def benchmark_names(engine: Engine, ref: str) -> list[str]:
-    """The name of the benchmark that is meant: by its whole name, or by one part of it where only one set has that.
+    """Return the name of the benchmark that `ref` means: its whole name, or one part of it that only one set has.
 
-    [] where there is none. Raises NotComparable: several sets are meant.
+    [] if there is none. Raises NotComparable if several sets match.
     """
     wanted = storable_text(ref)
     names = [row[0] for row in tuples(engine, select(BENCHMARK.c.name).distinct().order_by(BENCHMARK.c.name))]

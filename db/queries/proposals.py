@@ -1,4 +1,4 @@
-"""Questions about proposed fixes, and what people made of them."""
+"""Queries about proposed fixes, and what people decided about them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ COVERED = "covered"
 
 
 def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None) -> list[Row]:
-    """All proposals, those that wait for a decision first, the surest of them first.
+    """Return all proposals: first those that wait for a decision, the surest first.
 
     Each has the columns of the table, `entrant`, `status` (open, covered, replaced, approved, rejected), `decision`
-    (the row, or None), `comments`, and `covered_by`: the approved change of the same commit, if there is one, with
-    which all of its tests pass, so that nobody has to decide about it.
+    (the row, or None), `comments`, and `covered_by`: an approved proposal for the same commit with which all tests of
+    this one pass too, so that nobody has to decide about it; None if there is none.
     """
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
     if repository:
@@ -39,7 +39,7 @@ def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None
 
 
 def proposal(engine: Engine, number: int | str) -> Row:
-    """One, as `proposals` has it. Raises NotFound."""
+    """Return one proposal, as `proposals` does. Raises NotFound."""
     wanted = row_id(number)
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
     found = _whole(engine, query.where(_P.id == wanted)) if wanted is not None else []
@@ -85,7 +85,7 @@ def _mark_covered(engine: Engine, waiting: Sequence[Row]) -> None:
 
 
 def rejected_changes(engine: Engine, benchmark_name: str) -> dict[str, list[str]]:
-    """Changes that a person rejected, in whatever version of a benchmark: task name -> diffs."""
+    """Return the changes that people rejected, in any version of a benchmark: task name -> diffs."""
     query = (
         select(TASK.c.name, _P.diff)
         .join(EPISODE, EPISODE.c.id == _P.episode_id)
@@ -102,9 +102,9 @@ def rejected_changes(engine: Engine, benchmark_name: str) -> dict[str, list[str]
 
 
 def acceptance(engine: Engine) -> list[Row]:
-    """Of what each entrant proposed, how much people approved: best first, with the 95% interval.
+    """Return the share of each entrant's decided proposals that people approved, with its 95% interval, best first.
 
-    Each problem weighs the same, however many proposals there were for it. `hours_to_decide`: the median.
+    Each problem weighs the same, however many proposals there were for it. `hours_to_decide` is a median.
     """
     by_entrant: dict[str, list[Row]] = {}
     for row in proposals(engine):

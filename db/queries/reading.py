@@ -17,12 +17,12 @@ from stackrank.storable import storable_text
 Row = dict[str, Any]
 Kind = TypeVar("Kind")
 ERROR_HEAD = func.substr(EPISODE.c.error, 1, 120)
-"""The beginning of an episode's error: errors of one kind begin in the same way."""
+"""The beginning of an episode's error: errors of the same kind begin in the same way."""
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A connection for one question; what goes wrong comes out as `DatabaseError`."""
+    """Open a connection for one query; failures of the database are raised as `DatabaseError`."""
     try:
         with engine.connect() as connection:
             yield connection
@@ -31,7 +31,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def plain(row: RowMapping | Mapping[str, Any]) -> Row:
-    """The row as JSON has it: times as ISO 8601 in UTC."""
+    """Return the row as it goes into JSON: times as ISO 8601 in UTC."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
 
 
@@ -40,14 +40,14 @@ def fetch(engine: Engine, query: Select[Any]) -> list[Row]: ...
 @overload
 def fetch(engine: Engine, query: Select[Any], kind: type[Kind]) -> list[Kind]: ...
 def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
-    """All rows of the query, which are of this kind: one of `db.rows`, as its columns are."""
+    """Return all rows of the query. `kind`: the type from `db.rows` that has the query's columns."""
 
     def ask() -> list[Row]:
         with engine.connect() as connection:
             found = connection.execute(query)
             names = list(found.keys())
             table = [tuple(row) for row in found.all()]
-        # Column by column: most hold no times, and to look at each value of each row takes as long as to read it.
+        # Check whole columns: most hold no times, and looking at each value of each row takes as long as reading it.
         if any(datetime in set(map(type, column)) for column in zip(*table, strict=True)):
             return [plain(dict(zip(names, row, strict=True))) for row in table]
         return [dict(zip(names, row, strict=True)) for row in table]
@@ -59,7 +59,7 @@ def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
 
 
 def tuples(engine: Engine, query: Select[Any]) -> list[tuple[Any, ...]]:
-    """All rows of the query as they come, for questions with thousands of rows; times stay what they are."""
+    """Return all rows of the query as tuples, for queries with thousands of rows; times are not converted."""
     with reading(engine) as connection:
         return list(map(tuple, connection.execute(query).all()))
 
@@ -69,19 +69,19 @@ def fetch_one(engine: Engine, query: Select[Any]) -> Row | None: ...
 @overload
 def fetch_one(engine: Engine, query: Select[Any], kind: type[Kind]) -> Kind | None: ...
 def fetch_one(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
-    """The first row of the query."""
+    """Return the first row of the query; None if there is none."""
     rows = fetch(engine, query.limit(1), kind)
     return rows[0] if rows else None
 
 
 def row_id(value: int | str) -> int | None:
-    """`value` as the id of a row; None when it is not one that a database could hold."""
+    """Return `value` as the id of a row; None if no database could hold it as one."""
     text = str(value).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def as_list(value: str | Iterable[str] | None) -> list[str]:
-    """One value or several, as a list that may be asked for; empty for None and for an empty text."""
+    """Return one value or several as a list that a query may contain; empty for None and for an empty text."""
     if not value:
         return []
     return [storable_text(one) for one in ([value] if isinstance(value, str) else value)]

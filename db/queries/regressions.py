@@ -14,21 +14,21 @@ from stackrank.db.sums import Sums, total
 from stackrank.wording import p_is
 
 LEAST_ERRORS = 2
-"""Fewer episodes than this that ended in an error are no jump, whatever their share: one hiccup is none."""
+"""With fewer errors than this, no jump is reported, whatever their share: one hiccup is no regression."""
 
 
 def regressions(
     engine: Engine, run: int | str, *, alpha: float = stats.ALPHA, errors: float = 0.1, cost: float = 1.5
 ) -> list[Row]:
-    """What each entrant of a run does worse than in the earlier finished runs of the same series.
+    """Return what each entrant of a run does worse than in the earlier finished runs of the same series.
 
-    An entrant is told by what it is called, so that a new version of an agent is compared with the old one. Reported
-    are: a rate (`what` is `rate`) that fell, as `changes` has it, with a p-value below `alpha`; a share of episodes
-    that ended in an error (`errors`) that grew by more than `errors`; a cost per counted episode (`cost`), on the tasks
-    that both sides counted, of more than `cost` times what it was. It is said in each run as long as it lasts.
-    Each row: entrant, entrant_id, called, what, before (the newest run of the baseline), runs (how many show it),
-    value_before, value, tasks, p_value (None but for rates), differs (settings that are not those of the run before),
-    sentence.
+    An entrant is identified by what it is called, so that a new version of an agent is compared with the old one. Three
+    kinds are reported. `rate`: the rate fell, as in `changes`, with a p-value below `alpha`. `errors`: the share of
+    episodes that ended in an error grew by more than `errors`. `cost`: the cost per counted episode, on the tasks that
+    both sides counted, is more than `cost` times what it was. Each run reports a regression again as long as it lasts.
+    Each row: entrant, entrant_id, called, what (the kind), before (the newest run of the baseline), runs (how many show
+    it), value_before, value, tasks, p_value (None except for rates), differs (settings that differ from those of the
+    last run before), sentence.
     """
     entrants = past(engine, find_run(engine, run))
     fell = {

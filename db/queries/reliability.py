@@ -1,4 +1,4 @@
-"""How much more attempts, steps or money help."""
+"""How much additional attempts, steps or money help."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _CURVE_POINTS = 120
 
 
 def reliability(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Reliability]:
-    """A row per entrant and k = 1, 2, ..., at most 10, on the tasks of the leaderboard.
+    """Return a row per entrant and k = 1, 2, ..., at most 10, on the tasks of the leaderboard.
 
-    It ends where too few of an entrant's tasks had so many attempts: over some hard tasks that were played more often,
+    An entrant's rows end where too few of its tasks had k attempts: over a few hard tasks that were played more often,
     pass@2 would be below pass@1.
     """
     cells = _on_board(engine, scope.find(engine).cells())
@@ -50,14 +50,14 @@ def reliability(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Reliabil
 
 
 def _on_board(engine: Engine, cells: Mapping[int, Cells]) -> dict[int, Cells]:
-    """Of each entrant what its row of the leaderboard is about."""
+    """Return those of each entrant's sums that its row of the leaderboard is about."""
     about = entrants_of(engine, cells)
     where = places({one: own for one, own in cells.items() if not about[one]["reference"]})
     return {one: where.on_board(one, own) for one, own in cells.items()}
 
 
 def budget_curves(engine: Engine, scope: Scope = EVERYTHING, *, by: By = "steps") -> list[rows.BudgetCurve]:
-    """What rate each entrant had with a budget of so many steps or dollars, on the leaderboard's tasks.
+    """Return the rate that each entrant had within each budget of steps, tokens or dollars, on the leaderboard's tasks.
 
     By cost, an entrant with an unknown price is left out.
     """

@@ -1,4 +1,4 @@
-"""Two runs task by task: what fails newly, and what is solved newly."""
+"""Compares two runs task by task: what newly fails, and what is newly solved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Side = Mapping[str, Any]
 
 
 class Flip(TypedDict):
-    """A task that goes otherwise than before, and an episode of either run that shows it."""
+    """A task with another result than before, and an episode of each run that shows it."""
 
     entrant: str
     task: str
@@ -33,7 +33,7 @@ class Flip(TypedDict):
 
 
 class Both(rows.Difference):
-    """An entrant in both runs, over the tasks that both counted."""
+    """An entrant of both runs, over the tasks that are counted in both."""
 
     entrant: str
     worse: int
@@ -41,7 +41,7 @@ class Both(rows.Difference):
 
 
 class RunPair(TypedDict):
-    """`first` is the older run. `apart`: why the two are not quite comparable, empty where they are."""
+    """`first` is the older run. `apart`: why the two are not quite comparable; empty if they are."""
 
     first: int
     second: int
@@ -53,10 +53,10 @@ class RunPair(TypedDict):
 
 
 def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
-    """The older of two runs against the newer one, on the tasks that are the same in both.
+    """Compare the older of two runs with the newer one, on the tasks that are the same in both.
 
-    An entrant is the same if it is one, or if no other of its run is called so. Episodes that ended in an error count
-    on neither side. Raises `NotFound` for an unknown run.
+    An entrant is matched with itself, or else with the one that is called the same, if no other entrant of either run
+    is called so. Episodes that ended in an error count on neither side. Raises `NotFound` for an unknown run.
     """
     runs = sorted((find_run(engine, first), find_run(engine, second)), key=lambda run: run["id"])
     before, now = (_played(engine, run["id"]) for run in runs)
@@ -140,7 +140,7 @@ def _both(entrant: str, change: stats.Change, p_value: float, flips: Sequence[Fl
 
 
 def pair_sentence(entrants: Sequence[Mapping[str, Any]], worse: Sequence[Flip], better: Sequence[Flip]) -> str:
-    """Who is better or worse, and on how many tasks. `entrants`: those of `run_pair`, or rows of `changes`."""
+    """Say who is better or worse, and on how many tasks. `entrants`: those of `run_pair`, or rows of `changes`."""
     if not entrants:
         return "The two runs have no task in common that an entrant of both has a verdict on."
     parts = []

@@ -1,4 +1,4 @@
-"""Questions about runs."""
+"""Queries about runs."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def runs(
     before: int | None = None,
     limit: int = 50,
 ) -> list[rows.RunListed]:
-    """Runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
+    """Return runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
 
-    `name` is a part of the name; `scheduled`: only those that a schedule started; with several `tags` a run has to
-    have all. `before` is the id of the last run of the page before.
+    `name` is a part of the name. `scheduled`: only runs that a schedule started. With several `tags`, a run must have
+    all of them. `before` is the id of the last run on the previous page.
     """
     query = select(*_SHOWN, *_BENCHMARK).join(BENCHMARK)
     conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
@@ -67,7 +67,7 @@ def runs(
 
 
 def run(engine: Engine, ref: int | str) -> rows.Run:
-    """One run with its specification, versions, benchmark, counts, and the ids and names of its entrants.
+    """Return one run with its specification, versions, benchmark, counts, and the ids and names of its entrants.
 
     `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
     """
@@ -79,7 +79,7 @@ def run(engine: Engine, ref: int | str) -> rows.Run:
 
 
 def find_run_id(engine: Engine, ref: int | str) -> int:
-    """The id that a reference to a run (see `run`) means. Raises `NotFound`."""
+    """Return the id of the run that `ref` means (see `run`). Raises `NotFound`."""
     return int(_find(engine, select(RUN.c.id), ref)["id"])
 
 
@@ -104,13 +104,13 @@ def tasks_of_run(engine: Engine, run_id: int) -> list[str]:
 
 
 def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:
-    """The id of the run that a Prefect flow run has made, if it has made one."""
+    """Return the id of the run that a Prefect flow run created; None if it created none."""
     found = fetch_one(engine, select(RUN.c.id).where(RUN.c.prefect_flow_run_id == flow_run_id))
     return None if found is None else int(found["id"])
 
 
 def played_in(engine: Engine, run_id: int) -> rows.Played | None:
-    """Whether a run is over, and how its flow runs are known; None where there is no such run."""
+    """Return whether a run is over, and when it was created, which is part of its flow runs' tag; None if unknown."""
     found = fetch_one(engine, select(RUN.c.status, RUN.c.created_at).where(RUN.c.id == run_id))
     if found is None:
         return None
@@ -118,7 +118,7 @@ def played_in(engine: Engine, run_id: int) -> rows.Played | None:
 
 
 def progress(engine: Engine, run_id: int) -> rows.Progress:
-    """How many of a run's episodes are waiting, running and done."""
+    """Count the episodes of a run that are waiting, running and done."""
     return _counts(engine, [run_id])[run_id]
 
 
@@ -171,7 +171,7 @@ def _none_yet() -> rows.Progress:
 
 
 def has_tag(engine: Engine, tag: str, tags: Any = RUN.c.tags) -> ColumnElement[bool]:
-    """The condition that a run has this tag; or that another column of tags does."""
+    """Return the condition that a run, or another column of tags, has this tag."""
     if engine.dialect.name == "postgresql":
         return cast(tags, JSONB).contains([tag])
     each = func.json_each(tags).table_valued("value")
@@ -179,7 +179,7 @@ def has_tag(engine: Engine, tag: str, tags: Any = RUN.c.tags) -> ColumnElement[b
 
 
 def wall_s(run: rows.RunListed) -> float | None:
-    """Seconds from the run's start to its end, to now while it runs; None before it has started."""
+    """Return the seconds from the run's start to its end, or to now while it runs; None before it has started."""
     if not run["started_at"]:
         return None
     going = run["status"] == RunStatus.RUNNING
@@ -188,13 +188,13 @@ def wall_s(run: rows.RunListed) -> float | None:
 
 
 def outages(engine: Engine, run_id: int) -> dict[str, rows.Outage]:
-    """The endpoints that a run waits for."""
+    """Return the endpoints that a run waits for."""
     found = fetch_one(engine, select(RUN.c.outages).where(RUN.c.id == run_id))
     return (found and found["outages"]) or {}
 
 
 def paused(out: Mapping[str, rows.Outage] | None) -> str:
-    """The sentence about the endpoints that a run waits for; empty where there is none."""
+    """Describe the endpoints that a run waits for; empty if there are none."""
     return "; ".join(
         f"endpoint {endpoint} does not answer since {moment(each['since'])} (asked again {each['probes']} times; "
         f"{each['error'][:200]})"

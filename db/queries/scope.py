@@ -1,4 +1,4 @@
-"""Which episodes a question about entrants is about, and their sums per entrant and task."""
+"""Which episodes a query about entrants is about, and their sums per entrant and task."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _FEW_RUNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """The episodes that a question about entrants asks for.
+    """The episodes that a query about entrants asks for.
 
-    `run` (one reference or several) takes exactly those runs, whatever became of them. Without it come the runs, or
-    the `last` so many, of one benchmark version under equal conditions: those of the newest finished run among the
-    ones asked for (see `pool.leading`). Asked for can be a `benchmark` (its name, or what of it no other set has), a
-    `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run has
-    to have. `finished_only`: no runs that are going on, were cancelled or failed. Further runs of a task are further
-    attempts.
+    `run` (one reference or several) selects exactly those runs, whatever their status. Without it, the scope has the
+    runs, or the `last` so many, with the benchmark version and conditions of the newest finished run among those asked
+    for (see `pool.leading`). A query can ask for a `benchmark` (its name, or a part that no other set has), a
+    `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run must
+    have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task are
+    further attempts.
     """
 
     run: int | str | Sequence[int | str] | None = None
@@ -46,14 +46,14 @@ class Scope:
     last: int | None = None
     finished_only: bool = True
     errors: ErrorsAre = ErrorsAre.LEFT_OUT
-    """What errors count as."""
+    """How errors count in a rate."""
     without_disputed: bool = False
     """Whether tasks that people dispute (`queries.disputed`) count nowhere."""
 
     def find(self, engine: Engine) -> Selection:
-        """The runs that are meant, perhaps none.
+        """Return the runs that the scope selects, perhaps none.
 
-        Raises `NotFound` for a reference to a run that means nothing, `NotComparable` for runs that cannot be pooled.
+        Raises `NotFound` for a reference to an unknown run, `NotComparable` for runs that cannot be pooled.
         """
         if self.run is not None:
             refs = [self.run] if isinstance(self.run, int | str) else self.run
@@ -70,11 +70,11 @@ class Scope:
         return Selection(engine, self, tuple(pooled[: self.last]), tuple(apart))
 
     def newest(self, engine: Engine) -> PooledRun | None:
-        """The newest run that is asked for, whatever became of it and whether or not it leads. Raises as `find`."""
+        """Return the newest run asked for, whatever its status and whether or not it leads. Raises as `find` does."""
         return next(iter(runs_where(engine, *self.asked(engine))), None)
 
     def asked(self, engine: Engine) -> list[ColumnElement[bool]]:
-        """What a run has to be like that is asked for. Raises as `find`."""
+        """Return the conditions that the runs asked for meet. Raises as `find` does."""
         asked: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
         if self.benchmark:
             asked.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
@@ -91,14 +91,14 @@ EVERYTHING = Scope()
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs that a scope stands for in a database."""
+    """The runs that a scope selects in a database."""
 
     engine: Engine
     scope: Scope
     pooled: tuple[PooledRun, ...]
     """Newest first; all of one benchmark version, under equal conditions."""
     apart: tuple[PooledRun, ...]
-    """Runs that were asked for too, and that cannot be pooled with these."""
+    """Runs that were asked for too, but are not pooled with these."""
 
     @cached_property
     def runs(self) -> tuple[int, ...]:
@@ -107,21 +107,21 @@ class Selection:
 
     @property
     def condition(self) -> ColumnElement[bool]:
-        """That an episode is one of these runs'."""
+        """The condition that an episode belongs to the pooled runs."""
         return _E.run_id.in_(self.runs)
 
     @property
     def counting(self) -> list[Verdict]:
-        """The verdicts of episodes that are in a rate."""
+        """The verdicts of the episodes that a rate counts."""
         errors = [Verdict.ERROR] if self.scope.errors == ErrorsAre.AS_FAILURES else []
         return [Verdict.RESOLVED, Verdict.UNRESOLVED, *errors]
 
     @property
     def grouped(self) -> ColumnElement[bool]:
-        """The same, for a question about all runs together that is grouped by entrant and task.
+        """The same as `condition`, for a query over all runs together that is grouped by entrant and task.
 
-        Asked for many runs, SQLite would find each by an index and sort all their episodes. A sum in the place of the
-        column keeps it from that: it reads the index that is in the order of the groups.
+        For many runs, SQLite would find each run by an index and sort all their episodes. A sum in place of the column
+        prevents that, so that SQLite reads the index that is in the order of the groups.
         """
         return self._grouped(self.runs)
 
@@ -140,15 +140,15 @@ class Selection:
 
     @cached_property
     def tasks(self) -> list[Row]:
-        """The rows of the tasks that count, in the order of their ids; no texts.
+        """The rows of the tasks that count, in the order of their ids, without their texts.
 
-        One that was found to be defective says nothing about an entrant and counts nowhere.
+        A task that was found to be defective says nothing about an entrant and counts nowhere.
         """
         return [row for row in self._tasks if row["id"] not in self._left_out]
 
     @cached_property
     def invalid(self) -> dict[int, str]:
-        """Task id -> name, for the tasks that count nowhere."""
+        """Task id -> name, for the defective tasks, which count nowhere."""
         return {row["id"]: row["name"] for row in self._tasks if row["valid"] is False}
 
     @cached_property
@@ -168,11 +168,11 @@ class Selection:
 
     @property
     def valid(self) -> ColumnElement[bool]:
-        """That an episode is about a task that counts."""
+        """The condition that an episode's task counts."""
         return _E.task_id.not_in(sorted(self._left_out)) if self._left_out else true()
 
     def cells(self, entrants: Iterable[int] | None = None) -> dict[int, dict[TaskKey, Sums]]:
-        """The sums of each entrant, or of these only, task by task."""
+        """Return the sums of each entrant, or of these entrants only, task by task."""
         if entrants is None:
             return self._cells
         return {one: self._cells[one] for one in entrants if one in self._cells}
@@ -192,13 +192,13 @@ class Selection:
 
     @cached_property
     def set_aside(self) -> tuple[list[str], Sums]:
-        """The names of the invalid tasks that were played, and what their episodes sum up to."""
+        """The names of the invalid tasks that were played, and the sums of their episodes."""
         played = [(task_id, sums) for _, task_id, sums in self._sums if task_id in self.invalid]
         names = sorted({self.invalid[task_id] for task_id, _ in played})
         return names, total(sums for _, sums in played) if played else Sums()
 
     def sums(self) -> list[tallies.Cell]:
-        """Entrant, task and their sums, invalid tasks among them."""
+        """Return the sums of each entrant on each task, invalid tasks included."""
         with reading(self.engine) as connection:
             query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(self.runs))
             kept = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())

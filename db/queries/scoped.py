@@ -1,4 +1,4 @@
-"""What a board is about, in one line and as JSON. Every board, page, export and command says it with this."""
+"""What a board is about, in one line and as JSON. Every board, page, export and command says it in this way."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from stackrank.db.sums import Cells, total
 from stackrank.terms import ErrorsAre
 
 _MOST_NAMED = 4
-"""So many runs, tasks or entrants are named one by one."""
+"""Up to this many runs, tasks or entrants are named one by one."""
 NO_RUN = "There is no run yet: `stackrank run --benchmark bugs --agent repair` makes one."
 
 
 def scope_of(engine: Engine, scope: Scope = EVERYTHING, *, entrants: Sequence[int] | None = None) -> rows.Scoped:
-    """What a question with this scope is about; `entrants`: about these only. Raises as `Scope.find` does."""
+    """Describe what a query with this scope is about. `entrants`: only these. Raises as `Scope.find` does."""
     selection = scope.find(engine)
     return describe(selection, selection.cells(entrants))
 
 
 def describe(selection: Selection, cells: Mapping[int, Cells]) -> rows.Scoped:
-    """The same of a selection, from the sums of the entrants in question."""
+    """Describe a selection, given the sums of the entrants that the query is about."""
     lead = selection.pooled[0] if selection.pooled else None
     known = conditions_of(selection.engine, (*selection.pooled, *selection.apart))
     about = entrants_of(selection.engine, cells)
@@ -65,13 +65,13 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> rows.Scoped:
 
 
 def _day(run: PooledRun) -> str:
-    """The day that the run was started on, or made; in UTC."""
+    """Return the day on which the run was started, or else created, in UTC."""
     moment = run.started_at or run.created_at
     return f"{moment:%Y-%m-%d}" if moment else ""
 
 
 def _apart(selection: Selection, lead: PooledRun | None, known: Mapping[str, Mapping[str, Any]]) -> list[rows.Apart]:
-    """The runs that are not in it, by the reason why; those with the newest run first."""
+    """Group the runs that are left out by the reason; the group with the newest run comes first."""
     reasons: dict[str, list[int]] = defaultdict(list)
     for run in selection.apart:
         reasons[why_apart(run, lead, known) if lead else f"not finished but {run.status}"].append(run.id)
@@ -130,7 +130,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def apart_sentence(document: rows.Scoped) -> str:
-    """What is not in it and why, as a sentence; empty where there is nothing."""
+    """Say which runs the board leaves out, and why; empty if there are none."""
     if not document["apart"]:
         return ""
     parts = [f"{each['why']}: {_runs(each['runs'])}" for each in document["apart"]]
@@ -142,7 +142,7 @@ def _more(left: Sequence[rows.Apart]) -> str:
 
 
 def _nothing(scope: Scope, document: rows.Scoped) -> str:
-    """Why there is nothing to show."""
+    """Say why there is nothing to show."""
     asked = {"benchmark": scope.benchmark, "version": scope.version, "conditions": scope.conditions}
     asked |= {"series": scope.series, "tags": ", ".join([scope.tags] if isinstance(scope.tags, str) else scope.tags)}
     said = ", ".join(f"{name} {value}" for name, value in asked.items() if value)

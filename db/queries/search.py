@@ -1,4 +1,4 @@
-"""Episodes by the words of `db.search`, texts of their steps among them."""
+"""Finds episodes by a query of `db.search`, which may ask for texts in their steps."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ _COMPARED = {":": operator.eq, ">": operator.gt, ">=": operator.ge, "<": operato
 _AT_ONCE = 50
 """Episodes whose texts are read at once."""
 _BEFORE, _AFTER = 30, 90
-"""Characters of a text that are told with what was found in it."""
+"""Characters of an excerpt before and after the text that was found."""
 
 
 class Hit(TypedDict):
-    """The first step of an episode that has the text, and the words around it; or the step that was asked for."""
+    """The first step of an episode that has the text, and the words around the text; or the step that was asked for."""
 
     step: int
     excerpt: str
 
 
 class Found(TypedDict):
-    """What a search found.
+    """The result of a search.
 
-    `hits`: episode -> where its text is; empty where no text was asked for. `following`: the episode behind which the
-    search goes on; None where all were looked at.
+    `hits`: episode -> its hit; empty if neither a text nor a step was asked for. `following`: the episode after which
+    the search goes on; None if all have been searched.
     """
 
     episodes: list[rows.EpisodeListed]
@@ -76,11 +76,11 @@ def search(
     seconds: float | None = None,
     **filters: Any,
 ) -> Found:
-    """The episodes that `episodes` finds with these filters, as far as the query holds for them.
+    """Return the episodes that `episodes` finds with these filters and that match the query.
 
-    Texts are looked for in thoughts, arguments and observations, in capitals or not; they are stored compressed and
-    once in a run, so they are read from the first episode on until there are `limit` hits, or `seconds` are over.
-    Raises `UsageError` for a query that means nothing, and `NotFound` for an unknown run.
+    Texts are searched for in thoughts, arguments and observations, ignoring case. They are stored compressed and only
+    once in a run, so the search reads episode after episode until there are `limit` hits, or `seconds` have passed.
+    Raises `UsageError` for an invalid query, and `NotFound` for an unknown run.
     """
     words = parse(query)
     where = [_condition(engine, word) for word in words if word.field != TEXT]
@@ -106,7 +106,7 @@ def search(
 
 
 def hits_in(engine: Engine, run_id: int, episode_id: int, text: str) -> list[Hit]:
-    """The steps of one episode that have the text, in order, and the words around it; in capitals or not."""
+    """Return the steps of one episode that have the text, in order, and the words around it. Case is ignored."""
     found = (
         _first([(index, "\n".join(_strings(parts)))], [text])
         for _, index, parts in texts_of(engine, run_id, [episode_id])
@@ -116,7 +116,7 @@ def hits_in(engine: Engine, run_id: int, episode_id: int, text: str) -> list[Hit
 
 def _condition(engine: Engine, word: Word) -> ColumnElement[bool]:
     found = _holds(engine, word)
-    # What is not known does not hold, and so its contrary does.
+    # A condition on an unknown value (NULL) does not hold, so its negation does.
     return not_(func.coalesce(found, false())) if word.negated else found
 
 
@@ -128,7 +128,7 @@ def _holds(engine: Engine, word: Word) -> ColumnElement[bool]:
     if word.field == "label":
         return labelled(engine, word.values)
     if word.field == STEP:
-        # Asked of each episode in turn, by the primary key.
+        # The step of each episode is looked up by the primary key.
         return select(STEPS.c.index).where(STEPS.c.episode_id == _E.id, STEPS.c.index == int(word.values[0])).exists()
     if word.field == "tag":
         return or_(*(has_tag(engine, tag, _E.tags) for tag in word.values))
@@ -152,7 +152,7 @@ def _by_run(found: Iterable[rows.EpisodeListed]) -> dict[int, list[int]]:
 
 
 def _at(engine: Engine, found: Iterable[rows.EpisodeListed], index: int) -> dict[int, Hit]:
-    """What each of the episodes saw at one step."""
+    """Return the beginning of what each of the episodes saw at one step."""
     return {
         episode_id: {"step": step, "excerpt": " ".join(seen[:400].split())[: _BEFORE + _AFTER]}
         for run_id, ids in _by_run(found).items()
@@ -163,7 +163,7 @@ def _at(engine: Engine, found: Iterable[rows.EpisodeListed], index: int) -> dict
 def _with_texts(
     engine: Engine, found: Sequence[rows.EpisodeListed], texts: Sequence[Word]
 ) -> tuple[list[rows.EpisodeListed], dict[int, Hit]]:
-    """Those of the episodes for which the words about texts hold, and where the first text is."""
+    """Return the episodes that match the query's words about texts, and the first hit in each."""
     if not texts:
         return list(found), {}
     hits: dict[int, Hit] = {}
@@ -187,7 +187,7 @@ def _first(said: Iterable[tuple[int, str]], wanted: Sequence[str]) -> Hit | None
         places = [low.find(value.lower()) for value in wanted]
         if found := [(place, value) for place, value in zip(places, wanted, strict=True) if place >= 0]:
             place, value = min(found)
-            # A few letters are longer in small; then the words around them are told in small, too.
+            # A few letters get longer in lower case; the excerpt is then taken from the lower-case text.
             whole = text if len(text) == len(low) else low
             excerpt = whole[max(0, place - _BEFORE) : place + len(value) + _AFTER]
             return {"step": index, "excerpt": " ".join(excerpt.split())}
@@ -195,7 +195,7 @@ def _first(said: Iterable[tuple[int, str]], wanted: Sequence[str]) -> Hit | None
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All texts in JSON, the names of fields left out."""
+    """Yield all strings in JSON, except the names of fields."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):

@@ -18,12 +18,12 @@ from stackrank.terms import RunStatus, Verdict
 
 _E = EPISODE.c
 Nights = Mapping[int, Cells]
-"""Run -> what an entrant did in it, oldest first."""
+"""Run -> the sums of one entrant in it, oldest run first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An entrant of a run, and what entrants called the same did before in the series."""
+    """An entrant of a run, and the earlier results of entrants that are called the same in the series."""
 
     entrant: rows.Entrant
     tonight: Cells
@@ -31,15 +31,15 @@ class Past:
     worse: frozenset[int]
     """The runs that were reported as worse than those before them."""
     last: rows.Entrant
-    """The entrant in the newest of these runs."""
+    """The entrant as it was in the newest of the earlier runs."""
 
     @property
     def baseline(self) -> list[int]:
-        """The runs that say how it usually is, oldest first."""
+        """The runs that show what is usual for the entrant, oldest first."""
         return [run for run in self.nights if run not in self.worse][-stats.BASELINE :]
 
     def usual(self) -> dict[TaskKey, Sums]:
-        """What the baseline has together, task by task."""
+        """Return the sums over all runs of the baseline, task by task."""
         together: dict[TaskKey, list[Sums]] = defaultdict(list)
         for run in self.baseline:
             for key, sums in self.nights[run].items():
@@ -47,7 +47,7 @@ class Past:
         return {key: total(sums) for key, sums in together.items()}
 
     def change(self) -> stats.Change | None:
-        """How tonight differs; None without a task in common with the baseline."""
+        """Return how tonight differs; None if it has no task in common with the baseline."""
         keys = sorted(key for key, sums in self.tonight.items() if sums.counted)
         earlier = [stats.Night(_played(cells, keys), run in self.worse) for run, cells in self.nights.items()]
         return stats.change(earlier, _played(self.tonight, keys))
@@ -59,12 +59,11 @@ def _played(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.Played]:
 
 
 def past(engine: Engine, run: rows.Run) -> list[Past]:
-    """The entrants of a run that have played earlier in its series, as they are called; where two are called the same
-    in one of these runs, only their equals count as the same.
+    """Return the entrants of a run that have played earlier in its series, matched by what they are called.
 
-    Earlier are finished runs of the same series, on the same benchmark version under the same conditions; of them the
-    newest that make a baseline for each of them, and those in between that were reported as worse. Empty for a run
-    without a series.
+    If two entrants of one of these runs are called the same, each is matched with itself only. The earlier runs are
+    finished ones of the same series, on the same benchmark version under the same conditions: the newest that suffice
+    for each entrant's baseline, and those in between that were reported as worse. Empty for a run without a series.
     """
     if not run["series"]:
         return []
@@ -102,9 +101,9 @@ def _worse(
     often: Mapping[str, int],
     then: Mapping[int, int] | None = None,
 ) -> frozenset[int]:
-    """The runs in which an entrant was worse, by what was reported then: each report is of some runs.
+    """Return the runs in which an entrant was reported as worse; one report may be about several runs.
 
-    `then`: run -> which entrant it was, as far as that is known; a report of another one called so is not about it.
+    `then`: run -> id of the entrant in it, if known; reports about another entrant that is called so are then ignored.
     """
     runs, found = list(reported), set[int]()
     for place, run in enumerate(runs):
@@ -119,7 +118,7 @@ def _worse(
 
 
 def _needed(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
-    """The newest runs, down to as many that were not worse as are ever looked at."""
+    """Return the newest runs, back to where they include as many that were not worse as a comparison ever reads."""
     found: list[int] = []
     for run in reversed(runs):
         found.append(run)
@@ -132,7 +131,7 @@ def _needed(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
 def _cells(
     engine: Engine, runs: Sequence[int], keys: Mapping[int, TaskKey]
 ) -> dict[tuple[int, int], dict[TaskKey, Sums]]:
-    """Of each run and entrant what was played, task by task."""
+    """Return the sums of each run and entrant, task by task."""
     scored = _E.verdict != Verdict.ERROR
     sums = {
         "resolved": func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)),

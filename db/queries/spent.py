@@ -18,7 +18,7 @@ _COLUMNS: dict[str, Any] = {"steps": _E.steps, "tokens": _E.tokens_in + _E.token
 
 
 class Spent(NamedTuple):
-    """Of the counted episodes of an entrant on a task that took the same, how many there are, and were resolved."""
+    """How many of an entrant's counted episodes on a task took the same amount, and how many of those were resolved."""
 
     entrant_id: int
     task_id: int
@@ -29,7 +29,7 @@ class Spent(NamedTuple):
 
 
 def spent(selection: Selection, by: By, entrants: Collection[int] | None = None) -> list[Spent]:
-    """What the counted episodes took, of these entrants or of all, the least first."""
+    """Return what the counted episodes took, of these entrants or of all, smallest amount first."""
     groups = (_E.entrant_id, _E.task_id, _COLUMNS[by])
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0))
     query = select(*groups, resolved, func.count()).where(

@@ -1,4 +1,4 @@
-"""Who is better: leaderboards and the summary of a run. All from totals on episode rows."""
+"""Who is better: leaderboards and the summary of a run. Everything comes from totals on episode rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SUMMARY = (
 
 
 def board(engine: Engine, scope: Scope = EVERYTHING) -> rows.Board:
-    """A leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
+    """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
     selection = scope.find(engine)
     found = _rows(selection)
     return {
@@ -40,9 +40,9 @@ def board(engine: Engine, scope: Scope = EVERYTHING) -> rows.Board:
 
 
 def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Ranked]:
-    """A row per entrant, best rank first, those that are not ranked last; empty where nothing was played.
+    """Return a row per entrant, best rank first, unranked entrants last; empty if nothing was played.
 
-    Ranks are those of paired differences (`places`), over the tasks that the ranked have in common; so are their rates.
+    Ranks come from paired differences (`places`). They and the rates are over the tasks that the ranked have in common.
     """
     return _rows(scope.find(engine))
 
@@ -61,7 +61,7 @@ def _rows(selection: Selection) -> list[rows.Ranked]:
         found.append(
             {
                 **row,
-                # What failed and what was spent is said of all tasks, whichever the rates are about.
+                # Errors and costs are over all tasks, even if the rates are over some of them.
                 "errors": whole.errors,
                 "episodes": row["resolved"] + row["unresolved"] + whole.errors,
                 "cost_usd": spent(whole),
@@ -79,9 +79,9 @@ def _rows(selection: Selection) -> list[rows.Ranked]:
 
 
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
-    """Who of a leaderboard resolves for the least money, as a sentence, and whose intervals reach as low.
+    """Say which entrant of a leaderboard resolves for the least money, and which others' intervals reach as low.
 
-    Empty where fewer than two of those that compete have a known price.
+    Empty if fewer than two of the competing entrants have a known price.
     """
     priced = [row for row in board if row["cost_per_resolved"] and not row["reference"]]
     if len(priced) < 2:
@@ -95,19 +95,19 @@ def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _order(row: rows.Ranked, lead: float) -> tuple[Any, ...]:
-    """Best rank first, then best on the same tasks, which a rate over other tasks does not say; those without a rank
-    come last, by rate, and after them those that do not compete."""
+    """Sort by rank, then by lead on the same tasks, since rates over different tasks do not compare. Entrants without
+    a rank follow, by rate, and after them those that do not compete."""
     ranks = (row["rank_low"] or 0, row["rank_high"] or 0, -round(lead, 9))
     return row["reference"], row["rank_low"] is None, *ranks, row["rate"] is None, -(row["rate"] or 0), row["entrant"]
 
 
 def spent(sums: Sums) -> float | None:
-    """All that was spent, errors and repeated tries included; None where a price is unknown."""
+    """Return all that was spent, errors and repeated tries included; None if a price is unknown."""
     return None if sums.unpriced else sums.spent_usd
 
 
 def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Standing:
-    """The row of one entrant, without a rank, from its sums per task; `tasks_total` tasks are in question."""
+    """Return the row of one entrant, without a rank, from its sums per task. `tasks_total`: all tasks in question."""
     sums, counted = total(tasks.values()), [task.counted for task in tasks.values()]
     played = [task for task, episodes in zip(tasks.values(), counted, strict=True) if episodes]
     counted, resolved = list(filter(None, counted)), [task.resolved for task in played]
@@ -151,7 +151,7 @@ def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Stan
 
 
 def run_summary(engine: Engine, ref: int | str) -> Row:
-    """The JSON document of a run, as the command line prints it. `episodes` are those with a verdict."""
+    """Return the JSON document of a run, as the command line prints it. `episodes` counts those with a verdict."""
     found = find_run(engine, ref)
     selection = Scope(run=found["id"]).find(engine)
     board: list[Row] = [dict(row) for row in _rows(selection)]
@@ -173,10 +173,10 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
 
 
 def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[float]]:
-    """The rate of every entrant in each of the runs of the scope, oldest first; tasks weigh the same.
+    """Return the rate of every entrant in each run of the scope, oldest first; tasks weigh the same.
 
-    A run in which it counted less than `stats.ENOUGH` of the tasks of its widest run is left out: a rate over a few
-    tasks beside rates over all of them would look like a change.
+    A run is left out if the entrant counted less than `stats.ENOUGH` of the tasks of its widest run, because a rate
+    over a few tasks next to rates over all of them would look like a change.
     """
     selection = scope.find(engine)
     share = func.avg(case((_E.verdict == Verdict.RESOLVED, 1.0), else_=0.0)).label("share")
@@ -197,7 +197,7 @@ def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[fl
 
 
 def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failures]:
-    """Why each entrant failed.
+    """Count how often each entrant failed at which failure point.
 
     An unresolved episode without a failure point counts as `unknown`. Raises `NotFound` for an unknown run.
     """
@@ -209,7 +209,7 @@ def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failu
         .group_by(*groups)
     )
     keys, resolved, error = selection.keys, str(Verdict.RESOLVED), str(Verdict.ERROR)
-    # Entrant -> what is no failure, or a failure point -> episodes; and the same without errors, task by task.
+    # Entrant -> resolved, error or a failure point -> episodes; and the same without errors, task by task.
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     ends: dict[int, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
@@ -238,7 +238,7 @@ def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failu
 
 
 def _shares(tasks: Collection[Mapping[str, int]]) -> dict[str, float]:
-    """Of each end the mean over tasks of the share of their episodes that ended so: tasks weigh the same."""
+    """Return for each end the mean over tasks of the share of episodes that ended so: tasks weigh the same."""
     found: dict[str, float] = defaultdict(float)
     for ends in tasks:
         weight = 1 / sum(ends.values()) / len(tasks)

@@ -1,4 +1,4 @@
-"""Questions about the steps of one episode. Agents wrote what is in them: a text may have megabytes."""
+"""Queries about the steps of an episode. Agents wrote their contents, so a text may have megabytes."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _S = STEP.c
 _STEP = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
 _OUTLINE_CHARS = 160
 CHARS = 20_000
-"""Characters of a text that are read before someone asks for all of it."""
+"""Characters of a text that are returned until someone asks for all of it."""
 _STATE_CHARS = 400_000
 _AT_ONCE = 500
-"""Blobs that one statement asks for, and steps that are looked through at a time."""
+"""Most blobs that one statement asks for, and most steps that are read at a time."""
 _INVESTIGATIONS = ("investigate", "answer")
 """The tools that begin and end an investigation."""
 
 
 class _Blobs:
-    """The blobs that an episode's steps need, read when they are needed."""
+    """The blobs of an episode's steps, read when they are needed."""
 
     def __init__(self, engine: Engine, run: Any) -> None:
-        """`run`: the id of the run whose episodes they are, or a subquery for it."""
+        """`run`: the id of the run that the steps belong to, or a subquery for it."""
         self._engine = engine
         self._run = run
         self.contents: dict[bytes, bytes] = {}
 
     def read(self, wanted: Collection[bytes], *, all_of_them: bool = True) -> None:
-        """Read these blobs, and with `all_of_them` what they name in turn."""
+        """Read these blobs, and with `all_of_them` also the blobs that they name in turn."""
         while wanted := sorted(set(wanted) - self.contents.keys()):
             read: dict[bytes, bytes] = {}
             for start in range(0, len(wanted), _AT_ONCE):
@@ -48,7 +48,7 @@ class _Blobs:
             wanted = set().union(*map(named, read.values())) if all_of_them else ()
 
     def complete(self, found: list[Row]) -> list[Row]:
-        """The rows with all their values whole."""
+        """Return the rows with all folded values unfolded."""
         folded = [value for row in found for value in row.values() if isinstance(value, Folded)]
         if not folded:
             return found
@@ -62,21 +62,21 @@ class _Blobs:
         ]
 
     def parts(self, states: Sequence[Row | Folded], names: Iterable[str]) -> list[Row]:
-        """Only these parts of each state, as far as it has them: no other blob is read."""
+        """Return only these parts of each state, if it has them. No other blobs are read."""
         folded = [state for state in states if isinstance(state, Folded)]
         self.read([state.blob for state in folded if state.blob], all_of_them=False)
         picked = []
         for state in states:
             shallow = json.loads(state.content(self.contents)) if isinstance(state, Folded) else state
             part = {name: shallow[name] for name in names if name in shallow}
-            # What was read whole has no blobs in it, and a NUL in it stands for itself.
+            # A state that was not folded has no blobs in it, and a NUL in it stands for itself.
             picked.append((part, isinstance(state, Folded)))
         self.read(named(json.dumps([part for part, short in picked if short]).encode()))
         return [whole(part, self.contents) if short else part for part, short in picked]
 
 
 def blobs_of(engine: Engine, episode_id: int) -> _Blobs:
-    """What reads the blobs of an episode's steps."""
+    """Return a reader of the blobs of an episode's steps."""
     return _Blobs(engine, select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id).scalar_subquery())
 
 
@@ -87,9 +87,9 @@ def _asked(engine: Engine, episode_id: int, query: Any) -> list[Row]:
 def steps(
     engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None, exchanges: bool = False
 ) -> list[rows.Step]:
-    """The steps of an episode from index `first` on, in order, `exchanges` where asked for. Index 0 is the reset.
+    """Return the steps of an episode from index `first` on, in order, with `exchanges` if asked. Index 0 is the reset.
 
-    `investigation`: the step that asked for it, where a step is part of an investigation.
+    `investigation`: in a step that is part of an investigation, the index of the step that asked for it.
     """
     query = select(*_STEP, *([_S.exchanges] if exchanges else [])).where(_S.episode_id == episode_id, _S.index >= first)
     found: Any = _asked(engine, episode_id, query.order_by(_S.index).limit(limit))
@@ -99,9 +99,9 @@ def steps(
 def steps_of(
     engine: Engine, run_id: int, episode_ids: Collection[int], *, exchanges: bool = False
 ) -> dict[int, list[rows.Step]]:
-    """The steps of several episodes of one run, as `steps` has them: id of an episode -> its steps, maybe none.
+    """Return the steps of several episodes of one run, as `steps` does: id of an episode -> its steps, maybe none.
 
-    For readers of many episodes: two statements for all of them. What they hold is in memory at once.
+    For readers of many episodes: it takes two statements for all of them, and holds all their steps in memory at once.
     """
     columns = [_S.episode_id, *_STEP, *([_S.exchanges] if exchanges else [])]
     query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
@@ -116,9 +116,9 @@ def steps_of(
 def texts_of(
     engine: Engine, run_id: int, episode_ids: Collection[int], *, index: int | None = None
 ) -> Iterator[tuple[int, int, tuple[str, Row, str]]]:
-    """Episode, index, and (thought, arguments, observation) of the steps of several episodes of one run, in order.
+    """Yield episode, index, and (thought, arguments, observation) of the steps of several episodes of a run, in order.
 
-    `index`: of these steps alone.
+    `index`: only the steps with this index.
     """
     columns = (_S.episode_id, _S.index, _S.thought, _S.arguments, _S.observation)
     query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
@@ -128,7 +128,7 @@ def texts_of(
 
 
 def _within_investigations(engine: Engine, episode_id: int, found: list[Any]) -> list[Any]:
-    """The rows of steps with `investigation`: what follows an `investigate` that was carried out, up to an `answer`."""
+    """Add `investigation` to the rows of steps: set on those after a successful `investigate`, up to an `answer`."""
     query = select(_S.index, _S.tool).where(_S.episode_id == episode_id, _S.ok, _S.tool.in_(_INVESTIGATIONS))
     ends = [(row["index"], row["tool"]) for row in fetch(engine, query.order_by(_S.index))]
     return _investigated(found, ends)
@@ -145,7 +145,7 @@ def _investigated(found: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
 
 
 def whole_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
-    """The steps of an episode with every column of theirs, times as times, in order."""
+    """Yield the steps of an episode with all their columns, in order; times are not converted."""
     blobs = blobs_of(engine, episode_id)
     first: int | None = 0
     while first is not None:
@@ -157,11 +157,11 @@ def whole_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
 
 
 def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = 500) -> list[Row]:
-    """The steps as a list and a timeline show them, in order.
+    """Return the steps as a list and a timeline show them, in order.
 
-    `arguments` is the beginning of its JSON, `thought` that of the text, 160 characters each. Of the state there are
+    `arguments` is the beginning of the JSON, `thought` that of the text, 160 characters each. From the state come
     `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `changed`: the first line
-    of code that a rewrite changed, as a diff has it, else None. `investigation`: as `steps` has it.
+    of code that a rewrite changed, as in a diff, else None. `investigation`: as in `steps`.
     """
     shown = ("index", "tool", "ok", "milestones", "distance", "distance_lines", "tokens_in", "tokens_out", "model_ms")
     columns = [_S[name] for name in (*shown, "arguments", "thought", "state")]
@@ -185,7 +185,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
 
 
 def _first_change(diff: Any) -> str | None:
-    """The first line of a unified diff that was added, or else taken away, and says something: no comment."""
+    """Return the first line of a unified diff that was added, or else removed, and is neither blank nor a comment."""
     for kind in (r"^\+(?!\+\+ )", r"^-(?!-- )"):
         if found := re.search(rf"{kind}[ \t]*[^\s#].*", str(diff or ""), re.M):
             return f"{found[0][0]} {found[0][1:].strip()}"
@@ -199,15 +199,15 @@ def _brief(value: Any) -> str | None:
 
 
 def step(engine: Engine, episode_id: int, index: int, *, chars: int = CHARS) -> Row | None:
-    """One step as `shown_steps` has it; None where there is none of this index."""
+    """Return one step as `shown_steps` does; None if there is none with this index."""
     return next(iter(shown_steps(engine, episode_id, first=index, limit=1, chars=chars)), None)
 
 
 def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, chars: int = CHARS) -> list[Row]:
-    """The steps with the indexes `first` to `first + limit - 1`, as far as they are there, in order.
+    """Return the existing steps with the indexes `first` to `first + limit - 1`, in order.
 
-    `thought` and `observation` are cut at `chars`, their lengths are `thought_chars` and `observation_chars`.
-    `arguments` is None where its JSON is longer than `chars`: `arguments_text` is the beginning of that JSON, and
+    `thought` and `observation` are cut at `chars`; their full lengths are `thought_chars` and `observation_chars`.
+    `arguments` is None if its JSON is longer than `chars`: `arguments_text` is the beginning of that JSON, and
     `arguments_chars` its length. A `state` of more than 400,000 characters is None.
     """
     asked = func.length(type_coerce(_S.exchanges, LargeBinary)) > 0
@@ -227,29 +227,29 @@ def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, char
 
 
 def step_text(engine: Engine, episode_id: int, index: int, column: str, *, chars: int) -> str:
-    """The first `chars` characters of a step's `thought`, `observation`, `arguments` or `exchanges` (JSON).
+    """Return the first `chars` characters of a step's `thought`, `observation`, `arguments` or `exchanges` (JSON).
 
-    Empty where there is no such step.
+    Empty if there is no such step.
     """
     value = _value(engine, episode_id, index, column)
     return "" if value is None else (value if isinstance(value, str) else json.dumps(value))[:chars]
 
 
 def exchanges(engine: Engine, episode_id: int, index: int) -> list[Row]:
-    """What was asked of models for one step, and what they answered; [] where nothing was."""
+    """Return the requests to models for one step and the answers; [] if there were none."""
     return _value(engine, episode_id, index, "exchanges") or []
 
 
 def _value(engine: Engine, episode_id: int, index: int, column: str) -> Any:
-    """A column of one step; None where there is no such step."""
+    """Return a column of one step; None if there is no such step."""
     query = select(_S[column]).where(_S.episode_id == episode_id, _S.index == index)
     return next((row[column] for row in _asked(engine, episode_id, query)), None)
 
 
 def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
-    """The steps up to `last` that changed files, or may have: index, tool, diff, edited (a path).
+    """Return the steps up to `last` that changed files, or may have done so: index, tool, diff, edited (a path).
 
-    `diff` is None in a step of an older version, which recorded none.
+    `diff` is None in steps of an older version, which recorded none.
     """
     query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last, _S.ok)
     found = fetch(engine, query.order_by(_S.index))
@@ -260,7 +260,7 @@ def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
 
 
 def before(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
-    """The last step up to `index` whose state has `part` (`event`: the debugger stood somewhere; `tests`; ...)."""
+    """Return the last step up to `index` whose state has `part`, such as `tests` or `event` (of a debugger)."""
     blobs, at_once = blobs_of(engine, episode_id), 16
     while index >= 0:
         query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= index)
@@ -273,20 +273,20 @@ def before(engine: Engine, episode_id: int, index: int, part: str) -> Row | None
 
 
 def last_step(engine: Engine, episode_id: int) -> int | None:
-    """The index of the last committed step; None before the first."""
+    """Return the index of the last committed step; None before the first."""
     found = fetch_one(engine, select(func.max(_S.index).label("last")).where(_S.episode_id == episode_id))
     return None if found is None else found["last"]
 
 
 def actions(engine: Engine, episode_id: int, *, limit: int = 5_000) -> list[Row]:
-    """The actions of an episode as two are compared: index, tool, the beginning of the arguments' JSON, ok."""
+    """Return an episode's actions, to compare two episodes: index, tool, the beginning of the arguments' JSON, ok."""
     query = select(_S.index, _S.tool, _S.arguments, _S.ok).where(_S.episode_id == episode_id)
     found = _asked(engine, episode_id, query.order_by(_S.index).limit(limit))
     return [row | {"arguments": json.dumps(row["arguments"])[:2_000]} for row in found]
 
 
 def task_files(engine: Engine, episode_id: int) -> dict[str, str]:
-    """The small text files of the episode's task, as the agent first saw them. Raises `NotFound`."""
+    """Return the small text files of the episode's task, as the agent first saw them. Raises `NotFound`."""
     query = select(TASK.c.files).join(EPISODE, EPISODE.c.task_id == TASK.c.id)
     found = fetch_one(engine, query.where(EPISODE.c.id == row_id(episode_id)))
     if found is None:
@@ -295,6 +295,6 @@ def task_files(engine: Engine, episode_id: int) -> dict[str, str]:
 
 
 def answered_steps(engine: Engine, episode_id: int) -> int:
-    """How many steps of an episode a model has answered for."""
+    """Count the steps of an episode for which a model gave an answer."""
     query = select(func.count().label("n")).where(_S.episode_id == episode_id, _S.model_ms > 0)
     return int(fetch(engine, query)[0]["n"])

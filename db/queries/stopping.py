@@ -1,5 +1,7 @@
-"""What a run that ends when its comparisons are decided knows so far. Read from its episodes alone, so that every
-worker, a resumed run and every page come to the same answer."""
+"""What is decided so far in a run that ends when its comparisons are decided.
+
+This is worked out from the run's episodes alone, so that every worker, a resumed run and every page get the same
+answer."""
 
 from __future__ import annotations
 
@@ -33,18 +35,18 @@ class _Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The comparisons that a run was asked for, each with its gaps and what follows from them."""
+    """The comparisons that a run was asked for, each with its gaps and the state that follows from them."""
 
     names: Mapping[int, str]
     pairs: Sequence[tuple[int, int]]
     gaps: Sequence[Sequence[float]]
     horizon: int
-    """As many tasks as a pair can come to have."""
+    """The most tasks that a pair can have."""
     states: Sequence[Sequential]
 
     @property
     def finished(self) -> set[int]:
-        """The entrants that need not play on: all whose pairs are decided, and everybody when no pair is open."""
+        """The entrants that need not play on: those whose pairs are all decided, or all entrants if no pair is open."""
         if not self.pairs:
             return set()
         undecided = [pair for pair, state in zip(self.pairs, self.states, strict=True) if not state.decided]
@@ -54,12 +56,12 @@ class _Known:
 
 
 def finished(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> set[int]:
-    """The entrants of a run whose comparisons are all decided; `stop`: as in its specification."""
+    """Return the entrants of a run whose comparisons are all decided. `stop`: as in the run's specification."""
     return _known(engine, run_id, stop).finished
 
 
 def stopping(engine: Engine, ref: int | str) -> rows.Stopping | None:
-    """Whether the comparisons that a run was asked for are decided, and what that saved; None where it has no `stop`.
+    """Say whether the comparisons that a run was asked for are decided, and what that saved; None without a `stop`.
 
     Raises `NotFound`.
     """
@@ -85,16 +87,16 @@ def stopping(engine: Engine, ref: int | str) -> rows.Stopping | None:
 
 
 def ended_early(engine: Engine, run_ids: Collection[int]) -> list[int]:
-    """Those of the runs that left out episodes because they were decided."""
+    """Return those of the runs that left out episodes because their comparisons were decided."""
     skipped = select(_E.run_id).where(_E.run_id.in_(run_ids), _E.status == EpisodeStatus.NOT_PLAYED, OPEN)
     return [int(run) for (run,) in tuples(engine, skipped.distinct().order_by(_E.run_id))]
 
 
 def _known(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Known:
-    """What the run's episodes decide.
+    """Work out what the run's episodes decide.
 
-    A pair's tasks count in the order in which they were dealt, up to the first that either side has not finished:
-    which episodes are quick says nothing then.
+    A pair's tasks count in the order in which they were dealt, up to the first that either side has not finished, so
+    that it does not matter which episodes are quick.
     """
     order, cells = _cells(engine, run_id)
     columns = (ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.called, ENTRANT.c.reference)
@@ -112,9 +114,9 @@ def _known(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Known:
 
 
 def _cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _Cell]]]:
-    """The tasks in the order in which they were dealt, and entrant -> task -> what it did there."""
+    """Return the tasks in the order in which they were dealt, and entrant -> task -> its attempts."""
     here = _E.run_id == run_id
-    # The first row of a task is as old as the run, whatever was tried again later.
+    # The first row of a task is as old as the run, even if episodes were tried again later.
     dealt = select(_E.task_id).where(here).group_by(_E.task_id).order_by(func.min(_E.id))
     order = [int(task) for (task,) in tuples(engine, dealt)]
     sums = (
@@ -130,7 +132,7 @@ def _cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping
 
 
 def _gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int, _Cell]) -> list[float]:
-    """The second's rate less the first's, task by task. Errors say nothing, so a task may be left out for them."""
+    """Return the second's rate minus the first's, task by task. A task is left out if one side has only errors."""
     gaps = []
     for task in order:
         if task not in first or task not in second:
@@ -144,7 +146,7 @@ def _gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int,
 
 
 def _saved(engine: Engine, run_id: int) -> tuple[float | None, float]:
-    """What the episodes that were not played would have cost, in dollars (None: a price is unknown) and seconds."""
+    """Estimate what the episodes that were not played would have cost, in dollars (None: unknown price) and seconds."""
     done = _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED])
     query = (
         select(

@@ -1,4 +1,4 @@
-"""Tasks as entrants see them: how hard, how flaky, perhaps defective."""
+"""Tasks by the results of entrants: how hard, how flaky, perhaps defective."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 
 _E = EPISODE.c
 _SUSPECT_EPISODES, _SUSPECT_ENTRANTS = 4, 2
-"""So many episodes of so many entrants without one resolved make a task suspect."""
+"""A task is suspect if at least this many episodes of at least this many entrants failed and none resolved it."""
 _SUSPECT_PEOPLE = 2
 
 
 def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.TaskRate]:
-    """A row per task of the scope that somebody played, hardest first."""
+    """Return a row per task of the scope that was played, hardest first."""
     selection = scope.find(engine)
     cells = selection.cells()
     here = TASK.c.benchmark_id.in_({row["benchmark_id"] for row in selection.tasks})
@@ -50,9 +50,9 @@ def _sums(sides: Sequence[Sums]) -> Row:
 
 
 def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Sequence[str] = ()) -> str:
-    """Why a task may be defective, as a sentence; empty for one that is above suspicion.
+    """Say why a task may be defective; empty if nothing suggests that it is.
 
-    `sides` are the sums of its entrants; two people who dispute it are enough.
+    `sides` are the sums of its entrants. A dispute by two people is enough.
     """
     if task["valid"] is False:
         return f"Its validation failed: {task['invalid_reason'] or 'no reason was stored'}"
@@ -66,15 +66,14 @@ def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Seque
 
 
 def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit: int = 1000) -> Row:
-    """One task as the runs of a scope played it, and its newest counted episodes of all runs.
+    """Return the results of one task in the runs of a scope, and its newest counted episodes in all runs.
 
-    The columns of `task`; `scope`, as of `scope_of`: of this version of the benchmark, whichever is asked for;
-    `entrants` (a row each: entrant_id, entrant, resolved, unresolved, errors, rate, flaky (0 or 1), and `attempts`,
-    those of their episodes that are in the scope and among the newest, oldest first), the sums over them, `labels` (see
-    `labels`) and `suspect` (see `suspicion`).
-    `episodes` (newest first; id, run_id, run, entrant_id, entrant, attempt, verdict, failure_point, steps, cost_usd,
-    tags, in_scope): a task that other versions of its benchmark have unchanged is the same task. Raises as
-    `Scope.find`, and `NotFound`.
+    It has the columns of `task`; `scope`, as from `scope_of`, for this version of the benchmark, whichever is asked
+    for; `entrants` (a row each: entrant_id, entrant, resolved, unresolved, errors, rate, flaky (0 or 1), and
+    `attempts`, those of their episodes that are in the scope and among the newest, oldest first); the sums over them;
+    `labels` (see `labels`); `suspect` (see `suspicion`); and `episodes` (newest first; id, run_id, run, entrant_id,
+    entrant, attempt, verdict, failure_point, steps, cost_usd, tags, in_scope). A task that is unchanged in other
+    versions of its benchmark is the same task. Raises as `Scope.find` does, and `NotFound`.
     """
     task = find_task(engine, task_id)
     if scope.run is None:
@@ -109,7 +108,7 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
         row["in_scope"] = row.pop("task_id") == task_id and row["run_id"] in selection.runs
         if row["in_scope"]:
             attempts.setdefault(row["entrant_id"], []).append(row)
-    # Whether or not the task counts: this page is about it.
+    # These sums are shown whether or not the task counts, because the page is about it.
     sides = {entrant: sums for entrant, played, sums in selection.sums() if played == task_id and sums.done}
     about = entrants_of(engine, sides)
     entrants = [

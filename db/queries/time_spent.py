@@ -1,4 +1,4 @@
-"""Where the time of episodes went, from what was measured while they were played."""
+"""Where the time of episodes went, as measured while they were played."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _E = EPISODE.c
 MOST = 1000
-"""Episodes of a run that are looked at, the newest: more of them change no share."""
+"""Only this many of the newest episodes of a run are read: more would not change the shares."""
 
 
 def time_spent(engine: Engine, run_id: int) -> list[rows.TimeSpent]:
-    """Where the time of the newest episodes of a run went that have a verdict, newest first."""
+    """Return where the time went in the newest episodes of a run that have a verdict, newest first."""
     times = (_E.created_at, _E.started_at, _E.ended_at, _E.model_ms, _E.env_ms, _E.score_ms, _E.usage)
     query = select(_E.id, ENTRANT.c.name.label("entrant"), RUN.c.started_at.label("run_started_at"), *times)
     query = query.join(ENTRANT, _E.entrant_id == ENTRANT.c.id).join(RUN, _E.run_id == RUN.c.id)
@@ -30,10 +30,10 @@ def time_spent(engine: Engine, run_id: int) -> list[rows.TimeSpent]:
 
 
 def time_of(episode: Mapping[str, Any], run_started_at: str | None) -> rows.TimeSpent:
-    """Where the time of one episode went; `rest_s` is what nobody measured.
+    """Return where the time of one episode went. `rest_s` is the time that was not measured.
 
-    That is how long its sandboxes took to start, the time in which it was cut off, and what a busy machine kept from
-    it.
+    That is the time that its sandboxes took to start, the time in which it was interrupted, and delays on a busy
+    machine.
     """
     started, ended = _moment(episode["started_at"]), _moment(episode["ended_at"])
     open_since = max(filter(None, (_moment(episode["created_at"]), _moment(run_started_at))), default=None)
@@ -55,9 +55,9 @@ def time_of(episode: Mapping[str, Any], run_started_at: str | None) -> rows.Time
 
 
 def queue_age_s(engine: Engine) -> float:
-    """For how many seconds an episode has waited that is next; 0 where none waits.
+    """Return for how many seconds the episode that is next has waited; 0 if none waits.
 
-    It is next since the run's last episode was started, or since the run was.
+    The wait counts from the start of the run's last started episode, or else from the start of the run.
     """
     pending = (COUNTER.c.run_id == RUN.c.id, COUNTER.c.counted, COUNTER.c.status == EpisodeStatus.PENDING)
     waits = select(func.sum(COUNTER.c.episodes)).where(*pending).scalar_subquery() > 0

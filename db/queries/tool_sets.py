@@ -20,11 +20,11 @@ _COUNTS = ("calls", "searching", "diagnosing", "repairing", "failed", "tokens_in
 
 
 def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
-    """How each entrant used each tool in its counted episodes, an entrant's most used tool first."""
+    """Return how each entrant used each tool in its counted episodes, an entrant's most used tool first."""
     selection = scope.find(engine)
     sums = [func.sum(_T[name]).label(name) for name in _COUNTS]
     priced = [func.count(_T.cost_usd).label("priced"), func.sum(_T.cost_usd).label("cost_usd")]
-    # The groups are in the index's order, so nothing is sorted; what the runs have is added up below.
+    # The groups are in the index's order, so the database sorts nothing; the runs are added up below.
     groups = (_T.run_id, _T.entrant_id, _T.tool)
     query = (
         select(*groups, func.count().label("episodes"), *sums, *priced, func.sum(_T.env_ms).label("env_ms"))
@@ -50,12 +50,12 @@ def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
 def tool_sets(
     engine: Engine, scope: Scope = EVERYTHING, *, base: str = "", models: Collection[str] = ()
 ) -> list[rows.Comparison]:
-    """What tools are worth: entrants that differ in their tools only, paired by task.
+    """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
 
-    A row per pair, each as from `compare`, with `p_holm`, corrected over the pairs. The first of a pair has the tool
-    set `base`. Where none is given, the second has a debugging tool, and the first is the one without that is nearest.
-    The same: agent, its version, model, configuration, and the versions of the tools that both have. `models`: only
-    entrants with one of these.
+    Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. The first of a pair has the
+    tool set `base`. If none is given, the second has a debugging tool, and the first is the entrant without one whose
+    tools differ least. Both have the same agent, agent version, model, configuration, and versions of the tools that
+    they share. `models`: only entrants with one of these.
     """
     selection = scope.find(engine)
     cells = selection.cells()
@@ -84,14 +84,14 @@ def _debugs(entrant: rows.Entrant) -> bool:
 
 
 def _nearest(firsts: Sequence[rows.Entrant], second: rows.Entrant) -> rows.Entrant:
-    """Of these, the one that differs in the fewest tools."""
+    """Return the one of `firsts` that differs from the second in the fewest tools."""
     return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
 
 
 def side_by_side(engine: Engine, pairs: Sequence[rows.Comparison], scope: Scope = EVERYTHING) -> list[rows.ToolSetRow]:
-    """The pairs of `tool_sets` as a table: each agent and model with its base first, then what is compared with that.
+    """Return the pairs of `tool_sets` as a table: each base entrant first, then those that are compared with it.
 
-    A base's numbers are over the tasks of its pair with the most of them.
+    A base's numbers are over the tasks of its pair that has the most tasks.
     """
     ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
     saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}

@@ -1,4 +1,4 @@
-"""Sums over everything, for who watches from outside."""
+"""Sums over the whole database, for monitoring from outside."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SHOWN = ("episodes", "wall_s", "tokens_in", "tokens_out", "cost_usd")
 
 
 def totals(engine: Engine) -> Row:
-    """All that the database holds, in numbers. Costs as much as there are runs, however many episodes they have.
+    """Return totals over the whole database. The cost grows with the number of runs, but not with that of episodes.
 
     `runs` {status: count}; `verdicts` {verdict: {"episodes", "wall_s", "tokens_in", "tokens_out", "cost_usd" (of what
     has a price), "within": [episodes that took at most so many seconds, for each of `db.counters.BOUNDS`]}} over
-    counted episodes; `running` and `pending` episodes of the runs that go on; `retried`, tries that are not counted;
-    `errors` {cause: episodes}, tries among them, an error's cause being what it starts with, up to a colon.
+    counted episodes; `running` and `pending` episodes of the runs that go on; `retried`: tries that are not counted;
+    `errors` {cause: episodes}, such tries included; the cause of an error is its beginning, up to a colon.
     """
     group = (_C.counted, _C.status, _C.verdict, _C.cause, RUN.c.status.label("of_run"))
     query = select(*group, *added_up(*_SHOWN, *_WITHIN))

@@ -1,4 +1,4 @@
-"""Questions about verdicts: the one of record, and those that were taken again."""
+"""Queries about verdicts: the verdict of record, and those from scoring an episode again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LISTED = [column for column in _V if column.name not in {"tests", "notes"}]
 
 
 def verdicts(engine: Engine, episode_id: int) -> list[rows.Verdict]:
-    """All verdicts on an episode's work, oldest first. An episode of an older version has none of record."""
+    """Return all verdicts on an episode's work, oldest first. Episodes of an older version have none of record."""
     query = select(VERDICTS).where(_V.episode_id == episode_id).order_by(_V.id)
     return fetch(engine, query, rows.Verdict)
 
 
 def verdicts_again(engine: Engine, run_id: int, scorer: str | None = None) -> list[rows.VerdictAgain]:
-    """The verdicts that were taken again on the episodes of a run, by this scorer or by any, oldest first."""
+    """Return the verdicts from scoring the episodes of a run again, by this scorer or by any, oldest first."""
     about = (TASK.c.name.label("task"), ENTRANT.c.name.label("entrant"), EPISODE.c.verdict.label("played"))
     query = select(*_LISTED, *about).join(EPISODE, EPISODE.c.id == _V.episode_id)
     query = query.join(TASK, TASK.c.id == EPISODE.c.task_id).join(ENTRANT, ENTRANT.c.id == EPISODE.c.entrant_id)
@@ -28,6 +28,6 @@ def verdicts_again(engine: Engine, run_id: int, scorer: str | None = None) -> li
 
 
 def change(engine: Engine, digest: str) -> bytes | None:
-    """The bytes of a stored change; None: there is no such change."""
+    """Return the bytes of a stored change; None if there is no such change."""
     found = tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
     return found[0][0] if found else None
