@@ -138,7 +138,7 @@ class Investigator:
 
 
 def _checked(action: Action, said: str, exchanges: tuple[Exchange, ...], cut: bool) -> Action:
-    """Return the answer if it is valid. `cut`: shorten one that is too long, as it is the last. Raises Malformed."""
+    """Return the answer if it is valid, and `cut` it to the greatest length if no try is left. Raises Malformed."""
     text = action.arguments.get("text")
     if not isinstance(text, str) or not text.strip():
         raise malformed("An answer needs a text.", said, exchanges)

@@ -41,7 +41,7 @@ _UNKNOWN_MODEL = re.compile(
 
 
 def patiently(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.AttemptManager]:
-    """Yield attempts while errors are temporary, for `patience_s` after the first; raise the last error unchanged."""
+    """Yield attempts while errors are temporary, until `patience_s` after the first error; raise the last unchanged."""
     failing_since: list[float] = []
 
     def is_over(state: tenacity.RetryCallState) -> bool:
