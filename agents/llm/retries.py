@@ -91,7 +91,7 @@ def is_refusal(error: Failed) -> bool:
 
 
 def is_about_form(error: Failed) -> bool:
-    """Return whether a refusal is about fields sent back with an answer, or about streaming: settings change both."""
+    """Return whether a refusal is about fields sent back with an answer, or about streaming: both are settings."""
     return error.status in (400, 422) and _FORM.search(str(error)) is not None
 
 
