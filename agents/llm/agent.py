@@ -1,4 +1,4 @@
-"""A language model that debugs, and may ask a second one what the debugger shows."""
+"""The agent `llm`: a language model that debugs, and may ask a second one to investigate with the debugger."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PROMPTS = ("system", "task")
 
 
 class LlmAgent(Agent):
-    """Asks a model what to do and does it; several calls of one answer are carried out in order.
+    """Takes its actions from a language model; several tool calls in one answer are carried out in order.
 
-    Where it calls `investigate`, the investigator acts until it has answered. Each of its actions is a step.
+    If the model calls `investigate`, the investigator acts until it has answered. Each of its actions is a step.
     """
 
     version = f"4+{digest(*_PROMPTS, *INVESTIGATORS, 'text')}"
@@ -34,7 +34,7 @@ class LlmAgent(Agent):
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """Raises SetupError: no model, no key, a setting or a prompt that is wrong."""
+        """Check the configuration. Raises SetupError without a model or a key, or if a setting or prompt is wrong."""
         if not model:
             raise SetupError("the agent llm needs a model: name one with --model")
         settings = read_settings(config, LlmSettings)
@@ -47,7 +47,7 @@ class LlmAgent(Agent):
         return make_setup(about, [(model, settings), *([] if same else [other])])
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
-        """Asks nothing yet. Raises SetupError, as `configure` does."""
+        """Send no request yet. Raises SetupError, as `configure` does."""
         super().__init__(model=model, config=config)
         settings = read_settings(config or {}, LlmSettings)
         self._prompts = Prompts((*_PROMPTS, *INVESTIGATORS), settings.prompts)
@@ -57,7 +57,7 @@ class LlmAgent(Agent):
         self._investigator: Investigator | None = None
         self._questions = 0
         self._question: str | None = None
-        """What the last action asked."""
+        """The question that the last action asked the investigator, if any."""
         self._steps = 0
 
     def recall(self, past: Sequence[Step]) -> None:

@@ -1,4 +1,4 @@
-"""Conversations of every API in the one form that trainers read: messages and tools of Chat Completions."""
+"""Converts conversations of every API to the form that trainers read: messages and tools of Chat Completions."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ Wire = Sequence[Mapping[str, Any]]
 
 
 def as_chat(api: str, wire: Wire) -> list[dict[str, Any]]:
-    """A conversation on the wire of `api` as messages of Chat Completions; one of that API is as it was sent.
+    """Convert a conversation in the wire form of `api` to messages of Chat Completions; those of `chat` stay unchanged.
 
-    What a model thought is `reasoning_content`, as far as it was sent. Each answer is one message.
+    A model's reasoning becomes `reasoning_content`, if the endpoint sent it. Each answer becomes one message.
     """
     if api == "chat":
         return [dict(message) for message in wire]
     said = _from_responses(wire) if api == "responses" else _from_messages(wire)
     messages: list[dict[str, Any]] = []
     for message in said:
-        # An answer comes in pieces, and something stands between any two answers.
+        # One answer may be several pieces; two answers are never adjacent, so adjacent pieces belong together.
         if messages and messages[-1]["role"] == message["role"] == "assistant":
             _add(messages[-1], message)
         else:
@@ -28,7 +28,7 @@ def as_chat(api: str, wire: Wire) -> list[dict[str, Any]]:
 
 
 def chat_tools(api: str, tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The tools of a request as Chat Completions describes them."""
+    """Convert the tools of a request to the form of Chat Completions."""
     if api == "chat":
         return [dict(tool) for tool in tools]
     schema = "parameters" if api == "responses" else "input_schema"
@@ -38,12 +38,12 @@ def chat_tools(api: str, tools: Iterable[Mapping[str, Any]]) -> list[dict[str, A
             "function": {"name": each["name"], "description": each["description"], "parameters": each[schema]},
         }
         for each in tools
-        if schema in each  # tools of the provider's own have none
+        if schema in each  # the provider's built-in tools have no schema
     ]
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str:
-    """What a message of the model says that it thought."""
+    """Return the reasoning in a message of the model; empty if there is none."""
     found = message.get("reasoning_content") or message.get("reasoning")
     return found if isinstance(found, str) else ""
 
@@ -62,7 +62,7 @@ def _call(name: str, call_id: str, arguments: str) -> dict[str, Any]:
 
 
 def _text(content: str | Wire | None) -> str:
-    """What is said, as one text or in parts, of which some (pictures) say nothing."""
+    """Return a message's content as one text; parts without text, such as pictures, count as empty."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(part.get("text") or part.get("refusal") or "" for part in content)
@@ -95,5 +95,5 @@ def _from_messages(messages: Wire) -> Iterable[dict[str, Any]]:
                 yield {"role": role, "reasoning_content": block.get("thinking") or ""}
             elif kind == "text":
                 yield {"role": role, "content": block["text"]}
-            elif role == "assistant":  # what is hidden, such as redacted thoughts, is said by nothing
+            elif role == "assistant":  # hidden blocks, such as redacted thoughts, have no text
                 yield {"role": role}

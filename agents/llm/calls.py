@@ -1,4 +1,4 @@
-"""One tool call as a model wrote it, and as servers take it back."""
+"""One tool call: as a model wrote it, and in a form that servers accept when it is sent back."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class Call:
 
 
 def as_text(arguments: Any) -> str:
-    """A call's arguments as text, which some servers send as they are."""
+    """Return a call's arguments as text; some servers send them as a JSON object."""
     return arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
 
 
 def sound(call: Call) -> dict[str, str]:
-    """The name and the arguments of a call as servers take them back."""
+    """Return the name and the arguments of a call in a form that servers accept back."""
     return {"name": sound_name(call.name), "arguments": sound_arguments(call.arguments)}
 
 
 def sound_name(said: Any) -> str:
-    """The name of a tool as servers take it back."""
+    """Return the name of a tool in a form that servers accept back."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", str(said or ""))[:64] or "none"
 
 
 def sound_arguments(arguments: str) -> str:
-    """Arguments as servers take them back: as they came where they are a JSON object, else as the object that they can
-    be read as, else an empty one."""
+    """Return arguments in a form that servers accept back: unchanged if they are a JSON object, else as the object that
+    they can be read as, else as an empty object."""
     for strict in (True, False):
         try:
             said = json.loads(arguments, strict=strict)
@@ -50,9 +50,10 @@ def sound_arguments(arguments: str) -> str:
 
 
 def one_object(text: str) -> dict[str, Any] | None:
-    """The object that a text of several JSON objects means, where all are the same but for empty ones.
+    """Return the object that a text of several JSON objects means, if all non-empty ones are equal; else None.
 
-    Gateways put an empty one before what a model wrote, and servers send what has come in pieces once more.
+    Gateways put an empty object before the one that the model wrote, and some servers send an object once more as a
+    whole after they have sent it in pieces.
     """
     decoder, found, at = json.JSONDecoder(strict=False), list[Any](), 0
     try:

@@ -13,12 +13,12 @@ from stackrank.agents.llm.transport import Garbled, failure
 _TEXT = {"type": "text"}
 _KNOWN = ("role", "content", "tool_calls")
 _REPEATED = ("role", "type", "index", "id", "format")
-"""What pieces of a stream repeat, rather than go on with."""
+"""Fields that the pieces of a stream repeat instead of continuing."""
 _CUT_OFF = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
 _BROKEN_OFF = ("error", "network_error", "insufficient_system_resource")
-"""Why an answer ended, in the words of OpenRouter, Z.AI and DeepSeek, where it is none of the model's."""
+"""Finish reasons of OpenRouter, Z.AI and DeepSeek that mean that the server failed, not that the model stopped."""
 _GROWING = ("token_ids", "logprobs")
-"""What pieces of a stream go on with beside the message, where the server is asked for it."""
+"""Fields outside the message that the pieces of a stream continue, if the server was asked for them."""
 
 
 class ChatCompletions(Endpoint):
@@ -29,11 +29,11 @@ class ChatCompletions(Endpoint):
 
     @property
     def limit_name(self) -> str:
-        """OpenAI's newer models refuse the old name; other servers do not know the new one."""
+        """The new name for OpenAI, whose newer models refuse the old one; other servers do not know the new name."""
         return "max_completion_tokens" if self.settings.is_openai else "max_tokens"
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
-        """What a request says besides the conversation."""
+        """Return the fields of a request other than the conversation."""
         settings = self.settings
         optional = {
             "temperature": settings.temperature,
@@ -54,7 +54,7 @@ class ChatCompletions(Endpoint):
 
     @classmethod
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
-        """What an answer says."""
+        """Parse an answer."""
         choice = answer["choices"][0]
         why = str(choice.get("finish_reason") or "")
         if choice.get("error") or why in _BROKEN_OFF:
@@ -76,13 +76,13 @@ class ChatCompletions(Endpoint):
             extra = each if verbatim else {}
             kind = extra.get("type") or "function"
             mended_calls.append({**extra, "id": call.id, "type": kind, "function": mended})
-        # Fields without a value say nothing, and servers refuse some that they send, such as an empty list of calls.
-        # The others go back in the order in which they came.
+        # Fields without a value are dropped: servers refuse some that they send, such as an empty list of calls.
+        # The other fields go back in their original order.
         message = {name: value for name, value in _flat(said).items() if name == "content" or value not in (None, [])}
         if not verbatim:
             message = {name: value for name, value in message.items() if name in _KNOWN}
         message["role"] = "assistant"
-        # Servers want null or the empty text back, as they had it; some that are strict about fields want a text.
+        # Servers want null or the empty text back, whichever they sent; some that are strict about fields want a text.
         nothing = "" if not verbatim or said.get("content") == "" else None
         message["content"] = said.get("content") or (nothing if calls else text or NOTHING)
         if calls:
@@ -102,12 +102,12 @@ class ChatCompletions(Endpoint):
         )
 
     def retold(self, message: Message, text: str) -> Message:
-        """What the model said with this text and without tool calls; its reasoning stays."""
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
         kept = {name: value for name, value in message.items() if name != "tool_calls"}
         return {**kept, "content": text or NOTHING}
 
     def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """The answer that came in these pieces: the deltas of its message put together."""
+        """Assemble a streamed answer from its events by joining the deltas of its message."""
         answer: dict[str, Any] = {"choices": [{"message": {}}]}
         choice = answer["choices"][0]
         said_so_far: dict[str, Any] = {}
@@ -125,16 +125,16 @@ class ChatCompletions(Endpoint):
         if not choice.get("finish_reason") and not answer.get("usage"):
             raise Garbled("its answer broke off: the stream does not say why it ends")
         for call in choice["message"].get("tool_calls") or ():
-            call.pop("index", None)  # it is the stream's
+            call.pop("index", None)  # it belongs to the stream, not to the call
         if choice["message"].get("content") == "":
-            choice["message"]["content"] = None  # streams begin with it, whatever follows
+            choice["message"]["content"] = None  # streams begin with an empty text, whatever follows
         return answer
 
 
 def _flat(said: dict[str, Any]) -> dict[str, Any]:
-    """A message without what only LiteLLM's proxy adds to it: providers refuse fields that they do not know.
+    """Return a message without what only LiteLLM's proxy adds: providers refuse fields that they do not know.
 
-    It moves `reasoning_details` among its own fields, from where they would not reach the provider again.
+    The proxy moves `reasoning_details` into its own fields, from where they would not get back to the provider.
     """
     added = said.get("provider_specific_fields")
     if not isinstance(added, dict):
@@ -145,7 +145,7 @@ def _flat(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Add a piece of what comes as a stream: texts and lists go on, and what has an `index` goes on at that index."""
+    """Merge a piece of a stream into `whole`: texts and lists grow, and items with an `index` are merged by index."""
     for name, value in piece.items():
         before = whole.get(name)
         if isinstance(before, list) and isinstance(value, str):
@@ -153,7 +153,7 @@ def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
         elif isinstance(before, str) and isinstance(value, list):
             before = whole[name] = [_TEXT | {"text": before}] if before else []
         if before is None or name in _REPEATED:
-            # Some servers repeat them as empty texts.
+            # Some servers repeat these fields as empty texts.
             whole[name] = copy.deepcopy(value) if before in (None, "") else before
         elif isinstance(before, str) and isinstance(value, str):
             # Some servers repeat a call's name with each piece of its arguments.
@@ -180,7 +180,7 @@ def _join_lists(whole: list[Any], pieces: list[Any]) -> list[Any]:
 
 
 def _place(whole: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> dict[str, Any] | None:
-    """The part that a piece goes on with; None where it begins another."""
+    """Return the part that a piece continues; None if it begins a new part."""
     if not isinstance(piece, dict):
         return None
     if piece.get("index") is not None:
@@ -193,8 +193,8 @@ def _place(whole: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> d
 
 
 def _is_another(part: dict[str, Any], piece: dict[str, Any]) -> bool:
-    """Whether a piece begins another part at the same index: some servers number every call 0, and thoughts of every
-    kind by themselves."""
+    """Return whether a piece begins a new part at the same index: some servers give every call the index 0, or number
+    each kind of thought separately."""
     if part.get("type") and piece.get("type") and part["type"] != piece["type"]:
         return True
     function = piece.get("function") or {}
@@ -207,9 +207,9 @@ def _is_another(part: dict[str, Any], piece: dict[str, Any]) -> bool:
 
 
 def _goes_on(part: Any, piece: dict[str, Any]) -> bool:
-    """Whether a piece that does not say where it belongs goes on with the part before.
+    """Return whether a piece that does not say where it belongs continues the part before it.
 
-    Texts do, thoughts until they are signed, and calls until the next one is named.
+    Texts do, thoughts do until they are signed, and calls do until the next one is named.
     """
     if not isinstance(part, dict) or piece.get("index") is not None or piece.get("id"):
         return False
@@ -223,7 +223,7 @@ def _goes_on(part: Any, piece: dict[str, Any]) -> bool:
 
 
 def _text(content: Any) -> str:
-    """The text of a message, which some servers send as a list of parts."""
+    """Return the text of a message; some servers send it as a list of parts."""
     if isinstance(content, list):
         return "".join(part.get("text") or "" for part in content if isinstance(part.get("text"), str))
     if content is not None and not isinstance(content, str):
@@ -232,19 +232,19 @@ def _text(content: Any) -> str:
 
 
 def _reasoning(said: dict[str, Any]) -> str:
-    """What servers show of a model's thoughts: DeepSeek, Kimi and vLLM in one field, OpenRouter in a list."""
+    """Return the reasoning that servers show: DeepSeek, Kimi and vLLM in one field, OpenRouter in a list."""
     for name in ("reasoning_content", "reasoning"):
         if said.get(name) and isinstance(said[name], str):
             return str(said[name])
     details, content = said.get("reasoning_details"), said.get("content")
     parts = [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
-    if not parts and isinstance(content, list):  # Mistral's, among the parts of the text
+    if not parts and isinstance(content, list):  # Mistral puts it among the parts of the text
         parts = [{"text": _text(each["thinking"])} for each in content if each.get("thinking")]
     return "".join(str(each.get("text") or each.get("summary") or "") for each in parts)
 
 
 def _count_out(usage: Any) -> tuple[int, int]:
-    """How many tokens an answer had, and how many of them are thoughts; xAI and Gemini add these to the total only."""
+    """Return the tokens of an answer and how many of them are thoughts, which xAI and Gemini add only to the total."""
     said, thought = count(usage, "completion_tokens"), count(usage, "completion_tokens_details", "reasoning_tokens")
     uncounted = count(usage, "total_tokens") - count(usage, "prompt_tokens") - said
     if uncounted > 0 and uncounted == (thought or uncounted):

@@ -34,7 +34,7 @@ def _openai_client(settings: Settings, key: str) -> openai.OpenAI:
     return _azure_client(url, settings.azure_version, key, settings.azure_token())
 
 
-# A client is safe to share between threads, and takes a while to make. It has up to 1000 connections, and keeps 100.
+# A client is safe to share between threads, and takes a while to make. It opens up to 1000 connections and keeps 100.
 @functools.lru_cache(maxsize=16)
 def _client(url: str, key: str) -> openai.OpenAI:
     import openai
@@ -64,7 +64,7 @@ def _azure_client(url: str, version: str, key: str, token: str) -> openai.AzureO
 
 
 def _entra_tokens() -> Callable[[], str]:
-    """Entra tokens of whoever is logged in on this machine. Raises SetupError."""
+    """Return a provider of Entra tokens for the identity that is logged in on this machine. Raises SetupError."""
     try:
         from azure.identity import DefaultAzureCredential, get_bearer_token_provider
     except ImportError:

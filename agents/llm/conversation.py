@@ -1,4 +1,4 @@
-"""One conversation with a model: what is said, what it cost, and how it is taken up again."""
+"""One conversation with a model: its messages, its cost, and how it is continued after an interruption."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from stackrank.storable import storable_json
 from stackrank.terms import StopReason
 
 CUT = "history_cut_to_tokens"
-"""What a recorded request is called by that holds all messages, since the history was cut before it."""
+"""Marks a recorded request that holds all messages, because the history was cut before it to this many tokens."""
 PASSED_ON = "passed_on"
-"""What a recorded request has that a program of the entrant's wrote, in another form than ours: the `headers` that went
-with it, and `cached`, whether its last message was marked as where the cache ends."""
+"""Marks a recorded request that the entrant's own program wrote, in another form than ours. It holds the `headers` that
+were sent with the request, and `cached`: whether its last message was marked as the end of the cache."""
 
 
 def make_endpoint(model: str, settings: Settings) -> Endpoint:
-    """The endpoint as configured. Raises SetupError."""
+    """Return the endpoint that the settings describe. Raises SetupError."""
     if model == SCRIPTED and settings.names_no_endpoint:
         settings = settings.model_copy(update={"base_url": scripted_url()})
     if settings.api is None and is_claude(model) and settings.only_anthropic:
@@ -41,7 +41,7 @@ def make_endpoint(model: str, settings: Settings) -> Endpoint:
 
 
 def make_setup(identity: Mapping[str, Any], models: Sequence[tuple[str, Settings]]) -> Setup:
-    """What a run has to know about an agent that asks these models. Raises SetupError."""
+    """Return what a run has to know about an agent that asks these models. Raises SetupError."""
     endpoints = [make_endpoint(model, settings) for model, settings in models]
 
     def check() -> None:
@@ -54,10 +54,10 @@ def make_setup(identity: Mapping[str, Any], models: Sequence[tuple[str, Settings
 
 
 class Conversation:
-    """A conversation. It only grows, except when it is cut to stay within the model's context."""
+    """A conversation with a model. It only grows, except when it is cut to stay within the model's context."""
 
     def __init__(self, model: str, settings: Settings, name: str = "") -> None:
-        """Asks nothing yet. Raises SetupError."""
+        """Send no request yet. Raises SetupError."""
         self._settings = settings
         self._name = name
         self._price = find_price(model, settings.price)
@@ -66,9 +66,9 @@ class Conversation:
         self._messages: list[Message] = []
         self._parameters: dict[str, Any] = {}
         self._told: dict[str, Any] = {}
-        """What the last exchange recorded of the parameters."""
+        """The parameters of the last exchange."""
         self._new = 0
-        """The first message that no exchange has recorded."""
+        """Index of the first message that no exchange has recorded yet."""
 
     def recall(self, past: Iterable[Exchange]) -> None:
         """Take the next answers from this conversation's exchanges in `past` instead of asking the endpoint."""
@@ -83,7 +83,7 @@ class Conversation:
 
     def add(self, message: Message) -> None:
         """Add a message without asking the model yet."""
-        # As it is recorded, so that it can be sent whatever a program printed, and is the same when it is repeated.
+        # Kept in its recorded form, so that it can be sent whatever a program printed, and is the same in a replay.
         self._messages.append(storable_json(message))
 
     def ask(self) -> tuple[Reply, Exchange]:
@@ -99,7 +99,7 @@ class Conversation:
         return self._endpoint.read(exchange.answer), exchange
 
     def said(self, reply: Reply, text: str) -> None:
-        """Add the model's answer, with `text` in the place of its own where that is not the same."""
+        """Add the model's answer, with its text replaced by `text` if the two differ."""
         message = reply.message
         self.add(message if text == reply.text else self._endpoint.retold(message, text))
 
@@ -109,9 +109,9 @@ class Conversation:
         try:
             answer, took = self._asked()
         except ContextTooLong:
-            # The estimate was wrong, or the model's context is smaller than configured: once more, with half.
+            # The estimate was wrong, or the model's context is smaller than configured: try once more, with half.
             half = history.estimate(self._messages) // 2
-            # From the same beginning, so that one number in the record says what was cut.
+            # Cut the whole conversation again, so that one number in the record says what was cut.
             self._messages = whole
             cut_to = self._cut(half)
             try:
@@ -146,7 +146,7 @@ class Conversation:
         return None if self._messages is before else tokens
 
     def _request(self, cut_to: int | None) -> dict[str, Any]:
-        """The part of a request that is recorded: tools only when they have changed since the last exchange."""
+        """Return the part of a request that is recorded; tools only if they have changed since the last exchange."""
         request = dict(self._parameters)
         if self._told.get("tools") == request.get("tools"):
             request.pop("tools", None)
@@ -161,7 +161,7 @@ class Conversation:
 def usage_of(
     reply: Reply, took: Took, price: Price | None, messages: list[Message], parameters: Mapping[str, Any]
 ) -> Usage:
-    """What an answer cost; where its endpoint did not count the tokens, they are estimated."""
+    """Return the usage of an answer; tokens that the endpoint did not count are estimated."""
     tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
     if not reply.counted:
         tokens_in = tokens_in or history.estimate(messages) + _estimated(parameters.get("tools"))

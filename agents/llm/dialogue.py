@@ -22,23 +22,23 @@ class Dialogue:
     """Asks a model what to do; several calls of one answer are handed out one by one, in order."""
 
     def __init__(self, model: str, settings: Settings, name: str = "") -> None:
-        """Asks nothing yet. Raises SetupError."""
+        """Send no request yet. Raises SetupError."""
         self._conversation = Conversation(model, settings, name)
         self._kind: type[ToolCalling] | type[FencedText] = FencedText if settings.syntax == "text" else ToolCalling
         self._queue: deque[Call] = deque()
         self._open: Call | None = None
-        """The call whose result the next observation is."""
+        """The call that the next observation answers."""
         self._waiting = False
         """Whether the next observation is the answer to something the model said."""
         self._note = ""
-        """What to say before it: how the call was taken."""
+        """A note to put before the next observation: how the call was understood."""
 
     def recall(self, past: Iterable[Exchange]) -> None:
         """Take the next answers from these exchanges instead of asking the endpoint."""
         self._conversation.recall(past)
 
     def syntax(self, tools: Sequence[Described]) -> Syntax:
-        """How the model writes its actions."""
+        """Return the syntax in which the model writes its actions."""
         return self._kind(tools)
 
     def start(self, syntax: Syntax, system: str, task: str, seed: int) -> None:
@@ -50,7 +50,7 @@ class Dialogue:
         self._conversation.start(messages, syntax.described(), seed)
 
     def next(self, observation: Observation) -> tuple[Action, str, tuple[Exchange, ...]]:
-        """Return the next action, the thought and the exchanges it took. `observation`: of the last action.
+        """Return the next action, the thought and the exchanges it took. `observation`: the result of the last action.
 
         Raises Malformed, EndpointError, SetupError.
         """

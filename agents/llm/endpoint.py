@@ -39,10 +39,10 @@ _WRONG = (400, 422)
 """HTTP statuses of a request that the endpoint does not understand."""
 
 _TOO_MANY = 429
-"""The HTTP status of one question too many: no fault of this one, whatever others are answered."""
+"""The HTTP status of too many questions: not the fault of this question, even if others are answered."""
 
 Message = dict[str, Any]
-"""A message of a conversation, in the form of Chat Completions; what the model said is in the form of its own API."""
+"""A message of a conversation, in the form of Chat Completions; the model's answers keep the form of their own API."""
 NOTHING = "(nothing)"
 """Stands for an empty answer: servers refuse a message without any content."""
 
@@ -53,13 +53,13 @@ class Reply:
 
     text: str
     message: Message = field(default_factory=dict)
-    """The answer as it goes back: with every field that came, since reasoning models go on from what they thought.
-    Only what a server would refuse is mended: the name of a tool, arguments that are no JSON."""
+    """The answer as it is sent back: with every field that it had, since reasoning models continue their reasoning.
+    Only what a server would refuse is mended: the name of a tool, arguments that are not JSON."""
     reasoning: str = ""
-    """What the endpoint shows of what the model thought."""
+    """The part of the model's reasoning that the endpoint shows."""
     calls: tuple[Call, ...] = ()
     cut_off: bool = False
-    """The answer ended at the limit of its length."""
+    """Whether the answer ended because it reached its greatest length."""
     tokens_in: int = 0
     tokens_cached: int = 0
     """How many of `tokens_in` came from the endpoint's cache."""
@@ -67,15 +67,15 @@ class Reply:
     """Includes `tokens_reasoning`."""
     tokens_reasoning: int = 0
     tokens_written: int = 0
-    """How many of `tokens_in` were written into the endpoint's cache, where that has a price."""
+    """How many of `tokens_in` were written into the endpoint's cache, if that has a price."""
 
     @property
     def counted(self) -> bool:
-        """Whether the endpoint said how many tokens there were, in the question and in what was said."""
+        """Whether the endpoint counted the tokens of the question and of the answer."""
         return bool(self.tokens_in and (self.tokens_out or not (self.text or self.reasoning or self.calls)))
 
     def __post_init__(self) -> None:
-        """Raises TypeError for an answer whose texts are something else, as servers send at times."""
+        """Raises TypeError for an answer whose texts are not strings, as servers sometimes send."""
         if not isinstance(self.text, str) or not isinstance(self.reasoning, str):
             raise TypeError("what a model says is a text")
 
@@ -84,7 +84,7 @@ WITHHELD = "(the endpoint's content filter withheld this answer)"
 
 
 def count(usage: Any, *names: str) -> int:
-    """How many tokens there were, by this place of an answer's usage; 0 where that holds no number."""
+    """Return the number of tokens at this path in an answer's usage; 0 if there is no number."""
     for name in names:
         usage = usage.get(name) if isinstance(usage, dict) else None
     if isinstance(usage, float) and usage.is_integer():
@@ -94,20 +94,20 @@ def count(usage: Any, *names: str) -> int:
 
 
 def count_in(usage: Any, name: str) -> tuple[int, int]:
-    """How many tokens a question had, by its name in the usage, and how many of them came from the cache. Some servers
-    do not count these among the others."""
+    """Return how many tokens a question had, by the field's name in the usage, and how many came from the cache. Some
+    servers leave the latter out of the former."""
     tokens, cached = count(usage, name), count(usage, f"{name}_details", "cached_tokens")
     return (tokens if cached <= tokens else tokens + cached), cached
 
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Where the time for an answer went."""
+    """How the time for an answer was spent."""
 
     model_ms: float
-    """Of the question that was answered."""
+    """Time of the try that was answered."""
     waited_ms: float
-    """Before it was asked: for the endpoint's limits, and for tries that failed."""
+    """Time before that try: waiting for the endpoint's limits, and tries that failed."""
 
 
 class ContextTooLong(StackrankError):
@@ -115,10 +115,10 @@ class ContextTooLong(StackrankError):
 
 
 class Rejected(StackrankError):
-    """A question that somebody else wrote is at fault itself: the endpoint answers others."""
+    """A question that another program wrote is itself at fault: the endpoint answers other questions."""
 
     def __init__(self, said: str, status: int | None) -> None:
-        """`status`: of HTTP; None where the endpoint's answer cannot be read, or did not come in time."""
+        """`status`: the HTTP status; None if the endpoint's answer cannot be read, or did not come in time."""
         super().__init__(said)
         self.status = status
 
@@ -132,12 +132,12 @@ class Endpoint(ABC):
     answer_name: str
     """The field that every answer has."""
     stream_options: ClassVar[Mapping[str, Any]] = {}
-    """What else a request for a stream says."""
+    """Further fields of a request for a stream."""
     of_its_own: ClassVar[frozenset[str]] = frozenset()
-    """What `parameters` says without being told to: whoever writes a question of their own decides that themselves."""
+    """Fields that `parameters` sets by itself: a program that writes its own questions decides on these itself."""
 
     def __init__(self, model: str, settings: Settings) -> None:
-        """Asks nothing yet. Raises SetupError without a key."""
+        """Send no request yet. Raises SetupError without a key."""
         self.model = model
         self.settings = settings
         self._key = settings.api_key()
@@ -146,7 +146,7 @@ class Endpoint(ABC):
         self._hidden = [each for each in (self._key, password, *self._secrets.values()) if _is_secret(each)]
         self._client = make_client(settings, self._key)
         self.answers = 0
-        """Answers in this conversation so far. After the first, its settings are hardly what a refusal is about."""
+        """Answers in this conversation so far. After the first, a refusal is hardly about the settings."""
 
     @property
     @abstractmethod
@@ -155,38 +155,38 @@ class Endpoint(ABC):
 
     @abstractmethod
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
-        """What a request says besides the conversation. `tools`: name, description, parameters (JSON schema)."""
+        """Return a request's fields except the conversation. `tools`: name, description, parameters (JSON schema)."""
 
     @classmethod
     @abstractmethod
     def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Messages as they go over the wire."""
+        """Return the messages in the API's own form, in which they are sent."""
 
     @classmethod
     @abstractmethod
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
-        """What an answer says. Raises Garbled, LookupError, TypeError or AttributeError for one that is none."""
+        """Parse an answer. Raises Garbled, LookupError, TypeError or AttributeError if it is not a valid one."""
 
     def read(self, answer: dict[str, Any]) -> Reply:
-        """What an answer says, with its message as the settings want it. Raises as `reply` does."""
+        """Parse an answer, with its message as the settings want it. Raises as `reply` does."""
         return self.reply(answer, self.settings.verbatim)
 
     @abstractmethod
     def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """The answer that came in these pieces. Raises as `read` does."""
+        """Assemble a streamed answer from its events. Raises as `read` does."""
 
     @abstractmethod
     def retold(self, message: Message, text: str) -> Message:
-        """What the model said with this text and without tool calls; its reasoning stays."""
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
 
     @classmethod
     def joint(cls, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A conversation on the wire that goes on: what `wire` would have made of all its messages at once."""
+        """Append `more` to a conversation in wire form, with the result that `wire` gives for all messages at once."""
         return [*wire, *more]
 
     @classmethod
     def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
-        """A request as it is sent."""
+        """Return a request as it is sent."""
         return {**parameters, cls.conversation_name: wire}
 
     def ask(
@@ -197,11 +197,11 @@ class Endpoint(ABC):
         *,
         foreign: Mapping[str, str] | None = None,
     ) -> tuple[dict[str, Any], Took]:
-        """One answer, and how long it took; what fails for a while is tried again.
+        """Return one answer, and how long it took; temporary failures are tried again.
 
-        `tokens`: roughly how many the question has, for limits by the minute; `foreign`: somebody else wrote the
-        question, `messages` are as they go over the wire, and with it go these headers. Raises ContextTooLong, GaveUp,
-        EndpointError, SetupError; Rejected for a foreign question that is at fault itself.
+        `tokens`: roughly how many the question has, for the limits per minute. `foreign`: the headers of a question
+        that another program wrote; its `messages` are sent unchanged. Raises ContextTooLong, GaveUp, EndpointError,
+        SetupError; Rejected for a foreign question that is itself at fault.
         """
         started = asked = awake.now()
         failing = math.inf
@@ -230,9 +230,9 @@ class Endpoint(ABC):
         return answer, Took(model_ms=(awake.now() - asked) * 1000, waited_ms=(asked - started) * 1000)
 
     def _is_at_fault(self, error: Failed) -> bool:
-        """Whether a question failed by what it says. Where the status does not tell, a plain question does."""
+        """Return whether a question failed because of its content. If the status does not tell, ask a plain one."""
         if error.status is not None and (retries.is_too_long(error) or retries.is_refusal(error)):
-            return False  # told apart anyway
+            return False  # these are handled separately
         if error.status in _WRONG and not retries.is_about_key(error) and not retries.is_about_model(error):
             return True
         try:
@@ -242,8 +242,8 @@ class Endpoint(ABC):
         return True
 
     def _send(self, question: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
-        """The answer, without key and passwords. Raises Failed, ValueError, RecursionError."""
-        # Fields of other names may hold what somebody else wrote, and nobody else names a secret.
+        """Return the answer, without key and passwords. Raises Failed, ValueError, RecursionError."""
+        # Only fields of `extra_body` may name secrets: the others may hold what another program wrote.
         own = {name: _filled_in(question[name], self._secrets) for name in self.settings.extra_body if name in question}
         body = {**question, **own}
         if self.settings.stream:
@@ -255,17 +255,17 @@ class Endpoint(ABC):
             text = self._client.ask(self.path, body, timeout_s, headers)
             if text.startswith(("data:", "event:", ":")):
                 raise Garbled("its answer is a stream: try `stream: true` in the entrant's config")
-        # Half of a surrogate pair, which JSON can write, could neither be stored nor sent back.
+        # Half of a surrogate pair, which JSON can express, could neither be stored nor sent back.
         answer: dict[str, Any] = storable_json(json.loads(self._without_key(text)))
         if isinstance(answer, dict) and answer.get("error") and not answer.get(self.answer_name):
             raise failure(answer["error"])
         return answer
 
     def check(self) -> None:
-        """Whether the endpoint is there, takes the key and knows the model. Raises SetupError, EndpointError.
+        """Check that the endpoint answers, accepts the key and knows the model. Raises SetupError, EndpointError.
 
-        Servers need not list their models, nor list all names that they know: what the list does not settle is asked
-        with a question of a few tokens. Faults that pass by themselves settle nothing, and are no reason to refuse.
+        Servers need not list their models, or all names that they know: if the list does not have the model, a question
+        of a few tokens is asked. Temporary failures prove nothing, and are no reason to refuse the endpoint.
         """
         started, tries = time.monotonic(), 0
         try:
@@ -282,7 +282,7 @@ class Endpoint(ABC):
             raise self._failure(error, tries, time.monotonic() - started) from None
 
     def _listed(self) -> Sequence[str]:
-        """The models that the endpoint lists; none where it does not. Raises Failed where nobody answers."""
+        """Return the models that the endpoint lists; none if it lists none. Raises Failed if nothing answers."""
         try:
             return [each["id"] for each in json.loads(self._client.models(_CHECK_TIMEOUT_S))["data"]]
         except Failed as error:
@@ -293,17 +293,17 @@ class Endpoint(ABC):
             return ()
 
     def _probe(self) -> None:
-        """A question of a few tokens. Raises Failed."""
+        """Ask a question of a few tokens. Raises Failed."""
         with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
             self._send(self._plain(), {}, _CHECK_TIMEOUT_S)
 
     def _plain(self) -> dict[str, Any]:
-        """A question of a few tokens."""
+        """Return a question of a few tokens."""
         parameters = {**self.parameters((), None), self.limit_name: _CHECK_TOKENS}
         return self.body(parameters, self.wire([{"role": "user", "content": "Say yes."}]))
 
     def _request(self, question: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        # Whatever time the episode has left: whether a model is slow or its endpoint hangs, only an answer tells.
+        # The time limit ignores what the episode has left: only an answer tells a slow model from a hanging endpoint.
         try:
             answer = self._send(question, headers, self.settings.request_timeout_s)
             self.read(answer)
@@ -316,21 +316,21 @@ class Endpoint(ABC):
         return answer
 
     def _without_key(self, text: str) -> str:
-        """`text` without key and passwords: an endpoint that repeats them must not bring them into the database."""
+        """Mask key and passwords in `text`: an endpoint that repeats them must not bring them into the database."""
         for secret in self._hidden:
-            # A short one is masked where it stands alone: parts of other words are not the key.
+            # A short secret is masked only as a whole word, because other words may contain it.
             whole = re.escape(secret) if len(secret) > 8 else rf"(?<!\w){re.escape(secret)}(?!\w)"
             text = re.sub(whole, "***", text)
         return text
 
     def _failure(self, error: Failed, tries: int, seconds: float, failing: float = math.inf) -> Exception:
-        """The exception to raise for what the endpoint did in the end; `failing`: since when (monotonic clock)."""
+        """Return the exception to raise after the last try; `failing`: when tries began to fail (monotonic clock)."""
         where = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
         said = self._clean(error)
         if error.status is not None and retries.is_too_long(error):
             return ContextTooLong(said)
         if error.status in _WRONG and retries.is_about_form(error) and self.answers <= 1:
-            # Where the first answer cannot go back, none can: no word of the model's is to blame.
+            # If the first answer cannot go back, none can: what the model said is not to blame.
             return SetupError(
                 f"{where} does not take its own answer back as it is sent: try `verbatim: "
                 f"{str(not self.settings.verbatim).lower()}` or `stream: {str(not self.settings.stream).lower()}` in "
@@ -355,12 +355,12 @@ class Endpoint(ABC):
         shared, url = limits.of(self.settings), self.settings.shown_url
         if error.status != _TOO_MANY and shared.answers_since(failing, self.model):
             return EndpointError(message)
-        # Who answers, if only with a status, may answer other models' questions: limits and overload are a model's.
+        # An endpoint that answers, if only with a status, may serve other models: limits and overload are per model.
         model_only = error.status is not None or shared.answers_since(failing)
         return EndpointDown(message, model_at(url, self.model) if model_only else url)
 
     def _clean(self, error: Failed) -> str:
-        """What an error says, in one line and without the key, however the server repeats it."""
+        """Return an error's message in one line and without the key, however the server repeats the key."""
         said = self._without_key(str(error))
         if len(self._key) > 8:
             # Servers shorten keys to a head and a tail.
@@ -375,7 +375,7 @@ def _is_secret(text: str) -> bool:
 
 
 def _filled_in(value: Any, secrets: Mapping[str, str]) -> Any:
-    """JSON with the values of secrets in the place of their names."""
+    """Return JSON with the names of secrets replaced by their values."""
     if not secrets:
         return value
     if isinstance(value, str):

@@ -1,8 +1,8 @@
 """Keeps a conversation within the model's context.
 
-What goes first is the middle of old observations, then whole old turns; never the task, never the last turn. A turn
-is an assistant's message with the results of its calls: they stay together. Much is cut at a time, so that between
-two cuts the conversation only grows and the endpoint's cache of its beginning holds.
+The middle of old observations is cut first, then whole old turns; the task and the last turn are never cut. A turn is
+an assistant's message with the results of its calls, which stay together. Each cut removes much at once, so that
+between two cuts the conversation only grows and the endpoint's cache of its beginning stays valid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def estimate(messages: list[Message], characters_per_token: float = CHARACTERS_P
 
 
 def shrink(messages: list[Message], limit: int, characters_per_token: float = CHARACTERS_PER_TOKEN) -> list[Message]:
-    """The conversation with at most about `LEAVE` of `limit` tokens, if it has more than `limit`; else as it is."""
+    """Cut a conversation of more than `limit` tokens to about `LEAVE` of that; return a shorter one unchanged."""
     if estimate(messages, characters_per_token) <= limit:
         return messages
     head, turns = _turns(messages)
@@ -39,7 +39,7 @@ def shrink(messages: list[Message], limit: int, characters_per_token: float = CH
             excess -= _length(message) - _length(shorter)
             turn[position] = shorter
     dropped = 0
-    # The last turns go too where they alone are too long, such as a whole file that the model wrote.
+    # The last turns go too if they alone are too long, for example because the model wrote a whole file.
     too_long = excess - limit * (1 - LEAVE) * characters_per_token
     while len(turns) > 1 and (too_long if len(turns) <= KEPT_TURNS else excess) > 0:
         length = sum(_length(message) for message in turns.pop(0))
@@ -51,7 +51,7 @@ def shrink(messages: list[Message], limit: int, characters_per_token: float = CH
 
 
 def _turns(messages: list[Message]) -> tuple[list[Message], list[list[Message]]]:
-    """Split a conversation into what comes before the first answer, and turns: an answer and what followed it."""
+    """Split a conversation into the messages before the first answer, and turns: an answer and what followed it."""
     first = next((n for n, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
     turns: list[list[Message]] = []
     for message in messages[first:]:

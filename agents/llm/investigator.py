@@ -1,4 +1,4 @@
-"""Who answers the questions of the tool `investigate`: a conversation of its own, with a debugger and a budget."""
+"""Answers the questions of the tool `investigate` in a separate conversation, with a debugger and a budget."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from stackrank.env.tools.investigate import INVESTIGATOR
 
 PROMPTS = ("investigator", "investigator_task")
 LONGEST_ANSWER = 3000
-"""Characters of an answer."""
+"""Most characters of an answer."""
 MALFORMED = 3
-"""Answers in a row that are no action, after which the investigation ends; the episode would end after a few more."""
+"""The investigation ends after this many answers in a row without an action; the episode would after a few more."""
 REPEATS = 6
-"""Repetitions in a row of a step that came to the same, after which it ends; the episode would end after 8."""
+"""A step repeated this often in a row with the same result ends the investigation; 8 times end the episode."""
 
 
 def settings_of(model: str, settings: LlmSettings, config: Mapping[str, Any]) -> tuple[str, Settings]:
-    """The investigator's model, and its settings: those of the entrant, and on top what is said for it alone.
+    """Return the investigator's model and its settings: those of the entrant, overridden by the investigator's own.
 
     Raises SetupError.
     """
@@ -41,23 +41,23 @@ class Investigator:
     """One investigation: it acts until it has answered."""
 
     def __init__(self, number: int, model: str, settings: Settings, limits: InvestigatorSettings) -> None:
-        """`number`: of the investigation in its episode. Asks nothing yet. Raises SetupError."""
+        """Send no request yet. `number`: which investigation of its episode this is. Raises SetupError."""
         self._dialogue = Dialogue(model, settings, f"investigator {number}")
         self._limits = limits
         self._usage = Usage()
         self._left = 0
-        """Steps that it still has."""
+        """Steps that the investigation still has."""
         self._malformed = 0
         self._last: tuple[Action | None, str] = (None, "")
-        """The last action but one, and what it came to."""
+        """The action before the last one, and its result."""
         self._action: Action | None = None
         self._said = ""
         self._repeats = 0
         self.over = False
-        """Whether it has answered."""
+        """Whether the investigation has ended."""
 
     def begin(self, question: str, briefing: Briefing, prompts: Prompts, steps: int, past: Iterable[Exchange]) -> None:
-        """Start the conversation. `steps`: that the episode has left. `past`: as `Dialogue.recall` takes it."""
+        """Start the conversation. `steps`: how many the episode has left. `past`: as for `Dialogue.recall`."""
         self._left = max(min(self._limits.steps, steps // 2), 1)
         syntax = self._dialogue.syntax([find_tool(name) for name in INVESTIGATOR])
         values = {
@@ -73,12 +73,12 @@ class Investigator:
         self._dialogue.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation, recorded: Step | None = None) -> Decision:
-        """What it does next, `answer` at last. `recorded`: this step, where the episode was cut off after it.
+        """Return the next action; the last is `answer`. `recorded`: this step, if the episode was interrupted after it.
 
         Raises Malformed, EndpointError, SetupError.
         """
         if recorded is not None and recorded.action and recorded.action.tool == "answer" and not recorded.exchanges:
-            # No model is asked again for what it failed to say then.
+            # The model gave no answer at that time, and is not asked again.
             self.over = True
             return Decision(recorded.action, recorded.thought)
         self._count(observation)
@@ -113,13 +113,13 @@ class Investigator:
         return Decision(action, thought, total(exchanges), exchanges)
 
     def _count(self, observation: Observation) -> None:
-        """Whether the last step was as the one before it. What was no action does not count."""
+        """Count how often in a row the last step was repeated. Answers without an action do not count."""
         step = (self._action, observation.text)
         self._repeats = self._repeats + 1 if self._action is not None and step == self._last else 0
         self._last, self._action = step, None
 
     def _spent(self) -> str:
-        """What of the budget is used up; empty: nothing."""
+        """Return which part of the budget is used up; empty if none is."""
         limits, usage = self._limits, self._usage
         if self._left <= 0:
             return "the steps are used up"
@@ -138,7 +138,7 @@ class Investigator:
 
 
 def _checked(action: Action, said: str, exchanges: tuple[Exchange, ...], cut: bool) -> Action:
-    """The answer, if it is one; where there is no other try, `cut` to the greatest length. Raises Malformed."""
+    """Return the answer if it is valid, and `cut` it to the greatest length if no try is left. Raises Malformed."""
     text = action.arguments.get("text")
     if not isinstance(text, str) or not text.strip():
         raise malformed("An answer needs a text.", said, exchanges)

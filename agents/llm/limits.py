@@ -1,6 +1,6 @@
-"""How much an endpoint is asked at a time, by all episodes of this process together.
+"""Rate and concurrency limits of an endpoint, for all episodes of this process together.
 
-Where several processes share an endpoint, `share` puts a common store behind the limits by the minute.
+If several processes share an endpoint, `share` puts a common store behind the limits per minute.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from stackrank.agents.llm.settings import Settings
 
 Shared = Callable[[str, float, int], None]
-"""(name of a limit, how much of it there is per minute, how much is taken): returns when it may be used."""
+"""Takes (name of a limit, amount per minute, amount to use), and returns when that amount may be used."""
 
 _shared: Shared | None = None
 _all: dict[str, Limits] = {}
@@ -22,13 +22,13 @@ _lock = threading.Lock()
 
 
 def share(store: Shared | None) -> None:
-    """Take what limits by the minute allow from a store that other processes use too; None: from this process's own."""
+    """Count limits per minute in a store that other processes use too; None: in this process alone."""
     global _shared
     _shared = store
 
 
 def of(settings: Settings) -> Limits:
-    """The limits of an endpoint. Where entrants differ about them, the narrowest holds."""
+    """Return the limits of an endpoint. If entrants set different ones, the strictest applies."""
     with _lock:
         limits = _all.setdefault(settings.shown_url, Limits(settings.shown_url))
     limits.narrow(settings)
@@ -39,7 +39,7 @@ class Rate:
     """A limit per minute, spread evenly: never more than a second's worth at once."""
 
     def __init__(self, name: str) -> None:
-        """`name`: what other processes know it by."""
+        """`name`: the name by which other processes know the limit."""
         self._name = name
         self._lock = threading.Lock()
         self._stock = 0.0
@@ -99,7 +99,7 @@ class Limits:
 
     @contextmanager
     def slot(self, tokens: int) -> Iterator[None]:
-        """While a question of about `tokens` tokens is asked, which may have to wait for that."""
+        """Wait until the limits allow a question of about `tokens` tokens, and hold its slot while it is asked."""
         self._requests.take(1)
         self._tokens.take(tokens)
         if self._most is None:
@@ -116,11 +116,11 @@ class Limits:
                 self._free.notify()
 
     def answered(self, model: str) -> None:
-        """This model has just answered."""
+        """Record that this model has just answered."""
         self._answered[model] = time.monotonic()
 
     def answers_since(self, when: float, model: str | None = None) -> bool:
-        """Whether this process got an answer after `when`, by the monotonic clock: of any model, or of this one."""
+        """Return whether any model, or the given one, answered this process after `when` (by the monotonic clock)."""
         times = dict(self._answered)
         last = max(times.values(), default=-math.inf) if model is None else times.get(model, -math.inf)
         return last > when

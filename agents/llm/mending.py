@@ -1,7 +1,8 @@
-"""Calls that are written otherwise than the protocol says, and have one meaning all the same.
+"""Mends calls that are not written as the protocol says, but still have only one meaning.
 
-Servers and models differ: a name in other capitals or behind `functions.`, arguments encoded twice or wrapped once
-more, raw newlines in JSON, `null` for none, an argument too many, a call as text. What is mended is told to the model.
+Servers and models differ: a name in other capitals or after `functions.`, arguments encoded twice or wrapped in another
+object, raw newlines in JSON, `null` for no arguments, one argument too many, a call as text. The model is told what was
+mended.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL
 _PARAMETER = re.compile(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _NAMED = re.compile(r"functions\.([\w-]+):\s*(\{.*?\})?\s*(?=functions\.[\w-]+:|\Z)", re.DOTALL)
 _AROUND = re.compile(r"\A(functions|tools|default_api)[.:]|(<\|.*|:\d+)\Z", re.DOTALL)
-"""What models and servers put around a tool's name: a module, marks of the model's own, the number of the call."""
+"""What models and servers put around a tool's name: a module, the model's special tokens, the number of the call."""
 _WRAPPERS = ("arguments", "parameters", "input")
 
 
 def mended(call: Call, tools: Sequence[Described]) -> tuple[Action, str]:
-    """The action that a call means, and what had to be mended, empty where nothing had. Raises BadCall."""
+    """Return the action that a call means, and a note on what had to be mended, empty if nothing. Raises BadCall."""
     tool = _tool(call.name, tools)
     described = schema(tool)
     known: Mapping[str, Any] = described["properties"]
-    # Others' schemas may take what they do not name.
+    # Schemas of foreign tools may allow arguments that they do not name.
     closed = described.get("additionalProperties") is False
     notes = [] if tool.name == call.name else [f"the tool {tool.name}"]
     arguments = _arguments(call, tool.name, notes)
@@ -41,7 +42,7 @@ def mended(call: Call, tools: Sequence[Described]) -> tuple[Action, str]:
             notes.append(f"the arguments inside {name}")
     if closed and (more := [name for name in arguments if name not in known]):
         if len(more) == len(arguments) and known:
-            # Nothing that it says is known: what was meant is anybody's guess.
+            # None of its arguments is known: what was meant can only be guessed.
             raise BadCall(
                 f"{tool.name} has no argument {', '.join(map(repr, more))[:SHOWN]}; it takes {', '.join(known)}. "
                 "Nothing was done."
@@ -56,8 +57,8 @@ def mended(call: Call, tools: Sequence[Described]) -> tuple[Action, str]:
 
 
 def calls_in_text(text: str) -> tuple[Call, ...]:
-    """Calls that a server left in the text: in the forms that models are trained with (Hermes, Qwen-Coder), and in that
-    of llama-cpp-python, which leaves them where a model first begins a message."""
+    """Return the calls that a server left in the text: in the forms that models are trained with (Hermes, Qwen-Coder),
+    or in that of llama-cpp-python, which leaves them there if a model first begins a message."""
     found = []
     for inside in _HERMES.findall(text):
         try:
@@ -76,7 +77,7 @@ def calls_in_text(text: str) -> tuple[Call, ...]:
 
 
 def _value(text: str) -> Any:
-    """A parameter between marks: a number or a truth value where it looks like one, else text."""
+    """Return a parameter between tags as null, a number or a truth value if it looks like one, else as text."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -100,7 +101,7 @@ def _tool(name: str, tools: Sequence[Described]) -> Described:
 
 
 def _arguments(call: Call, tool: str, notes: list[str]) -> dict[str, Any]:
-    """The arguments of a call. Raises BadCall."""
+    """Return the arguments of a call, and add to `notes` what was mended. Raises BadCall."""
     what = f"The JSON of the arguments of {tool}"
     text = call.arguments.strip()
     try:

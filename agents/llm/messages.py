@@ -1,6 +1,6 @@
 """Anthropic's Messages API.
 
-The blocks of an answer (thinking with its signature, text, calls) go back as they came: a model that thinks between
+The blocks of an answer (thinking with its signature, text, calls) are sent back unchanged: a model that thinks between
 calls refuses to go on without its thoughts.
 """
 
@@ -17,12 +17,12 @@ from stackrank.agents.llm.endpoint import NOTHING, WITHHELD, Endpoint, Message, 
 from stackrank.agents.llm.transport import Garbled
 
 _MOST_TOKENS = 32_000
-"""The interface has no default of its own."""
+"""The default for `max_tokens`; the API has none of its own."""
 _THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def is_claude(model: str) -> bool:
-    """Whether a model of that name is one of Anthropic's."""
+    """Return whether a model of this name is one of Anthropic's."""
     return re.search(r"(^|/)claude", model) is not None
 
 
@@ -34,7 +34,7 @@ class Messages(Endpoint):
     of_its_own = frozenset({"max_tokens"})
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
-        """What a request says besides the conversation. The interface takes no seed."""
+        """Return the fields of a request other than the conversation. The API takes no seed."""
         settings = self.settings
         effort = settings.reasoning_effort
         one_call = {"type": "auto", "disable_parallel_tool_use": True}
@@ -56,7 +56,7 @@ class Messages(Endpoint):
 
     @classmethod
     def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Messages of blocks. The results of the calls of one answer have to come in one message."""
+        """Return the messages as blocks. The results of one answer's calls have to be in one message."""
         sent: list[dict[str, Any]] = []
         for message in messages:
             role, content = message["role"], message["content"]
@@ -70,7 +70,7 @@ class Messages(Endpoint):
 
     @classmethod
     def joint(cls, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The messages of both; where one side speaks twice in a row, that is one message."""
+        """Return the messages of both; consecutive messages of the same role become one."""
         joined = list(wire)
         for message in more:
             if joined and joined[-1]["role"] == message["role"]:
@@ -81,9 +81,9 @@ class Messages(Endpoint):
 
     @classmethod
     def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
-        """A request as it is sent: the system's message stands apart, and marks say up to where to cache.
+        """Return a request as it is sent: the system message is separate, and marks say up to where to cache.
 
-        The next question begins with all of this one, so its last block is where the cache ends.
+        The next question begins with all of this one, so the cache ends at the last block of this one.
         """
         system = [block for message in wire if message["role"] == "system" for block in message["content"]]
         messages = cached([message for message in wire if message["role"] != "system"])
@@ -91,7 +91,7 @@ class Messages(Endpoint):
 
     @classmethod
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
-        """What an answer says."""
+        """Parse an answer."""
         blocks, texts, thoughts, calls = [], [], [], []
         for number, block in enumerate(answer["content"] or ()):
             if block["type"] == "tool_use":
@@ -102,14 +102,14 @@ class Messages(Endpoint):
                 block = {**block, "id": call_id, "name": sound_name(name), "input": arguments}
             elif block["type"] == "text":
                 if not block["text"].strip():
-                    continue  # the interface sends texts without a word and refuses them
+                    continue  # the API sends blank texts and refuses to take them back
                 texts.append(block["text"])
             elif block["type"] == "thinking":
                 thoughts.append(block.get("thinking") or "")
             if verbatim or block["type"] in ("text", "tool_use"):
                 blocks.append(block)
         if blocks and blocks[-1]["type"] in _THOUGHTS:
-            # A thought that nothing follows is refused.
+            # The API refuses an answer that ends with a thought.
             blocks.append({"type": "text", "text": NOTHING})
         usage, why = answer.get("usage"), answer.get("stop_reason")
         written, cached = (count(usage, f"cache_{name}_input_tokens") for name in ("creation", "read"))
@@ -127,12 +127,12 @@ class Messages(Endpoint):
         )
 
     def retold(self, message: Message, text: str) -> Message:
-        """What the model said with this text and without tool calls; its reasoning stays."""
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
         thoughts = [block for block in message["content"] if block["type"] not in ("text", "tool_use")]
         return {"role": "assistant", "content": [*thoughts, {"type": "text", "text": text or NOTHING}]}
 
     def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """The answer that came in these pieces: blocks, and what is added to each."""
+        """Assemble a streamed answer from its events, which begin blocks and add to them."""
         answer: dict[str, Any] = {}
         blocks: dict[int, dict[str, Any]] = {}
         inputs: dict[int, str] = {}
@@ -154,13 +154,13 @@ class Messages(Endpoint):
                     join(block, {name: value for name, value in delta.items() if name != "type"})
             elif kind == "message_delta":
                 answer |= event["delta"]
-                # What the end does not know, or calls 0, the beginning may have said.
+                # Counts that the end leaves out or gives as 0 may have been in the beginning.
                 known = {name: value for name, value in (event.get("usage") or {}).items() if value}
                 answer["usage"] = {**(answer.get("usage") or {}), **known}
         if not answer.get("stop_reason"):
             raise Garbled("its answer broke off: the stream does not say why it ends")
         for index, text in inputs.items():
-            if text:  # else what the block began with is all
+            if text:  # else the block's first event held all of it
                 try:
                     blocks[index]["input"] = json.loads(text)
                 except ValueError:
@@ -169,7 +169,7 @@ class Messages(Endpoint):
 
 
 def cached(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages, with a mark after the last that says up to where to cache."""
+    """Return the messages with a mark on the last one that says up to where to cache."""
     if not messages or not messages[-1]["content"]:
         return list(messages)
     *before, last = messages

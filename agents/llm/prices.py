@@ -1,4 +1,4 @@
-"""What tokens cost. A model that no table knows has an unknown cost, never a cost of 0."""
+"""What tokens cost. The cost of a model that is in no table is unknown, never 0."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Price:
 
 
 def find_price(model: str, own: Mapping[str, float] | None = None) -> Price | None:
-    """The price of a model; None where it is unknown. `own` replaces the tables. Raises SetupError."""
+    """Return the price of a model; None if it is unknown. `own` replaces the tables. Raises SetupError."""
     if own is not None:
         return _price(own, "the config's price")
     table = dict(_table(_BUILT_IN))

@@ -1,4 +1,4 @@
-"""The prompts: Jinja templates beside this file, or the user's own."""
+"""The prompts: Jinja templates in the folder `prompts`, or the user's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXAMPLE: Mapping[str, Any] = {
     "ends_when_solved": True,
     "limit": 4000,
 }
-"""What templates can use: the seeker's also `brief`, `files` and `limit`, the investigator's `question`."""
+"""What templates can use; only the seeker's have `brief`, `files` and `limit`, the investigator's `question`."""
 
 
 @functools.cache
@@ -40,9 +40,9 @@ def digest(*names: str) -> str:
 
 
 def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str]:
-    """The texts of a field of a configuration, with every NAME_file replaced by NAME and what is in the file.
+    """Return the texts of a configuration field, with every NAME_file replaced by NAME and the content of the file.
 
-    Raises SetupError for a file that cannot be read, and where both are given.
+    Raises SetupError if a file cannot be read, or if both NAME and NAME_file are given.
     """
     texts = {}
     for key, value in prompts.items():
@@ -57,7 +57,7 @@ def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str
 
 
 def portable(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the texts of its prompts in the place of their files. Raises SetupError."""
+    """Return a configuration in which the texts of the prompts replace their files. Raises SetupError."""
     prompts = config.get("prompts")
     return {**config, "prompts": inlined(prompts)} if isinstance(prompts, dict) else dict(config)
 
@@ -66,7 +66,7 @@ class Prompts:
     """The templates that an agent uses. The user's templates replace the built-in ones."""
 
     def __init__(self, names: Sequence[str], own: Mapping[str, str]) -> None:
-        """Raises SetupError for a name that is none of these, and for a template that is wrong."""
+        """Raises SetupError if `own` has a name that is not in `names`, or if a template is wrong."""
         texts = inlined(own)
         for name in texts:
             if name not in names:
@@ -77,18 +77,18 @@ class Prompts:
             self.render(name, **_EXAMPLE)
 
     def render(self, name: str, **values: Any) -> str:
-        """Fill a template in. Raises SetupError when it is wrong."""
+        """Fill in a template. Raises SetupError if it is wrong."""
         return _render(name, self._texts[name], values)
 
 
 def render(name: str, **values: Any) -> str:
-    """Fill a built-in template in."""
+    """Fill in a built-in template."""
     return _render(name, built_in(name), values)
 
 
 @functools.lru_cache(64)
 def _compiled(text: str) -> jinja2.Template:
-    """To compile a template takes a hundred times as long as to fill it in, and every episode fills in the same."""
+    """Compile a template: it takes a hundred times as long as filling it in, and all episodes use the same ones."""
     return jinja2.sandbox.SandboxedEnvironment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     ).from_string(text)
@@ -97,12 +97,12 @@ def _compiled(text: str) -> jinja2.Template:
 def _render(name: str, text: str, values: Mapping[str, Any]) -> str:
     try:
         return _compiled(text).render(**values).strip()
-    except Exception as error:  # a template is a program of the user's: whatever it raises is its own
+    except Exception as error:  # a template is the user's program and may raise anything
         raise SetupError(f"the template of the {name} prompt is wrong: {error}") from None
 
 
 def notes(tools: ToolSet) -> Sequence[dict[str, str]]:
-    """What a prompt says about each tool: its name, what it does, and when it becomes available."""
+    """Return what a prompt says about each tool: its name, what it does, and when it becomes available."""
     locked = dict(tools.after_rewrites)
     return [
         {

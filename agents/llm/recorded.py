@@ -1,4 +1,4 @@
-"""What was sent to models, from the record: an exchange holds what was new in a request, this is the whole of it."""
+"""Rebuilds whole requests to models from the record, whose exchanges hold only what was new in a request."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from stackrank.agents.llm.messages import Messages, cached
 from stackrank.agents.llm.responses import Responses
 
 APIS: Mapping[str, type[Endpoint]] = {"chat": ChatCompletions, "responses": Responses, "messages": Messages}
-"""The APIs by the names that the setting `api` has for them."""
+"""The APIs by their names in the setting `api`."""
 MAIN = "main"
-"""What the one conversation of an agent is called, which has no name in the record."""
+"""The name of an agent's main conversation, which has no name in the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a model as it went over the wire, and the answer to it."""
+    """One question to a model as it was sent, and the answer to it."""
 
     step: int
-    """The step that it was asked for."""
+    """The step for which it was asked."""
     conversation: str
-    """`main`, or its name in the record: `seeker`, `coder`, `investigator 1`, ..."""
+    """`main`, or the conversation's name in the record: `seeker`, `coder`, `investigator 1`, ..."""
     api: str
     model: str
     parameters: dict[str, Any]
-    """What the request says besides the conversation. In the place of a secret stands its name."""
+    """The fields of the request other than the conversation. A secret is replaced by its name."""
     messages: list[dict[str, Any]]
     """The conversation in the API's own form."""
     cut: bool
-    """Whether the history was cut before, so that this does not begin with the question before."""
+    """Whether the history was cut before, so that this question does not begin with the previous one."""
     answer: dict[str, Any]
     reasoning: str
     usage: Mapping[str, Any]
     foreign: Mapping[str, Any] | None = None
-    """`headers` and `cached` (see `conversation.PASSED_ON`) of one that a program of the entrant's wrote, and that went
-    over the wire as it was."""
+    """`headers` and `cached` (see `conversation.PASSED_ON`) of a question that the entrant's own program wrote and that
+    was sent unchanged."""
 
     @property
     def body(self) -> dict[str, Any]:
-        """The request, but for `stream` and `stream_options`."""
+        """The request without `stream` and `stream_options`."""
         if self.foreign is not None:
             return {**self.parameters, APIS[self.api].conversation_name: sent(self.messages, self.foreign)}
         return APIS[self.api].body(self.parameters, self.messages)
 
     @property
     def spoken(self) -> list[dict[str, Any]]:
-        """The conversation with the system's message, which programs put beside it."""
+        """The conversation with the system message, which programs send in a separate field."""
         beside = self.parameters.get("system" if self.api == "messages" else "instructions")
         return (
             [{"role": "system", "content": beside}, *self.messages]
@@ -59,20 +59,20 @@ class Question:
         )
 
     def answered(self) -> list[dict[str, Any]]:
-        """The answer in the API's own form, as it would have gone back."""
+        """Return the answer in the API's own form, as it would have been sent back."""
         endpoint = APIS[self.api]
         return endpoint.wire([endpoint.reply(self.answer).message])
 
 
 def api_of(answer: Mapping[str, Any]) -> str | None:
-    """The API that an answer is of; None where it is none that this version speaks."""
+    """Return the API of an answer; None if this version does not know it."""
     return next((name for name, endpoint in APIS.items() if endpoint.answer_name in answer), None)
 
 
 def questions(steps: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
-    """Every question of an episode that was answered, in the order of the steps.
+    """Yield every answered question of an episode, in the order of the steps.
 
-    `steps`: rows with `index` and `exchanges`. What others recorded in a form of their own is left out.
+    `steps`: rows with `index` and `exchanges`. Exchanges that others recorded in their own form are left out.
     """
     before: dict[str, Question] = {}
     for step in steps:
@@ -90,7 +90,7 @@ def questions(steps: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
                 conversation=name,
                 api=api,
                 model=exchange["model"],
-                # Tools are recorded when they change; the others stay in their places.
+                # Tools are recorded only when they change; the other parameters keep their places.
                 parameters=request if last is None else {**last.parameters, **request},
                 messages=new if cut or last is None else _joint(api, foreign, last.messages, new),
                 cut=cut,
@@ -103,7 +103,7 @@ def questions(steps: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
 
 
 def sent(messages: list[dict[str, Any]], foreign: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a program's question as they go over the wire."""
+    """Return the messages of a program's question as they are sent."""
     return cached(messages) if foreign.get("cached") else messages
 
 
@@ -112,9 +112,9 @@ def _joint(api: str, foreign: object, wire: list[dict[str, Any]], more: list[dic
 
 
 def token_ids(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """`prompt_token_ids`, `completion_token_ids` and `logprobs` of an answer, as far as the endpoint gave them.
+    """Return `prompt_token_ids`, `completion_token_ids` and `logprobs` of an answer, if the endpoint gave them.
 
-    vLLM gives ids where the request says `return_token_ids`, and in the names of the tokens where it says
+    vLLM gives ids if the request says `return_token_ids`, and gives them as the names of the tokens if it says
     `return_tokens_as_token_ids`.
     """
     choice = (answer.get("choices") or [{}])[0]

@@ -1,7 +1,7 @@
-"""The Responses API of OpenAI, without anything kept on the server's side.
+"""The Responses API of OpenAI, with nothing stored on the server.
 
-The items of an answer (reasoning, calls, text) go back as they came: reasoning models go on from their encrypted
-reasoning, which `store: false` needs to be asked for.
+The items of an answer (reasoning, calls, text) are sent back unchanged: reasoning models continue from their encrypted
+reasoning, which has to be requested because of `store: false`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 def is_reasoning(model: str) -> bool:
-    """Whether OpenAI's model of that name reasons: o1, o3, o4-mini, gpt-5 and what followed it, codex."""
+    """Return whether OpenAI's model of this name reasons: o1, o3, o4-mini, gpt-5 and its successors, codex."""
     return _REASONING.search(model) is not None
 
 
@@ -36,7 +36,7 @@ class Responses(Endpoint):
     of_its_own = frozenset({"store", "include"})
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
-        """What a request says besides the conversation. The interface takes no seed."""
+        """Return the fields of a request other than the conversation. The API takes no seed."""
         settings = self.settings
         reasons = is_reasoning(self.model) or settings.reasoning_effort not in (None, "none")
         optional = {
@@ -68,7 +68,7 @@ class Responses(Endpoint):
 
     @classmethod
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
-        """What an answer says."""
+        """Parse an answer."""
         if answer.get("status") == "failed":
             error = answer.get("error") or {}
             why = error.get("message") or "it does not say why"
@@ -88,10 +88,10 @@ class Responses(Endpoint):
                 texts += [part.get("text") or part.get("refusal") or "" for part in parts]
             elif item["type"] == "reasoning":
                 thoughts += [part.get("text") or "" for part in (item.get("content") or item.get("summary") or ())]
-            # Fields without a value say nothing, and routers add some that the provider does not know.
+            # Fields without a value are dropped: routers add some that the provider does not know.
             items.append({name: value for name, value in item.items() if value is not None})
         if items and items[-1]["type"] == "reasoning":
-            # A thought that nothing follows is refused.
+            # The API refuses reasoning that no other item follows.
             items.append({"role": "assistant", "content": NOTHING})
         usage = answer.get("usage")
         tokens_in, tokens_cached = count_in(usage, "input_tokens")
@@ -110,7 +110,7 @@ class Responses(Endpoint):
         )
 
     def retold(self, message: Message, text: str) -> Message:
-        """What the model said with this text and without tool calls; its reasoning stays."""
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
         items = [item for item in message.get("items", ()) if item.get("type", "message") != "function_call"]
         first = next((n for n, item in enumerate(items) if item.get("type", "message") == "message"), len(items))
         said = items[first] if first < len(items) else {"type": "message", "role": "assistant"}
@@ -119,7 +119,7 @@ class Responses(Endpoint):
         return {"role": "assistant", "items": [*items[:first], told, *rest]}
 
     def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """The answer that came in these pieces: the last event holds the whole of it, but for some servers' items."""
+        """Return a streamed answer from its events: the last one holds all of it, but some servers omit the items."""
         events = list(events)
         if error := next((event for event in events if event.get("type") == "error"), None):
             raise failure({name: value for name, value in error.items() if name != "type"})

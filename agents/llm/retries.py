@@ -1,4 +1,4 @@
-"""Which of an endpoint's errors pass by themselves, and how long to wait for that."""
+"""Which of an endpoint's errors are temporary, and how long to wait before a retry."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import tenacity
 from stackrank.agents.llm.transport import Failed
 
 FIRST_CONTACT_S = 15.0
-"""A server that never answered is given this long: most likely its address is wrong."""
+"""A server that has never answered is retried for this long: most likely its address is wrong."""
 LONGEST_WAIT_S = 60.0
 REFUSALS = ("content_filter", "content_policy_violation", "invalid_prompt")
-"""Codes of endpoints that refuse a conversation because of what it says."""
+"""Error codes of endpoints that refuse a conversation because of its content."""
 _TOO_LONG = re.compile(
     r"(maximum |model.?s |available )?context (length|size|window)|maximum context|(prompt|input|request) (is |was )?"
     r"too (long|large)|exceeds? the maximum (number of|allowed) (input )?tokens|too many (input )?tokens",
@@ -41,13 +41,13 @@ _UNKNOWN_MODEL = re.compile(
 
 
 def patiently(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.AttemptManager]:
-    """Attempts, as long as errors pass and `patience_s` lasts after the first; the last error is raised as it is."""
+    """Yield attempts while errors are temporary, until `patience_s` after the first error; raise the last unchanged."""
     failing_since: list[float] = []
 
     def is_over(state: tenacity.RetryCallState) -> bool:
-        # What came before the first failure was a slow answer, or a wait for the endpoint's limits.
+        # Time before the first failure does not count: it was a slow answer, or a wait for the endpoint's limits.
         failing_since.append(time.monotonic())
-        # A server that answers at all, if only with 429 or 503, is there: it gets all the time.
+        # A server that answers at all, if only with 429 or 503, is reachable: it gets the full time.
         error = _error(state)
         silent = first_contact and isinstance(error, Failed) and error.status is None
         allowed = min(patience_s, FIRST_CONTACT_S) if silent else patience_s
@@ -65,7 +65,7 @@ def patiently(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.At
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether it makes sense to ask the same question again a little later."""
+    """Return whether it makes sense to ask the same question again a little later."""
     if not isinstance(error, Failed):
         return False
     if error.status is None:
@@ -76,32 +76,32 @@ def is_passing(error: BaseException) -> bool:
 
 
 def is_too_long(error: Failed) -> bool:
-    """Whether a refusal is about the length of the conversation. Servers other than OpenAI's have no code for it."""
+    """Return whether a refusal is about the conversation's length. Servers other than OpenAI's have no code for it."""
     if error.status == 413 or error.code in ("context_length_exceeded", "string_above_max_length"):
         return True
-    # A question with more tokens than the limit of a minute gets 429, however long one waits.
+    # A question with more tokens than the limit per minute gets 429, however long one waits.
     return error.status in (400, 422, 429) and _TOO_LONG.search(str(error)) is not None
 
 
 def is_refusal(error: Failed) -> bool:
-    """Whether the endpoint refuses the conversation because of what it says. Servers have many words for it."""
+    """Return whether the endpoint refuses the conversation because of its content. Servers word this differently."""
     if error.code in REFUSALS:
         return True
     return error.status in (400, 403, 422, 451) and _REFUSAL.search(str(error)) is not None
 
 
 def is_about_form(error: Failed) -> bool:
-    """Whether a refusal is about fields that go back with an answer, or about streaming: a matter of settings."""
+    """Return whether a refusal is about fields sent back with an answer, or about streaming: both are settings."""
     return error.status in (400, 422) and _FORM.search(str(error)) is not None
 
 
 def is_about_key(error: Failed) -> bool:
-    """Whether a refusal is about the key. LiteLLM's proxy without a database answers 400 to a key it does not know."""
+    """Return whether a refusal is about the key. LiteLLM's proxy without a database gives 400 for an unknown key."""
     return error.status in (401, 403) or (error.status == 400 and error.code == "no_db_connection")
 
 
 def is_about_model(error: Failed) -> bool:
-    """Whether a refusal is about the model's name: 404, or 400 with words for it."""
+    """Return whether a refusal is about the model's name: 404, or 400 with a message that says so."""
     if error.status == 404 or error.code == "model_not_found":
         return True
     return error.status in (400, 422) and _UNKNOWN_MODEL.search(str(error)) is not None
@@ -112,7 +112,7 @@ def _error(state: tenacity.RetryCallState) -> BaseException | None:
 
 
 def _wait(state: tenacity.RetryCallState) -> float:
-    """Seconds until the next try: what the server asks for, else twice as long each time, with jitter."""
+    """Return the seconds until the next try: what the server asks for, else twice as long each time, with jitter."""
     asked = _asked_for(state)
     return asked if asked is not None else random.uniform(0.5, 1.0) * _longest(state)
 
@@ -122,7 +122,7 @@ def _longest(state: tenacity.RetryCallState) -> float:
 
 
 def _asked_for(state: tenacity.RetryCallState) -> float | None:
-    """Retry-After: seconds or a date; or OpenAI's variant in milliseconds."""
+    """Return the seconds of Retry-After (a number or a date), or of OpenAI's variant in milliseconds."""
     error = _error(state)
     headers = error.headers if isinstance(error, Failed) else {}
     try:

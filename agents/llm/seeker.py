@@ -2,7 +2,7 @@
 
 The seeker explores with the tools that change nothing, the debugger among them, and hands over a brief of bounded size.
 The coder sees the statement, the brief and the files that it names, and nothing else; it rewrites, evaluates, submits,
-and may ask for another brief. `brief` and `ask` pass between the two and are no steps; showing the coder a file is one.
+and may ask for another brief. The calls `brief` and `ask` hand over and are not steps; showing the coder a file is one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAMED = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d+)-(?P<end>\d+))?$")
 
 
 class SeekerSettings(Settings):
-    """What can be configured: the fields of `llm` hold for both models, but for `price` and `prompts`."""
+    """What can be configured. The fields of `llm` apply to both models, except `price` and `prompts`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -42,13 +42,13 @@ class SeekerSettings(Settings):
     seeker: dict[str, Any] = Field(default_factory=dict)
     """Fields of `llm` that are different for the seeker, for instance `base_url` and `syntax` of a local model."""
     seeker_steps: float = Field(0.6, gt=0, lt=1)
-    """Share of the episode's steps that the seeker may take, over all its briefs."""
+    """Share of the episode's steps that the seeker may take, for all its briefs together."""
     brief_chars: int = Field(4000, ge=200)
     """Most characters of a brief."""
     brief_files: int = Field(4, ge=1)
     """Most files that a brief names."""
     briefs: int = Field(2, ge=1)
-    """How many briefs there may be: the first, and those that the coder asks for."""
+    """Most briefs of an episode: the first, and those that the coder asks for."""
 
 
 class BriefArguments(Arguments):
@@ -72,7 +72,7 @@ class AskArguments(Arguments):
 
 
 class Brief:
-    """Hands over to the coder."""
+    """The tool with which the seeker hands over to the coder."""
 
     name = "brief"
     arguments = BriefArguments
@@ -85,7 +85,7 @@ class Brief:
 
 
 class Ask:
-    """Hands back to the seeker."""
+    """The tool with which the coder hands back to the seeker."""
 
     name = "ask"
     description = "Ask whoever wrote the brief to find out more, when you cannot mend the program with what you have."
@@ -101,7 +101,7 @@ class Seeker(Agent):
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
-        """Raises SetupError: no model, no key, a setting or a prompt that is wrong."""
+        """Check the configuration. Raises SetupError without a model or a key, or if a setting or prompt is wrong."""
         if not model:
             raise SetupError("the agent seeker needs a code model: name one with --model")
         settings = read_settings(config, SeekerSettings)
@@ -110,7 +110,7 @@ class Seeker(Agent):
         return make_setup(both, [(settings.seeker_model, _seekers(settings, config)), (model, settings)])
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
-        """Asks nothing yet. Raises SetupError, as `configure` does."""
+        """Send no request yet. Raises SetupError, as `configure` does."""
         super().__init__(model=model, config=config)
         self._settings = settings = read_settings(config or {}, SeekerSettings)
         self._prompts = Prompts(_PROMPTS, settings.prompts)
@@ -120,9 +120,9 @@ class Seeker(Agent):
         self._brief = ""
         self._handing_over = False
         self._views: deque[Action] = deque()
-        """Files that the coder is still to be shown."""
+        """Files that still have to be shown to the coder."""
         self._viewing = False
-        """Whether the next observation is one of them."""
+        """Whether the next observation is one of these files."""
         self._files: list[str] = []
         self._briefs = 0
         self._left = 0
@@ -135,14 +135,14 @@ class Seeker(Agent):
         self._coder.recall(exchanges)
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Start the seeker's conversation. Raises SetupError for a tool set with nothing to seek or to mend with."""
+        """Start the seeker's conversation. Raises SetupError if the tool set lacks `view` or `rewrite`."""
         self._briefing = briefing
         has = briefing.tools.tools
         if "view" not in has or "rewrite" not in has:
             raise SetupError(f"the agent seeker needs the tools view and rewrite, and {briefing.tools.name} lacks one")
         self._left = max(int(briefing.max_steps * self._settings.seeker_steps), 1)
         brief = Brief(self._settings.brief_chars, self._settings.brief_files)
-        # What others' servers offer is for seeking, too.
+        # The tools of other servers are for the seeker, too.
         own = [name for name in _SEEKER_TOOLS if name in has] + [tool.name for tool in briefing.tools.added]
         syntax = self._seeker.syntax([*map(briefing.tools.find, own), brief])
         values = {
@@ -160,7 +160,7 @@ class Seeker(Agent):
         self._seeker.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
-        """The next action of the model whose turn it is. Raises Malformed, EndpointError, SetupError."""
+        """Return the next action of the model whose turn it is. Raises Malformed, EndpointError, SetupError."""
         exchanges: tuple[Exchange, ...] = ()
         try:
             while True:
@@ -196,7 +196,7 @@ class Seeker(Agent):
         self._left -= 1
 
     def _read_brief(self, arguments: dict[str, Any], said: str) -> None:
-        """Take a brief, and note the files that the coder is to be shown. Raises Malformed."""
+        """Take a brief, and note the files to show to the coder. Raises Malformed."""
         try:
             self._brief, named = read_brief(arguments, self._settings)
         except ValueError as error:
@@ -206,7 +206,7 @@ class Seeker(Agent):
         self._views.extend(_view(each) for each in named)
 
     def _read_question(self, arguments: dict[str, Any], said: str) -> Observation:
-        """Take the coder's question: what the seeker sees next. Raises Malformed."""
+        """Take the coder's question, and return it as the seeker's next observation. Raises Malformed."""
         question = str(arguments.get("question", "")).strip()[: self._settings.brief_chars]
         if not question:
             raise Malformed("Say what to find out.", said=said)
@@ -239,7 +239,7 @@ class Seeker(Agent):
 
 
 def read_brief(arguments: Mapping[str, Any], settings: SeekerSettings) -> tuple[str, list[str]]:
-    """The text of a brief and the files that it names. Raises ValueError for one that is refused, with the reason."""
+    """Return the text of a brief and the files that it names. Raises ValueError with the reason for a refusal."""
     text, files = str(arguments.get("text", "")).strip(), str(arguments.get("files", ""))
     named = [each for each in re.split(r"[\s,;]+", files) if each]
     most, longest = settings.brief_files, settings.brief_chars
@@ -253,7 +253,7 @@ def read_brief(arguments: Mapping[str, Any], settings: SeekerSettings) -> tuple[
 
 
 def _seekers(settings: SeekerSettings, config: Mapping[str, Any]) -> Settings:
-    """The seeker's own settings: those of both models, and on top what is said for the seeker alone."""
+    """Return the seeker's settings: those of both models, overridden by those for the seeker alone."""
     both = {name: value for name, value in config.items() if name in Settings.model_fields}
     return read_settings({**both, "price": None, "prompts": {}, **settings.seeker}, Settings)
 

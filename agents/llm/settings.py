@@ -17,13 +17,13 @@ from stackrank.agents.episode.protocol import SetupError
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 NO_KEY = "none"
-"""What servers of one's own get for a key where none is set."""
+"""The key that the user's own servers get if none is set."""
 PLACEHOLDERS = frozenset({"", NO_KEY, "empty", "dummy", "ollama", "test", "unused", "x", "xxx"})
-"""What people write where a server wants no key. It is no secret, and may well be a word of an answer."""
+"""Keys that people set for a server that needs none. They are not secret, and may well be words of an answer."""
 
 _SECRET = re.compile(
     r"(?i:api[_-]?key|(access|secret|private|auth)[_-]?(key|token)|secret|passw|authorization|credential|cookie|bearer)"
-    r"|[A-Z0-9]_(KEY|TOKEN|PAT|PWD)$"  # variables of the environment; `prompt_cache_key` is a field of requests
+    r"|[A-Z0-9]_(KEY|TOKEN|PAT|PWD)$"  # environment variables; `prompt_cache_key` is a field of requests
 )
 _SECRET_VALUE = re.compile(
     r"(Bearer |Basic |sk-|gsk_|hf_|gh[pousr]_|github_pat_|glpat-|xai-|xox[abeoprs]-|AKIA|AIza|eyJ[\w-]+\.eyJ)"
@@ -38,65 +38,65 @@ _OPERATIONAL = frozenset(
 
 
 def may_be_secret(name: str, value: str) -> bool:
-    """Whether something looks like a key or a password, by its name or its value. Such a thing must not be stored."""
+    """Return whether a value looks like a key or a password, by its name or by itself. It must not be stored then."""
     return bool(_SECRET.search(name) or _SECRET_VALUE.match(value.strip()))
 
 
 class Settings(BaseModel):
-    """An entrant's `config`, for agents that use a model. Keys are not among it: they come from the environment."""
+    """An entrant's `config`, for agents that use a model. It holds no keys: they come from the environment."""
 
     model_config = ConfigDict(extra="forbid")
 
     provider: Literal["openai", "azure"] | None = None
-    """`openai`: OpenAI or any compatible server. Where it is not given: `azure` if `AZURE_OPENAI_ENDPOINT` is set and
-    neither `base_url`, `OPENAI_BASE_URL` nor `OPENAI_API_KEY` is."""
+    """`openai`: OpenAI or any compatible server. Default: `azure` if `AZURE_OPENAI_ENDPOINT` is set and none of
+    `base_url`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` is; else `openai`."""
     base_url: str | None = None
-    """The endpoint. Where it is not given: `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` or, for Messages,
-    `ANTHROPIC_BASE_URL`, else the provider's own."""
+    """The address of the endpoint. Default: `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` or, for Messages,
+    `ANTHROPIC_BASE_URL`, else the provider's own address."""
     api_version: str | None = None
-    """Of Azure's interface; `OPENAI_API_VERSION` where it is not given."""
+    """The version of Azure's API. Default: `OPENAI_API_VERSION`."""
     api: Literal["chat", "responses", "messages"] | None = None
-    """Chat Completions, Responses, or Anthropic's Messages (with `stackrank[anthropic]`). Where it is not given:
-    Responses for reasoning models at OpenAI's own address, of which the newer take tools in no other way; Messages for
-    Claude where `ANTHROPIC_API_KEY` is set and nothing of OpenAI's or Azure's is; else Chat Completions."""
+    """Chat Completions, Responses, or Anthropic's Messages (with `stackrank[anthropic]`). Default: Responses for
+    reasoning models at OpenAI's own address, because the newer ones take tools in no other API; Messages for Claude if
+    `ANTHROPIC_API_KEY` is set and nothing of OpenAI's or Azure's is; else Chat Completions."""
     syntax: Literal["tools", "text"] = "tools"
     """`text` is for models without tool calling: one action in a fenced block, observations as JSON."""
     api_key_env: str | None = None
-    """Name of the environment variable that holds the key: `OPENAI_API_KEY`, `AZURE_OPENAI_API_KEY` or
-    `ANTHROPIC_API_KEY`. With `_FILE` after its name, the variable names a file that holds it."""
+    """Name of the environment variable that holds the key. Default: `OPENAI_API_KEY`, `AZURE_OPENAI_API_KEY` or
+    `ANTHROPIC_API_KEY`. The variable of the same name with `_FILE` at the end names a file that holds the key."""
     api_key_file: str | None = None
     """A file that holds the key."""
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     seed: int | None = None
-    """Sent to the endpoint. Where it is not given, the episode's seed is, if that is not 0."""
+    """The seed that is sent to the endpoint. Default: the episode's seed, if that is not 0."""
     max_tokens: int | None = Field(None, ge=1)
-    """Most tokens of one answer. Messages has to be told: 32,000 where it is not given."""
+    """Most tokens of one answer. Messages requires a limit; its default is 32,000."""
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
-    """How much a model thinks. For Messages it turns adaptive thinking on; older models take
+    """How much a model thinks. For Messages, this turns on adaptive thinking; older models take
     `extra_body: {thinking: {type: enabled, budget_tokens: 8000}}` instead."""
     verbatim: bool = True
-    """What a model said goes back with every field that came with it (reasoning, signatures), as thinking models need.
-    `false`: only its text and its tool calls, for servers that refuse fields of their own."""
+    """Whether an answer is sent back with every field that it had (reasoning, signatures), as thinking models need.
+    `false`: only its text and its tool calls, for servers that refuse their own fields."""
     stream: bool = False
-    """Answers come in pieces, for servers that give no others."""
+    """Whether answers are streamed, for servers that do nothing else."""
     extra_body: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request, for what only some servers understand. A text `$NAME` is the value of an
+    """Further fields of the request, which only some servers understand. A text `$NAME` stands for the value of an
     environment variable, so that a secret is not stored."""
     parallel_tool_calls: bool | None = None
-    """Whether several calls may come at once; None leaves it to the endpoint. They are carried out in order."""
+    """Whether an answer may have several calls; None leaves it to the endpoint. They are carried out in order."""
     context_tokens: int = Field(100_000, ge=1000)
-    """The conversation is kept below this many tokens, as far as they can be estimated."""
+    """The conversation is kept below this estimated number of tokens."""
     request_timeout_s: float = Field(300.0, gt=0)
     """Seconds one answer may take."""
     retry_s: float = Field(300.0, ge=0)
-    """Seconds that one question may spend on tries that fail, before the endpoint counts as failed."""
+    """Seconds for which failed tries of one question are repeated before the endpoint counts as failed."""
     max_concurrency: int | None = Field(None, ge=1)
-    """Questions to the endpoint at the same time, by all episodes together."""
+    """Most questions to the endpoint at the same time, for all episodes together."""
     requests_per_minute: float | None = Field(None, gt=0)
-    """Questions to the endpoint, of all episodes together."""
+    """Most questions to the endpoint per minute, for all episodes together."""
     tokens_per_minute: float | None = Field(None, gt=0)
-    """Tokens of questions and answers, of all episodes together."""
+    """Most tokens of questions and answers per minute, for all episodes together."""
     price: dict[str, float] | None = None
     """USD per million tokens: `input`, `cached_input`, `cache_write`, `output`. Replaces the price table."""
     prompts: dict[str, str] = Field(default_factory=dict)
@@ -105,7 +105,7 @@ class Settings(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _without_secrets(cls, value: str | None) -> str | None:
-        # It is stored with the run and part of the entrant's identity.
+        # The address is stored with the run, and is part of the entrant's identity.
         parts = urlsplit(value or "")
         if "@" in parts.netloc or any(may_be_secret(*each) for each in parse_qsl(parts.query)):
             raise PydanticCustomError(
@@ -129,7 +129,7 @@ class Settings(BaseModel):
         return value
 
     def secrets(self) -> dict[str, str]:
-        """What `$NAME` in `extra_body` stands for: `$NAME` -> its value. Raises SetupError where one is not set."""
+        """Return what `$NAME` in `extra_body` stands for: `$NAME` -> its value. Raises SetupError if one is not set."""
         found = {}
         for name, text in _texts(self.extra_body):
             if _VARIABLE.fullmatch(text):
@@ -154,7 +154,7 @@ class Settings(BaseModel):
 
     @property
     def names_no_endpoint(self) -> bool:
-        """Whether neither it nor the environment says which endpoint is asked."""
+        """Whether neither the configuration nor the environment says which endpoint to ask."""
         names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "AZURE_OPENAI_ENDPOINT")
         own = self.provider or self.base_url or self.api_key_env or self.api_key_file
         return not own and not any(os.environ.get(name) for name in names) and not self.only_anthropic
@@ -176,7 +176,7 @@ class Settings(BaseModel):
 
     @property
     def url(self) -> str:
-        """The endpoint that is asked. Raises SetupError for Azure without one."""
+        """The endpoint's address. Raises SetupError for Azure if none is set."""
         if self.is_anthropic:
             return self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL
         if self.is_azure:
@@ -190,7 +190,7 @@ class Settings(BaseModel):
 
     @property
     def shown_url(self) -> str:
-        """The endpoint for messages: without a user name or password that may be part of it."""
+        """The endpoint's address for messages: without any user name, password or query."""
         parts = urlsplit(self.url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
 
@@ -205,11 +205,11 @@ class Settings(BaseModel):
 
     @property
     def azure_version(self) -> str:
-        """The version of Azure's interface; empty where none is set."""
+        """The version of Azure's API; empty if none is set."""
         return self.api_version or os.environ.get("OPENAI_API_VERSION", "")
 
     def azure_token(self) -> str:
-        """The Entra token that the environment holds, if any."""
+        """Return the Entra token from the environment, if there is one."""
         return os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip() if self.is_azure else ""
 
     @property
@@ -233,7 +233,7 @@ class Settings(BaseModel):
         return f"the environment variable {self._key_variable}"
 
     def api_key(self) -> str:
-        """The key; empty for Azure with an Entra login. Servers of one's own need none. Raises SetupError."""
+        """Return the key; empty for Azure with an Entra login. The user's own servers need none. Raises SetupError."""
         key = "" if self.api_key_file else os.environ.get(self._key_variable, "").strip()
         if not key and self._key_file:
             try:
@@ -253,14 +253,15 @@ class Settings(BaseModel):
 
 
 class InvestigatorSettings(BaseModel):
-    """Who answers the questions of the tool `investigate`, and what an answer may cost."""
+    """The model that answers the questions of the tool `investigate`, and what an answer may cost."""
 
     model_config = ConfigDict(extra="forbid")
 
     model: str = ""
-    """Its model; the entrant's own where it is empty."""
+    """The investigator's model. Empty: the entrant's own."""
     config: dict[str, Any] = Field(default_factory=dict)
-    """Fields of `llm` that are different for it, for instance `base_url`. A model of its own needs its own `price`."""
+    """Fields of `llm` that are different for the investigator, for instance `base_url`. A different model needs its own
+    `price` here."""
     steps: int = Field(12, ge=1)
     """Steps that one investigation may take, and never more than half of those that the episode has left."""
     tokens: int | None = Field(200_000, ge=1)
@@ -277,12 +278,12 @@ class LlmSettings(Settings):
 
 
 def identity(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a configuration changes what the agent does or costs, and not only how an endpoint is reached."""
+    """Return the fields of a configuration that change what the agent does or costs, not only how it is connected."""
     return {name: value for name, value in config.items() if name not in _OPERATIONAL}
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in JSON, each with the names that lead there."""
+    """Yield the texts in a JSON value, each with the path of names that leads to it."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, dict):

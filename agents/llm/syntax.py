@@ -14,9 +14,9 @@ from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
 
 SHOWN = 200
-"""Characters of a wrong call that its correction repeats."""
+"""Most characters of a wrong call that its correction repeats."""
 LONGEST = 1_000_000
-"""Characters of a call that are read."""
+"""Most characters of a call that are read."""
 
 
 class BadCall(StackrankError):
@@ -24,13 +24,13 @@ class BadCall(StackrankError):
 
 
 def first_observation(syntax: Syntax, observation: Observation) -> str:
-    """The first observation as the task's prompt shows it, with the test that hangs, which its text does not name."""
+    """Return the first observation for the task's prompt, with the test that hangs, which its text does not name."""
     test = hanging(observation.state)
     return syntax.opening(observation) + (f"\n\nThe tests hung in {test}." if test else "")
 
 
 def parsed(text: str, what: str) -> Any:
-    """JSON as a model wrote it, raw newlines in texts included. `what` it is, for the correction. Raises BadCall."""
+    """Parse JSON from a model; texts may hold raw newlines. `what`: its name in the correction. Raises BadCall."""
     if len(text) > LONGEST:
         raise BadCall(f"{what} has {len(text):,} characters, and at most {LONGEST:,} are read. Nothing was done.")
     try:
@@ -53,39 +53,39 @@ class Syntax(Protocol):
     """How a model writes its actions."""
 
     def described(self) -> list[dict[str, Any]]:
-        """The tools, as a request describes them: name, description, parameters. Empty: the prompt does."""
+        """Return the tools for a request: name, description, parameters. Empty if the prompt describes them."""
         ...
 
     def help(self) -> str:
-        """What the prompt has to say about writing actions; empty where the request describes the tools."""
+        """Return what the prompt has to say about writing actions; empty if the request describes the tools."""
         ...
 
     def calls(self, reply: Reply) -> Sequence[Call]:
-        """The calls in a reply, in order."""
+        """Return the calls in a reply, in order."""
         ...
 
     def kept(self, reply: Reply) -> str:
-        """What of the reply's text stays in the conversation: all of it, or what comes before the model makes up
-        observations."""
+        """Return the part of the reply's text that stays in the conversation: all of it, or what precedes observations
+        that the model makes up."""
         ...
 
     def read(self, call: Call) -> tuple[Action, str]:
-        """The action that a call stands for, and a sentence about what had to be mended in it. Raises BadCall."""
+        """Return the action that a call stands for, and a sentence on what had to be mended in it. Raises BadCall."""
         ...
 
     def no_call(self, reply: Reply) -> str:
-        """The correction of a reply without a call."""
+        """Return the correction for a reply without a call."""
         ...
 
     def opening(self, observation: Observation) -> str:
-        """The first observation as the task's prompt shows it."""
+        """Return the first observation as the task's prompt shows it."""
         ...
 
     def answer(self, call: Call | None, observation: Observation) -> Message:
-        """The result of a call as a message. `call` is None for a reply that had no call."""
+        """Return the result of a call as a message. `call` is None for a reply that had no call."""
         ...
 
 
 def unknown(name: str, tools: Sequence[Described]) -> BadCall:
-    """The correction of a call of an unknown tool."""
+    """Return the correction for a call of an unknown tool."""
     return BadCall(f"There is no tool {name[:SHOWN]!r}. Tools: {', '.join(tool.name for tool in tools)}.")

@@ -1,7 +1,7 @@
 """Actions as text, for models without tool calling: one fenced block, observations as JSON.
 
-The first line of a block is the tool and its arguments, by position or by name; what takes several lines (code,
-commands) stands below it as it is, so that nothing has to be escaped:
+The first line of a block is the tool and its arguments, by position or by name. An argument of several lines (code,
+commands) follows below it unchanged, so that nothing has to be escaped:
 
     ```action
     rewrite cart.py 5 6
@@ -29,7 +29,7 @@ from stackrank.env.tools.describe import usage
 
 _FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _WORD = re.compile(r"""(?:(?P<name>\w+)=)?(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>\S+))""")
-# Some servers leave the first mark out, because it stands in their prompt.
+# Some servers leave out the opening tag, because it is part of their prompt.
 _THINKING = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
@@ -45,7 +45,7 @@ class _Block:
 
 
 class FencedText:
-    """One action in a fenced block."""
+    """The syntax of one action in a fenced block."""
 
     def __init__(self, tools: Sequence[Described]) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -56,7 +56,7 @@ class FencedText:
         return []
 
     def help(self) -> str:
-        """How to write an action, and each tool with its arguments."""
+        """Return how to write an action, and each tool with its arguments."""
         tools = [
             {
                 "name": name,
@@ -70,7 +70,7 @@ class FencedText:
         return prompting.render("text", tools=tools)
 
     def calls(self, reply: Reply) -> Sequence[Call]:
-        """The first action; what follows it is not carried out."""
+        """Return the first action; what follows it is not carried out."""
         block = self._block(reply)
         if block is None:
             return ()
@@ -81,13 +81,13 @@ class FencedText:
         return (Call("", name, text),)
 
     def kept(self, reply: Reply) -> str:
-        """The reply up to the end of its action: what a model makes up after it would mislead it."""
+        """Return the reply up to the end of its action: what the model makes up after that would mislead it."""
         block = self._block(reply)
         lines = reply.text.split("\n")
         return reply.text if block is None or not "".join(lines[block.end :]).strip() else "\n".join(lines[: block.end])
 
     def read(self, call: Call) -> tuple[Action, str]:
-        """The action that a block stands for; nothing is mended. Raises BadCall."""
+        """Return the action that a block stands for; nothing is mended. Raises BadCall."""
         return self._action(call), ""
 
     def _action(self, call: Call) -> Action:
@@ -119,7 +119,7 @@ class FencedText:
         if replaces and replaces not in given and (both := _old_and_new(below)):
             return Action(call.name, {**given, replaces: both[0], body: both[1]})
         if replaces and below:
-            given[body] = below  # it may stand within a line
+            given[body] = below  # the text may be part of a line
         elif below:
             # Text of a file ends with a newline.
             given[body] = below if below.endswith("\n") else below + "\n"
@@ -131,7 +131,7 @@ class FencedText:
         return Action(call.name, given)
 
     def no_call(self, reply: Reply) -> str:
-        """The correction of a reply without an action."""
+        """Return the correction for a reply without an action."""
         if reply.cut_off:
             return "Your answer was cut off at its greatest length before its action ended. Be brief."
         names = ", ".join(self._tools)
@@ -141,11 +141,11 @@ class FencedText:
         )
 
     def opening(self, observation: Observation) -> str:
-        """The observation as JSON."""
+        """Return the observation as JSON."""
         return observation.as_json()
 
     def answer(self, call: Call | None, observation: Observation) -> Message:
-        """The observation as JSON."""
+        """Return the observation as JSON."""
         return {"role": "user", "content": observation.as_json()}
 
     def _usage(self, name: str) -> str:
@@ -153,7 +153,7 @@ class FencedText:
         return usage(name, described["required"], list(described["properties"]), self._tools[name].arguments.body)
 
     def _block(self, reply: Reply) -> _Block | None:
-        """The block that is meant: the first that is marked as an action, else the only one that looks like one."""
+        """Return the block with the action: the first that is marked as one, else the only one that looks like one."""
         blocks = [block for block in _blocks(_THINKING.sub(_blank, reply.text)) if block.closed or not reply.cut_off]
         marked = [block for block in blocks if block.info == "action"]
         if marked:
@@ -180,7 +180,7 @@ class FencedText:
         return Action(name, arguments)
 
     def _words(self, tool: str, text: str) -> dict[str, Any]:
-        """Arguments of a first line, by position or by name. Raises BadCall."""
+        """Parse the arguments on a first line, by position or by name. Raises BadCall."""
         properties: Mapping[str, Any] = self._schemas[tool]["properties"]
         given: dict[str, Any] = {}
         for word in _WORD.finditer(text):
@@ -199,7 +199,7 @@ class FencedText:
         return given
 
     def _leading(self, tool: str, text: str) -> tuple[dict[str, Any], str]:
-        """Arguments by name at the beginning of a line, and what is left of it."""
+        """Return the named arguments at the beginning of a line, and the rest of the line."""
         properties: Mapping[str, Any] = self._schemas[tool]["properties"]
         given: dict[str, Any] = {}
         while (word := _WORD.match(text)) and word["name"] in properties:
@@ -209,7 +209,7 @@ class FencedText:
 
 
 def _blank(thinking: re.Match[str]) -> str:
-    """As many lines, so that the lines after it keep their numbers."""
+    """Return as many empty lines, so that the following lines keep their numbers."""
     return "\n" * thinking[0].count("\n")
 
 
@@ -248,7 +248,7 @@ def _json_call(text: str) -> dict[str, Any] | None:
 
 
 def _old_and_new(below: str) -> tuple[str, str] | None:
-    """Two texts between marks, as conflicts are written: whole lines, and what takes their place."""
+    """Return the old and the new lines of a text in the form of a merge conflict; None if it is not one."""
     lines = below.strip("\n").split("\n")
     middle = [number for number, line in enumerate(lines) if line.rstrip() == "======="]
     if len(middle) != 1 or not lines[0].startswith("<<<<<<<") or not lines[-1].startswith(">>>>>>>"):
@@ -270,7 +270,7 @@ def _value(word: re.Match[str], described: Any) -> Any:
 
 
 def _types(described: Any) -> set[str]:
-    """The types that a schema names; empty where it leaves them open."""
+    """Return the types that a schema names; empty if it leaves them open."""
     if not isinstance(described, dict):
         return set()
     said = described.get("type", ())

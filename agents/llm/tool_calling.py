@@ -19,7 +19,7 @@ class ToolCalling:
         self._tools = tools
 
     def described(self) -> list[dict[str, Any]]:
-        """The tools, as a request describes them."""
+        """Return the tools as a request describes them."""
         return [
             {"name": tool.name, "description": tool.description, "parameters": schema(tool)} for tool in self._tools
         ]
@@ -29,19 +29,19 @@ class ToolCalling:
         return ""
 
     def calls(self, reply: Reply) -> Sequence[Call]:
-        """The calls, as the endpoint reports them; else those that it left in the text."""
+        """Return the calls that the endpoint reports, else those that it left in the text."""
         return reply.calls or calls_in_text(reply.text)
 
     def kept(self, reply: Reply) -> str:
-        """The reply's text, unchanged."""
+        """Return the reply's text unchanged."""
         return reply.text
 
     def read(self, call: Call) -> tuple[Action, str]:
-        """The action that a call stands for, and what had to be mended. Raises BadCall."""
+        """Return the action that a call stands for, and what had to be mended. Raises BadCall."""
         return mended(call, self._tools)
 
     def no_call(self, reply: Reply) -> str:
-        """The correction of a reply without a call."""
+        """Return the correction for a reply without a call."""
         if reply.cut_off:
             return (
                 "Your answer was cut off at its greatest length before it called a tool. Be brief, and call one tool."
@@ -50,11 +50,11 @@ class ToolCalling:
         return f"Your answer calls no tool. Every answer has to call one of: {names}."
 
     def opening(self, observation: Observation) -> str:
-        """The observation's text, unchanged."""
+        """Return the observation's text unchanged."""
         return observation.text
 
     def answer(self, call: Call | None, observation: Observation) -> Message:
-        """The result of a call as a message. `call` is None for a reply that had no call."""
+        """Return the result of a call as a message. `call` is None for a reply that had no call."""
         if call is None or not call.id:  # a call in the text has no result of its own
             return {"role": "user", "content": observation.text}
         return {"role": "tool", "tool_call_id": call.id, "content": observation.text}

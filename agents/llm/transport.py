@@ -1,6 +1,6 @@
-"""One HTTP question to an endpoint, through the package of its provider; errors are told in one form.
+"""Sends HTTP requests to an endpoint through its provider's package, and reports all errors in one form.
 
-The packages of OpenAI and Anthropic come from one generator: clients and exceptions have the same shape and names.
+One generator makes the packages of OpenAI and Anthropic: clients and exceptions have the same shape and names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stackrank.errors import StackrankError
 _NONE: Mapping[str, str] = {}
 _INVALID = re.compile(r"\d+ validation errors?\b")
 _MOST_BYTES = 64 << 20
-"""Of one answer."""
+"""Most bytes of one answer."""
 _STATUSES = {
     "content_filter": 400,
     "content_policy_violation": 400,
@@ -40,7 +40,7 @@ _STATUSES = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The HTTP statuses that go with the words of errors."""
+"""The HTTP statuses that belong to the codes and types of errors."""
 
 
 class Failed(StackrankError):
@@ -55,7 +55,7 @@ class Failed(StackrankError):
         headers: Mapping[str, str] | None = None,
         timed_out: bool = False,
     ) -> None:
-        """`status`: of HTTP; None where no answer came. `code`: the endpoint's own word for what is wrong."""
+        """`status`: the HTTP status; None if no answer came. `code`: the endpoint's own word for what is wrong."""
         super().__init__(said)
         self.status = status
         self.code = code
@@ -68,18 +68,18 @@ class Garbled(Failed):
 
 
 def failure(error: Any, status: int | None = None, headers: Mapping[str, str] = _NONE) -> Failed:
-    """What an endpoint says in an error.
+    """Return the exception for an error that an endpoint reports.
 
-    Where that comes with status 200, since a stream or a router has begun to answer already, it is taken as the same
-    error with a status of its own.
+    An error may come with status 200, because a stream or a router has already begun to answer. It is then treated as
+    the same error with its proper status.
     """
     if not isinstance(error, Mapping):
         error = {"message": error}
     words = [str(error[name]) for name in ("code", "type") if error.get(name)]
-    # Some servers repeat the status where others have a word.
+    # Some servers repeat the status where others give a word.
     code = next((word for word in words if not word.isdigit()), "")
     said = str(error.get("message") or code or "it does not say why")
-    # OpenRouter says "Provider returned error", and what the provider said apart.
+    # OpenRouter says "Provider returned error", and gives the provider's message separately.
     if isinstance(about := error.get("metadata"), Mapping) and about.get("raw"):
         said = f"{said}: {about['raw']}"
     if status is None or status < 400:
@@ -88,13 +88,13 @@ def failure(error: Any, status: int | None = None, headers: Mapping[str, str] = 
         if status is None:
             return Garbled(f"its answer broke off: {said}", code=code)
     if status == 500 and _INVALID.match(said):
-        status = 422  # llama-cpp-python's word for a request of another form: it will not pass
+        status = 422  # llama-cpp-python's way to refuse a request's form: a retry does not help
     return Failed(said, status=status, code=code, headers=headers)
 
 
 def bounded(package: Any) -> Any:
-    """An HTTP client for a client of `package`, whose own limit of time is for each piece of an answer: a server that
-    says at times that it is still there would never reach it."""
+    """Return an HTTP client for a client of `package` that limits time and size of a whole answer. The package's own
+    time limit is for each piece of an answer: a server that sends keep-alive messages would never reach it."""
     name, _, _ = package.DefaultHttpxClient.__mro__[1].__module__.partition(".")
     base: Any = importlib.import_module(name).SyncByteStream
 
@@ -127,36 +127,36 @@ def bounded(package: Any) -> Any:
 
 
 class Transport:
-    """A client that asks and lists. Safe to share between threads."""
+    """A client that asks questions and lists models. Safe to share between threads."""
 
     def __init__(self, package: Any, client: Any, models: str = "/models") -> None:
-        """`package`: the module that `client` is of, for its exceptions. `models`: the path of the list of models."""
+        """`package`: the module of `client`, for its exceptions. `models`: the path of the list of models."""
         self._package = package
         self._client = client
         self._models = models
 
     def ask(self, path: str, body: Mapping[str, Any], timeout_s: float, headers: Mapping[str, str] = _NONE) -> str:
-        """The body of the answer. `headers`: beside the package's own. Raises Failed."""
-        # Not the methods for the single interfaces: they go through every message again, which takes several times as
-        # long as all the rest.
+        """Return the body of the answer. `headers`: in addition to the package's own. Raises Failed."""
+        # The packages' methods for each API are not used: they go through every message again, which takes several
+        # times as long as all the rest.
         options = {"timeout": timeout_s, "headers": dict(headers)}
         return str(self._told(lambda: self._client.post(path, cast_to=str, body=body, options=options)))
 
     def stream(
         self, path: str, body: Mapping[str, Any], timeout_s: float, headers: Mapping[str, str] = _NONE
     ) -> list[Any]:
-        """The events of an answer that comes in pieces, as JSON. Raises Failed."""
+        """Return the events of a streamed answer, as JSON. Raises Failed."""
         kind = self._package.Stream[object]
         more = {"body": body, "options": {"timeout": timeout_s, "headers": dict(headers)}, "stream": True}
         try:
             return list(self._told(lambda: list(self._client.post(path, cast_to=object, stream_cls=kind, **more))))
         except Failed:
             raise
-        except Exception as error:  # of the HTTP library, which the packages choose; none is ours
+        except Exception as error:  # from the HTTP library, which the packages choose; none is ours
             raise Garbled(f"its answer broke off: {error}") from None
 
     def models(self, timeout_s: float) -> str:
-        """The body of the answer to the question which models there are. Raises Failed."""
+        """Return the body of the endpoint's list of models. Raises Failed."""
         return str(self._told(lambda: self._client.get(self._models, cast_to=str, options={"timeout": timeout_s})))
 
     def _told(self, work: Callable[[], Any]) -> Any:

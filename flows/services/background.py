@@ -21,7 +21,7 @@ from stackrank.errors import InfrastructureError
 from stackrank.home import home, locked, write_whole
 
 START_TIMEOUT_S = 180.0
-"""Cold start of Prefect on a busy two-core machine takes up to a minute; three times that is broken."""
+"""A cold start of Prefect on a busy two-core machine takes up to a minute; after three times that it has failed."""
 STOP_TIMEOUT_S = 10.0
 _HEALTH_TIMEOUT_S = 5.0
 _PROGRESS_EVERY_S = 15.0
@@ -29,32 +29,32 @@ _LOG_LIMIT_BYTES = 5_000_000
 
 
 class ServerError(InfrastructureError):
-    """A service cannot be had; the message is one sentence that says what to do."""
+    """A service is not available; the message is one sentence that says what to do."""
 
 
 class _PortTaken(ServerError):
-    """Another program took the port between its choice and the service's start."""
+    """Another program took the port after it was chosen and before the service started."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What the state file says of the process that was started last."""
+    """What the state file says about the process that was started last."""
 
     pid: int
     port: int
     url: str
     started: float
-    """When the process started, seconds since the epoch: a process id alone may have been given to another by now."""
+    """When the process started, seconds since the epoch: the process id alone may belong to another process by now."""
     word: str
-    """A word of its command line, for when the clock was set meanwhile."""
+    """A word of its command line, to recognize the process if the clock has been set since."""
 
     def process(self) -> psutil.Process | None:
-        """The process if it still runs."""
+        """Return the process if it still runs."""
         try:
             process = psutil.Process(self.pid)
             if process.status() == psutil.STATUS_ZOMBIE:
                 return None
-            # Start times are worked out from the clock, which may have been set since; then the command line decides.
+            # Start times are computed from the clock, which may have been set since; then the command line decides.
             if abs(process.create_time() - self.started) > 2:
                 command = process.cmdline()
                 if self.word not in command or not any(str(self.port) in part for part in command):
@@ -71,25 +71,25 @@ class Service:
     name: str
     """Names its files in stackrank's home: NAME.json and NAME.log."""
     title: str
-    """What it is called in messages."""
+    """Its name in messages."""
     word: str
     """A word of its command line."""
     patience: str
-    """How long a start takes, for the message."""
+    """How long a start takes, as the message says it."""
     path: str
     """The path of its URL."""
     health: str
-    """The path that answers 200 when it serves."""
+    """The path that answers 200 when the service is ready."""
     command: Callable[[int], list[str]]
     """The command that serves on a port."""
     env: Callable[[int], dict[str, str]]
     """The environment of that command."""
 
     def ensure(self, *, say: Callable[[str], None], port: int | None = None) -> str:
-        """The URL of the service, started if it does not run. `port`: the one to prefer.
+        """Return the URL of the service, and start it if it does not run. `port`: the preferred port.
 
-        `say` gets a line whenever there is something to wait for. Safe to call from several processes at once: one is
-        started. Raises ServerError.
+        `say` gets a line whenever there is something to wait for. Safe to call from several processes at once: only one
+        service is started. Raises ServerError.
         """
         state = self._read_state()
         if state and (process := state.process()) and self._serves(state, process):
@@ -98,19 +98,19 @@ class Service:
             return self._find_or_start(say, port)
 
     def status(self) -> dict[str, Any] | None:
-        """What is known of the service, or None if it does not run: pid, port, url, started, log, healthy."""
+        """Return pid, port, url, started, log and healthy of the service, or None if it does not run."""
         state = self._read_state()
         if state is None or (process := state.process()) is None:
             return None
         return {**asdict(state), "log": str(self.log_file), "healthy": self._serves(state, process)}
 
     def stop(self) -> bool:
-        """End it. False if it did not run."""
+        """End the service. Returns False if it did not run."""
         with self._lock(lambda message: None):
             return self._stop()
 
     def started_url(self) -> str | None:
-        """The URL that the service was last started on."""
+        """Return the URL at which the service was last started."""
         state = self._read_state()
         return state.url if state else None
 
@@ -124,7 +124,7 @@ class Service:
         return home() / f"{self.name}.json"
 
     def _serves(self, state: _State, process: psutil.Process) -> bool:
-        """Whether the process answers. Two homes may remember one port: the other's service does not answer for it."""
+        """Return whether this process answers. Two homes may remember one port: the other's service does not count."""
         return _answers(f"http://127.0.0.1:{state.port}{self.health}") and _listens(process, state.port)
 
     def _read_state(self) -> _State | None:
@@ -149,7 +149,7 @@ class Service:
         if state and (process := state.process()):
             if self._serves(state, process):
                 return state.url
-            # Left by a command that was killed while it started the service, or hung.
+            # The process hangs, or a command was killed while it started the process.
             say(f"waiting for the {self.title} that is already there")
             with suppress(ServerError):
                 self._wait_until_healthy(state, process, say, timeout_s=START_TIMEOUT_S / 2)
@@ -176,12 +176,12 @@ class Service:
             process = psutil.Popen(
                 self.command(port),
                 env=self.env(port),
-                # Not where the user stands: programs read configuration from their working folder.
+                # Not the user's working folder: programs read configuration from theirs.
                 cwd=home(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A session of its own: it outlives the terminal and is not interrupted with us.
+                # A session of its own: the service outlives the terminal and is not interrupted with us.
                 start_new_session=True,
             )
         url = f"http://127.0.0.1:{port}{self.path}"
@@ -228,19 +228,20 @@ class Service:
             except psutil.TimeoutExpired:
                 process.kill()
                 process.wait(STOP_TIMEOUT_S)
-        # What it started itself shares its session, whose id is its process id.
+        # Its child processes share its session, whose id is its process id.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         return True
 
 
 def choose_port(preferred: int | None) -> int:
-    """The port of last time if it is free, so that bookmarks and workers find the service again; else any free one."""
+    """Return the preferred port if it is free, else any free one. Callers prefer the port of last time, so that
+    bookmarks and workers find the service again."""
     for port in (preferred, 0):
         if port is None:
             continue
         with socket.socket() as probe, suppress(OSError):
-            # As the service itself will: connections of its predecessor that are still closing do not count.
+            # The service sets this option, too: connections of its predecessor that are still closing do not count.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
@@ -248,7 +249,7 @@ def choose_port(preferred: int | None) -> int:
 
 
 def _listens(process: psutil.Process, port: int) -> bool:
-    """Whether the process, or one that it started, is who listens on the port."""
+    """Return whether the process, or one that it started, listens on the port."""
     with suppress(psutil.Error):
         for each in (process, *process.children(recursive=True)):
             if any(found.status == psutil.CONN_LISTEN and found.laddr.port == port for found in each.net_connections()):
@@ -257,7 +258,7 @@ def _listens(process: psutil.Process, port: int) -> bool:
 
 
 def _is_taken(port: int) -> bool:
-    """Whether anybody listens on the port."""
+    """Return whether any process listens on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -1,4 +1,4 @@
-"""What is ready on this machine."""
+"""Checks what is ready on this machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def examine() -> tuple[list[Row], bool]:
-    """What is ready on this machine and what to do about what is not; and whether runs can be played."""
+    """Return what is ready on this machine, what to do about the rest, and whether runs can be played."""
     sandboxes = [*_sandboxes(), *_guarantees(), *map(_held, usable_backends())]
     checks = [_python(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
     needed = {check["check"]: check["ok"] for check in checks}
@@ -61,7 +61,7 @@ def _sandboxes() -> list[Row]:
 
 
 def _guarantees() -> list[Row]:
-    """What bubblewrap's sandboxes can hold code to on this machine, where not every machine can."""
+    """Check the restrictions that bubblewrap's sandboxes can enforce on some machines only."""
     if registry.make_backend("bubblewrap").problem() is not None:
         return []
     user = f"code runs as user {os.getuid()}, which is you, without sight of your files"
@@ -91,17 +91,17 @@ print(json.dumps({
     "files": space.f_files,
 }))
 """
-"""What code sees of its own cage; see proc_pid_status(5)."""
+"""A program that reports the restrictions that code sees in its sandbox; see proc_pid_status(5)."""
 
 
 def usable_backends() -> list[str]:
-    """The sandboxes that isolate and can be made on this machine."""
+    """Return the sandbox backends that isolate code and can be used on this machine."""
     names = [name for name in registry.backend_names() if name != "local"]
     return [name for name in names if registry.make_backend(name).problem() is None]
 
 
 def _held(name: str) -> Row:
-    """What a sandbox of this machine holds code to, as code in one sees it."""
+    """Check which restrictions a sandbox of this machine enforces, as seen by code inside it."""
     try:
         with Sandbox(registry.backend(name), SandboxSpec(warm=False)) as sandbox:
             seen = json.loads(sandbox.run(f"python3 -c {shlex.quote(_LOOK)}", 30).output)
@@ -137,7 +137,7 @@ def _git() -> Row:
 
 
 def _database() -> list[Row]:
-    """The database, and what stands still in it."""
+    """Check the database, its stalled runs, and the endpoints that runs wait for."""
     try:
         engine = connect()
         stalled = queries.health(engine)["stalled"]

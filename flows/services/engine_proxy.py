@@ -1,7 +1,7 @@
-"""A proxy before a Docker engine's socket, for workers: what `env.sandbox.docker_policy` does not name is refused.
+"""A proxy in front of a Docker engine's socket, for workers: it refuses what `env.sandbox.docker_policy` does not name.
 
-One request for each connection, taken apart and written anew, so that the engine reads nothing that was not checked.
-Bytes go through unread only after the engine has said that the connection is a stream.
+Each connection carries one request, which is parsed and written again, so that the engine reads nothing unchecked.
+Bytes pass unread only after the engine has confirmed that the connection is a stream.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _Role = type[h11.CLIENT] | type[h11.SERVER]
 
 
 class _Peer:
-    """One end of a connection, as events of HTTP."""
+    """One end of a connection, read and written as HTTP events."""
 
     def __init__(self, role: _Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.http = h11.Connection(role, max_incomplete_event_size=_CHUNK)
         self.reader, self.writer = reader, writer
 
     async def event(self) -> object:
-        """The next event. Raises h11.RemoteProtocolError."""
+        """Return the next event. Raises h11.RemoteProtocolError."""
         while (found := self.http.next_event()) is h11.NEED_DATA:
             self.http.receive_data(await self.reader.read(_CHUNK))
         return found
@@ -42,14 +42,14 @@ class _Peer:
         await self.writer.drain()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body of the message whose head was read."""
+        """Yield the body of the message whose head was read."""
         while isinstance(event := await self.event(), h11.Data):
             yield bytes(event.data)
         if not isinstance(event, h11.EndOfMessage):
             raise ConnectionError("the message ends before its end")
 
     async def body(self) -> bytes:
-        """A body as a whole. Raises NotAllowed for one that is too large."""
+        """Return the whole body. Raises NotAllowed if it is too large."""
         data = b""
         async for chunk in self.chunks():
             data += chunk
@@ -59,14 +59,14 @@ class _Peer:
 
 
 class EngineProxy:
-    """What listens, and for which engine."""
+    """Listens for one engine's clients, and passes on the requests that are allowed."""
 
     def __init__(self, engine: Path, allowed: Allowed, say: Callable[[str], None] = lambda _: None) -> None:
-        """`engine`: its socket. `say` gets a line for each request that is refused."""
+        """`engine`: the engine's socket. `say` gets a line for each refused request."""
         self._engine, self._allowed, self._say = engine, allowed, say
 
     async def serve(self, listen: Path, ready: Callable[[], None] = lambda: None) -> None:
-        """Listen on a socket, which its user and group may use, until cancelled. Raises NotReady."""
+        """Listen, until cancelled, on a socket that its user and group may use. Raises NotReady."""
         try:
             listen.unlink(missing_ok=True)
             server = await asyncio.start_unix_server(self._connection, listen, limit=_CHUNK)
@@ -89,7 +89,7 @@ class EngineProxy:
             await _reply(client, refused.status, f"{prefix}{refused}")
         except h11.RemoteProtocolError as error:
             await _reply(client, 400, f"that is no HTTP: {error}")
-        except OSError as error:  # of the engine's connection, or of a client that is gone
+        except OSError as error:  # the connection to the engine failed, or the client is gone
             await _reply(client, 503, f"the engine does not answer the proxy before it ({error})")
         finally:
             writer.close()
@@ -127,7 +127,7 @@ class EngineProxy:
             if asked.call.hijacks:
                 await _stream(client, engine)
             else:
-                # Whatever else the client sends is not looked at; that it goes ends the request.
+                # Further input of the client is not read; the request ends when the client disconnects.
                 await _either(_pass_on(engine.reader, client.writer), client.reader.read(1))
 
     async def _inspect(self, asked: policy.Request) -> dict[str, object]:
@@ -153,10 +153,10 @@ class EngineProxy:
 
 
 async def _reply(client: _Peer, status: int, message: str) -> None:
-    """Answer as the engine words its errors."""
+    """Answer in the form in which the engine reports errors."""
     body = json.dumps({"message": message}).encode()
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    with contextlib.suppress(OSError):  # it may be gone
+    with contextlib.suppress(OSError):  # the client may be gone
         client.writer.write(_head(status, [*headers, (b"content-length", str(len(body)).encode())]) + body)
         await client.writer.drain()
 
@@ -167,7 +167,7 @@ def _head(status: int, headers: _Headers) -> bytes:
 
 
 async def _stream(client: _Peer, engine: _Peer) -> None:
-    """Let bytes through in both directions, once the engine has taken the connection for a stream."""
+    """Pass bytes in both directions, once the engine has accepted the connection as a stream."""
     answer = await engine.event()
     if not isinstance(answer, h11.InformationalResponse) or answer.status_code != 101:
         said = b"".join([chunk async for chunk in engine.chunks()]) if isinstance(answer, h11.Response) else b""
@@ -180,7 +180,7 @@ async def _stream(client: _Peer, engine: _Peer) -> None:
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Everything until one end is closed, which the other is told."""
+    """Pass on everything until one end closes, and tell the other end."""
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK):
             writer.write(data)
@@ -190,7 +190,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 async def _either(*ways: Coroutine[Any, Any, object]) -> None:
-    """Return when the first has ended, and end the others."""
+    """Return when the first coroutine ends, and cancel the others."""
     tasks = [asyncio.ensure_future(way) for way in ways]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The dashboard and the worker of this machine as services. The dashboard is another program: nothing is imported."""
+"""The dashboard and the worker of this machine as services. The dashboard is a program of its own, never imported."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stackrank.flows.services.background import ServerError, Service
 
 
 def dashboard_command(port: int, host: str = "127.0.0.1") -> list[str]:
-    """The command that serves the dashboard."""
+    """Return the command that serves the dashboard."""
     return [sys.executable, "-m", "stackrank.dashboard", "--port", str(port), "--host", host]
 
 
 def service_env(_port: int = 0) -> dict[str, str]:
-    """This process's environment, with the database that it uses."""
+    """Return this process's environment, with the database that it uses."""
     return {**os.environ, "STACKRANK_DATABASE_URL": default_url()}
 
 
@@ -43,7 +43,7 @@ WORKER = Service(
 
 
 def become_dashboard(port: int, host: str) -> None:
-    """Replace this process by the dashboard. Raises ServerError where it cannot listen."""
+    """Replace this process by the dashboard. Raises ServerError if it cannot listen."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""An episode offered over MCP, to any client: over standard input and output, or over HTTP on this machine."""
+"""Offers an episode over MCP to any client: over standard input and output, or over HTTP on this machine."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def serve_stdio(game: OutsideGame) -> None:
 def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) -> None:
     """Serve at `http://HOST:PORT/mcp` until interrupted, and wait for the verdict.
 
-    `token`: every request has to carry it; empty: a new one, which is said. Raises NotReady, UsageError for an address
-    that cannot be listened on, or that no request can name.
+    `token`: every request has to carry it; if it is empty, `say` gets a new one. Raises NotReady, and UsageError for an
+    address that cannot be listened on, or that no request can name.
     """
     players: set[str] = set()
     server = _server(game, players)
@@ -77,7 +77,7 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
             "give the name or the address that the client uses"
         )
     names = {shown(host), shown(address), *(["localhost"] if ipaddress.ip_address(address).is_loopback else ())}
-    # A page that a browser shows must not reach the server by a name that its owner points here.
+    # A web page in a browser must not reach the server by a host name that the page's owner points to this machine.
     guard = TransportSecuritySettings(
         allowed_hosts=[f"{name}:{port}" for name in names], allowed_origins=[f"http://{name}:{port}" for name in names]
     )
@@ -91,7 +91,7 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
 
 
 def _until_left(game: OutsideGame, serve: Callable[[], None]) -> None:
-    """Serve, and wait for the verdict, whoever tells this process to end meanwhile: what was done still counts."""
+    """Serve, and wait for the verdict even if this process is told to end: what was done still counts."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: _end())
     try:
@@ -102,7 +102,7 @@ def _until_left(game: OutsideGame, serve: Callable[[], None]) -> None:
 
 
 def _nothing() -> None:
-    """There is nothing left to end."""
+    """Do nothing: there is nothing left to end."""
 
 
 _end: Callable[[], object] = _nothing
@@ -110,7 +110,7 @@ _end: Callable[[], object] = _nothing
 
 @contextmanager
 def _told_to_end(end: Callable[[], object]) -> Iterator[None]:
-    """Within, a signal calls this."""
+    """Within this context, a signal calls `end`."""
     global _end
     _end = end
     try:
@@ -120,7 +120,7 @@ def _told_to_end(end: Callable[[], object]) -> Iterator[None]:
 
 
 class _Guarded:
-    """Lets in what carries the token, and notices when the client that plays ends its session."""
+    """Admits requests that carry the token, and notices when the client that plays ends its session."""
 
     def __init__(self, app: ASGIApp, game: OutsideGame, token: str, players: Set[str]) -> None:
         """`players`: the sessions that have called a tool."""
@@ -153,9 +153,9 @@ class _Guarded:
 
 
 def _server(game: OutsideGame, players: MutableSet[str]) -> Server[Any]:
-    """The protocol's side of an episode. Raises NotReady: a package is missing.
+    """Make the MCP server of an episode. Raises NotReady if a package is missing.
 
-    `players`: gets the HTTP sessions that call a tool.
+    `players`: the HTTP sessions that call a tool are added to it.
     """
     if not messages.installed():
         raise NotReady(messages.MISSING)
@@ -229,7 +229,7 @@ def _server(game: OutsideGame, players: MutableSet[str]) -> Server[Any]:
 
 
 def _client(context: Context) -> Client:
-    """The name and the version that the client gave."""
+    """Return the name and the version that the client gave."""
     params = context.session.client_params
     if params is None:
         return Client()

@@ -1,4 +1,4 @@
-"""Prometheus: what the database holds, asked when it is scraped, so that every process says the same."""
+"""Prometheus metrics, read from the database at every scrape, so that all processes report the same."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class DatabaseCollector(Collector):
-    """Asks the database. Where it does not answer, `stackrank_up` is 0 and the rest is missing."""
+    """Reads the metrics from the database. If it does not answer, `stackrank_up` is 0 and the rest is missing."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: so that the database is not asked when the collector is registered."""
+        """Return nothing, so that the database is not asked when the collector is registered."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics of now."""
+        """Yield the current metrics."""
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
             found = queries.totals(self._engine)
@@ -52,7 +52,7 @@ class DatabaseCollector(Collector):
 
 
 def _standing(engine: Engine) -> Iterator[Metric]:
-    """What stands still, and for how long."""
+    """Yield metrics of what has stopped: stalled runs, endpoints that are down, and the age of the queue."""
     stalled = queries.health(engine, runs=0)["stalled"]
     yield GaugeMetricFamily("stackrank_runs_stalled", "Running runs that nobody plays any more.", value=len(stalled))
     out = {endpoint for run in queries.runs(engine, status="running") for endpoint in run["outages"] or {}}
@@ -107,11 +107,11 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: a scrape every few seconds is no news."""
+        """Log nothing: there is a scrape every few seconds."""
 
 
 def application(engine: Engine) -> _Application:
-    """The WSGI application: `/metrics`, and `/health`, which is 200 where the database answers and 503 else."""
+    """Make the WSGI application: `/metrics`, and `/health`, which is 200 if the database answers and 503 otherwise."""
     registry = CollectorRegistry()
     registry.register(DatabaseCollector(engine))
     metrics: _Application = make_wsgi_app(registry)
@@ -135,7 +135,7 @@ def application(engine: Engine) -> _Application:
 
 
 def serve(engine: Engine, port: int, host: str) -> WSGIServer:
-    """Start to serve, in a thread. Raises ServerError for a port that cannot be had."""
+    """Start serving in a thread. Raises ServerError if the port is not available."""
     try:
         server = make_server(host, port, application(engine), server_class=_Server, handler_class=_Quiet)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""An episode in a trainer's hands: reset, step, score, close, one after another, and the same for `async` code."""
+"""Episodes for a training program: reset, step, score and close, and the same for `async` code."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Info = dict[str, Any]
 Act = Action | Mapping[str, Any] | str
-"""An action; or `{"tool": NAME, "arguments": {...}}`; or a tool's name, its arguments being keywords."""
+"""An action; or `{"tool": NAME, "arguments": {...}}`; or a tool's name, with its arguments as keywords."""
 
 
 class Transition(NamedTuple):
-    """What came of one step, in Gymnasium's order."""
+    """The result of one step, in Gymnasium's order."""
 
     observation: Observation
     reward: float
     terminated: bool
-    """The episode ended by what was done in it."""
+    """Whether the episode ended because of what was done in it."""
     truncated: bool
-    """It ended by a limit."""
+    """Whether the episode ended because of a limit."""
     info: Info
-    """`task`, `step`, `milestones` (reached so far), `distance` (of this step), `rewards` (by term); where the episode
-    ended, `stop_reason`, `verdict` and `failure_point`, which are empty before. The same actions give the same."""
+    """`task`, `step`, `milestones` (reached so far), `distance` (of this step), `rewards` (by term); and `stop_reason`,
+    `verdict` and `failure_point`, which are empty until the episode ends. The same actions give the same info."""
 
 
 class TrainingEnv:
     """Plays episodes under the rules of a run: the same tools, limits, stop reasons and verdict.
 
-    The last step of an episode takes its verdict, whatever ended it. Used by one thread at a time, but `close` may be
-    called by any. `areset`, `astep`, `ascore`, `aclose` and `async with` do the same without blocking the event loop.
+    The last step of an episode determines its verdict, whatever ended it. Only one thread at a time may use this, but
+    any may call `close`. `areset`, `astep`, `ascore`, `aclose` and `async with` do the same without blocking the event
+    loop.
     """
 
     def __init__(
@@ -62,11 +63,11 @@ class TrainingEnv:
         shows_failing_test: bool = True,
         owns_pool: bool = True,
     ) -> None:
-        """Starts nothing. `stackrank.make` says what all this means; `owns_pool`: closing this closes the pool."""
+        """Start nothing yet. `stackrank.make` explains the arguments; `owns_pool`: `close` closes the pool as well."""
         self.task = task
         self.tools = tools
         self.outcome: Outcome | None = None
-        """How the last episode ended, with its verdict and its failure point; None while one goes on."""
+        """How the last episode ended, with its verdict and its failure point; None while an episode is in progress."""
         self._find_task = find_task
         self._budget = budget
         self._weights = weights
@@ -83,14 +84,14 @@ class TrainingEnv:
 
     @property
     def name(self) -> str:
-        """The task as `make` takes it."""
+        """The task's name, as `make` takes it."""
         return f"{self.task.benchmark.partition('/')[0]}/{self.task.id}"
 
     def reset(self, task: str | None = None) -> tuple[Observation, Info]:
-        """Begin an episode, on another task where one is named: the instructions with the failing tests and the list of
-        files, and the info.
+        """Begin an episode, on another task if one is named. Returns the instructions, with the failing tests and the
+        list of files, and the info.
 
-        An episode that goes on is left without a verdict. Raises TrainingError, BenchmarkError, SandboxError.
+        An episode in progress ends without a verdict. Raises TrainingError, BenchmarkError, SandboxError.
         """
         self._require_open()
         if task is not None:
@@ -115,33 +116,33 @@ class TrainingEnv:
     def step(self, action: Act, /, **arguments: Any) -> Transition:
         """Carry out one action, such as `step("view", path="cart.py")`.
 
-        What an agent can mend (an unknown tool, wrong arguments) is an observation that is not ok.
-        Raises TrainingError: no episode is going on, or this is no action. Raises SandboxError where the machine
-        failed: the episode is lost then, and says nothing about the policy.
+        A mistake that an agent can correct (an unknown tool, wrong arguments) gives an observation that is not ok.
+        Raises TrainingError if no episode is in progress, or if this is not an action. Raises SandboxError if the
+        machine failed: the episode is then lost, and says nothing about the policy.
         """
         decision = Decision(self.check_action(action, **arguments))
         return self._after(self._guarded(self._require_episode().carry_out, decision))
 
     def check_action(self, action: Act, /, **arguments: Any) -> Action:
-        """What `step` would carry out. Raises TrainingError as `step` does, and nothing happens."""
+        """Return the action that `step` would carry out, without doing so. Raises TrainingError as `step` does."""
         self._require_episode()
         return read_action(action, arguments)
 
     def check_task(self, task: str | None) -> None:
-        """Raises TrainingError, BenchmarkError for a task that `reset` would not take, and nothing happens."""
+        """Check a task without starting it. Raises TrainingError, BenchmarkError if `reset` would not take it."""
         self._require_open()
         if task is not None:
             self._find_task(task)
 
     def refuse(self, message: str, said: str = "") -> Transition:
-        """Count what a policy said as a step that is no action. `message`: the correction, which it sees next.
+        """Count a policy's answer without an action as a step. `message`: the correction, which the policy sees next.
 
-        Some in a row end the episode, as in a run. Raises as `step` does.
+        Several such answers in a row end the episode, as in a run. Raises as `step` does.
         """
         return self._after(self._guarded(self._require_episode().refuse, Malformed(message, said=said)))
 
     def score(self) -> Score:
-        """The verdict. An episode that goes on is over then, as if the agent had given up. Raises as `step` does."""
+        """Return the verdict. This ends an episode in progress, as if the agent had given up. Raises as `step` does."""
         self._require_open()
         if self.outcome is None:
             self._end(self._require_episode(), StopReason.AGENT_GAVE_UP)
@@ -149,7 +150,7 @@ class TrainingEnv:
         return self.outcome.score
 
     def close(self) -> None:
-        """End everything that this started, also what another thread is waiting for. May be called twice."""
+        """End everything that was started, including what another thread is waiting for. May be called twice."""
         self._closed = True
         self._lent.end()
         if self._owns_pool:
@@ -199,7 +200,7 @@ class TrainingEnv:
         self, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
         self._require_open()
-        if self._thread is None:  # of its own: asyncio's are too few for many environments
+        if self._thread is None:  # its own thread: asyncio's are too few for many environments
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="stackrank-env")
         return await asyncio.wrap_future(self._thread.submit(work, *args, **kwargs))
 
@@ -223,7 +224,7 @@ class TrainingEnv:
         self._leave()
 
     def _leave(self) -> None:
-        """End the sandbox of the last episode; what is known of the episode stays."""
+        """End the sandbox of the last episode, but keep what is known about the episode."""
         if self._env is not None:
             self._env.close()
             self._env = None
@@ -231,7 +232,7 @@ class TrainingEnv:
     def _guarded(
         self, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """What `work` returns; where it fails, the episode is lost."""
+        """Return what `work` returns; if it fails, the episode is lost."""
         try:
             return work(*args, **kwargs)
         except BaseException:
@@ -269,7 +270,7 @@ class TrainingEnv:
 
 
 def read_action(given: object, arguments: Mapping[str, Any]) -> Action:
-    """An action from what `step` was given. Raises TrainingError."""
+    """Read an action from the arguments of `step`. Raises TrainingError."""
     if isinstance(given, str):
         return Action(given, dict(arguments))
     if isinstance(given, Action) and not arguments:

@@ -1,7 +1,7 @@
 """Gymnasium: `GymEnv` is an episode as a `gymnasium.Env` (`pip install 'stackrank[gymnasium]'`).
 
 An action is the number of a tool and its arguments as a JSON object; an observation is the text that an agent reads.
-A policy that writes no JSON object has said no action, which costs a step.
+If a policy writes something other than a JSON object, that is not an action, but still costs a step.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from gymnasium import spaces
 from stackrank.flows.training.make import make
 
 MOST_TEXT = 1 << 20
-"""Characters of an observation or of arguments."""
+"""Most characters of an observation or of arguments."""
 MOST_SAMPLED = 64
 
 
 class AnyText(spaces.Text):
-    """Any text up to a length. Samples are of printable ASCII: random Unicode would be no better."""
+    """Any text up to a length. Samples are printable ASCII: random Unicode would be no better."""
 
     def __init__(self) -> None:
         super().__init__(max_length=MOST_SAMPLED, min_length=0, charset=string.printable)
@@ -43,7 +43,7 @@ class GymAction(TypedDict):
 class GymEnv(gymnasium.Env[str, GymAction]):
     """One environment of `stackrank.make`, whose keywords it takes.
 
-    `reset(options={"task": "bugs/..."})` goes to another task. Nothing in an episode is random, so a seed changes
+    `reset(options={"task": "bugs/..."})` switches to another task. Nothing in an episode is random, so a seed changes
     nothing but `np_random`.
     """
 

@@ -23,7 +23,7 @@ MOST_ENVS = 1024
 
 
 class Options(TypedDict, total=False):
-    """What environments are made with."""
+    """The options of an environment."""
 
     tools: str | ToolSet
     """A tool set, or tools separated by commas. Default: `debug`."""
@@ -35,9 +35,9 @@ class Options(TypedDict, total=False):
     wall_s: float | None
     """Seconds an episode may take; None: no limit. Default: 1800."""
     ends_when_solved: bool
-    """Whether the first `eval` at which the visible tests pass ends an episode. Default: it does."""
+    """Whether an episode ends at the first `eval` at which the visible tests pass. Default: yes."""
     shows_failing_test: bool
-    """Whether the failing tests are shown, or only the statement. Default: they are shown."""
+    """Whether the failing tests are shown, or only the statement. Default: yes."""
     sandbox: str | None
     """docker, bubblewrap or local. Default: what this machine has."""
     path: str | Path | None
@@ -45,22 +45,22 @@ class Options(TypedDict, total=False):
     repos: str | Path | None
     """A folder of git repositories, for data that names commits."""
     environments: str | Path | None
-    """A file that says how environments are built, for data whose images cannot be had."""
+    """A file that says how environments are built, for data whose images are not available."""
 
 
 def make(task: str, **options: Unpack[Options]) -> TrainingEnv:
-    """An environment for one task, such as `bugs/vat-table`. Nothing is started before its `reset`.
+    """Make an environment for one task, such as `bugs/vat-table`. Nothing is started before its `reset`.
 
-    Raises TrainingError, BenchmarkError: something is misnamed. Raises SandboxError: no sandbox can be made here.
+    Raises TrainingError, BenchmarkError if a name is wrong. Raises SandboxError if no sandbox can be made here.
     """
     return EnvMaker(**options).env(task, owns_pool=True)
 
 
 def make_vec(tasks: str | Sequence[str], count: int | None = None, **options: Unpack[Options]) -> VecEnv:
-    """Environments that share one pool of sandboxes and are stepped together. Raises as `make` does.
+    """Make environments that share one pool of sandboxes and are stepped together. Raises as `make` does.
 
-    `tasks`: one task for all `count` of them, a list with a task for each, or a benchmark, of which `count` tasks are
-    taken evenly (all, where it is None).
+    `tasks`: one task for all `count` environments, a list with a task for each, or a benchmark, from which `count`
+    tasks are taken at even intervals (all if `count` is None).
     """
     where = ("path", "repos", "environments")
     names = _names(tasks, count, _source(**{name: options.get(name) for name in where}))  # type: ignore[arg-type]
@@ -69,7 +69,7 @@ def make_vec(tasks: str | Sequence[str], count: int | None = None, **options: Un
 
 
 def task_names(benchmark: str, *, path: str | Path | None = None) -> list[str]:
-    """The tasks of a benchmark as `make` takes them, in their fixed order. Raises BenchmarkError."""
+    """Return the tasks of a benchmark as `make` takes them, in their fixed order. Raises BenchmarkError."""
     return [f"{benchmark}/{task.id}" for task in _benchmark(benchmark, _source(path)).tasks()]
 
 
@@ -80,7 +80,7 @@ def every_task(
     repos: str | Path | None = None,
     environments: str | Path | None = None,
 ) -> list[str]:
-    """The tasks that some names stand for, each the name of a task or of a benchmark. Raises as `make` does."""
+    """Return the tasks that the names, each of a task or of a benchmark, stand for. Raises as `make` does."""
     source, found = _source(path, repos, environments), dict[str, None]()
     for name in served:
         if "/" in name:
@@ -90,7 +90,7 @@ def every_task(
 
 
 class EnvMaker:
-    """Makes environments that differ in their tasks alone and share one pool of sandboxes."""
+    """Makes environments that differ only in their tasks and share one pool of sandboxes."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class EnvMaker:
         repos: str | Path | None = None,
         environments: str | Path | None = None,
     ) -> None:
-        """`count`: how many will be at work at the same time. The rest: see `Options`. Raises as `make` does."""
+        """`count`: how many environments will work at the same time. The rest: see `Options`. Raises as `make` does."""
         if wall_s is not None and (isinstance(wall_s, bool) or not isinstance(wall_s, int | float) or not wall_s > 0):
             raise TrainingError(f"wall_s is {wall_s!r}: give it a number of seconds above 0, or None for no limit")
         self._budget = Budget(steps=_at_least_one("steps", steps), wall_s=wall_s)
@@ -119,7 +119,7 @@ class EnvMaker:
         self.pool = Pool(chosen_backend(sandbox), size=min(count + 1, os.cpu_count() or 1))
 
     def env(self, task: str, *, owns_pool: bool = False) -> TrainingEnv:
-        """An environment. `owns_pool`: closing it closes the pool. Raises TrainingError, BenchmarkError."""
+        """Make an environment. `owns_pool`: closing it closes the pool. Raises TrainingError, BenchmarkError."""
         return TrainingEnv(
             find_task(task, self._source),
             self.tools,
@@ -134,7 +134,7 @@ class EnvMaker:
 
 
 def find_task(name: str, source: Source) -> Task:
-    """The task of a name such as `bugs/shop-filters`. Raises TrainingError, BenchmarkError."""
+    """Return the task with a name such as `bugs/shop-filters`. Raises TrainingError, BenchmarkError."""
     if not isinstance(name, str):
         raise TrainingError(f"{name!r} is not a task: give its name, as in 'bugs/shop-filters'")
     benchmark, _, task = name.partition("/")

@@ -1,6 +1,6 @@
-"""OpenEnv: what goes over its wire (https://github.com/huggingface/OpenEnv), as our environments fill it.
+"""The messages of OpenEnv (https://github.com/huggingface/OpenEnv), as our environments fill them.
 
-Its clients need nothing of ours, and `serve`, which listens, needs nothing of OpenEnv's.
+OpenEnv's clients need nothing of ours, and the server in `serve` needs nothing of OpenEnv's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PROTOCOL = "1.0.0"
 
 
 class WireAction(BaseModel):
-    """What `step` takes."""
+    """The action that `step` takes."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -30,14 +30,14 @@ class WireAction(BaseModel):
 
 
 class WireObservation(BaseModel):
-    """What `reset` and `step` give, beside `reward` and `done`."""
+    """What `reset` and `step` return, in addition to `reward` and `done`."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     text: str
-    """What an agent reads."""
+    """The text that an agent reads."""
     ok: bool
-    """False where the tool could not do what was asked."""
+    """False if the tool could not do what was asked."""
     truncated: bool = False
     """Whether a limit ended the episode."""
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -45,12 +45,12 @@ class WireObservation(BaseModel):
 
 
 class WireState(BaseModel):
-    """What `state` gives."""
+    """What `state` returns."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     episode_id: str | None = None
-    """As `reset` was told."""
+    """The id that was given to `reset`."""
     step_count: int = 0
     task: str = ""
 
@@ -61,7 +61,7 @@ class WireReset(BaseModel):
     model_config = ConfigDict(extra="ignore", use_attribute_docstrings=True)
 
     task: str | None = None
-    """Such as `bugs/vat-table`. Default: the next one that is served, or the one that `seed` picks."""
+    """A task such as `bugs/vat-table`. Default: the next task that is served, or the one that `seed` picks."""
     seed: int | None = None
     episode_id: str | None = Field(default=None, max_length=255)
 
@@ -69,13 +69,13 @@ class WireReset(BaseModel):
 def answer(
     seen: Observation, info: Info, *, reward: float | None, done: bool, truncated: bool = False
 ) -> dict[str, Any]:
-    """The answer to `reset` and `step`."""
+    """Return the answer to `reset` and `step`."""
     wire = WireObservation(text=seen.text, ok=seen.ok, truncated=truncated, metadata=info)
     return {"observation": wire.model_dump(), "reward": reward, "done": done}
 
 
 def schemas(tools: ToolSet) -> dict[str, Any]:
-    """The answer to `GET /schema`, all that some clients show a model: so it says which tools there are."""
+    """Return the answer to `GET /schema`. It lists the tools, because some clients show a model nothing else."""
     kinds: dict[str, type[BaseModel]] = {"action": WireAction, "observation": WireObservation, "state": WireState}
     found = {name: kind.model_json_schema() for name, kind in kinds.items()}
     told = [f"{each.name}({', '.join(schema(each)['properties'])}): {each.description}" for each in _all(tools)]
@@ -88,7 +88,7 @@ def _all(tools: ToolSet) -> list[Described]:
 
 
 def mcp_answer(request: object, tools: ToolSet) -> dict[str, Any]:
-    """The answer to `POST /mcp`, which only describes tools: an episode is played over `/ws`."""
+    """Return the answer to `POST /mcp`, which only describes tools: an episode is played over `/ws`."""
     asked = request if isinstance(request, dict) else {}
     reply: dict[str, Any] = {"jsonrpc": "2.0", "id": asked.get("id")}
     if asked.get("jsonrpc") != "2.0" or not isinstance(asked.get("method"), str):

@@ -25,7 +25,7 @@ from stackrank.wording import one_of
 
 
 class TrainingError(UsageError):
-    """An environment in a trainer's hands is asked for what it cannot do."""
+    """A training program asks an environment for something that it cannot do."""
 
 
 class Term(StrEnum):
@@ -42,7 +42,7 @@ Chosen = str | Iterable[str] | Mapping[str, float]
 
 
 def read_weights(chosen: Chosen) -> dict[Term, float]:
-    """Term -> weight, from one name, several, or weights by name. Raises TrainingError."""
+    """Return term -> weight, from one name, several names, or weights by name. Raises TrainingError."""
     names = [chosen] if isinstance(chosen, str) else list(chosen)
     weights: dict[Term, float] = {}
     for name in names:
@@ -59,14 +59,14 @@ class Tally:
     """Works out the rewards of one episode, step by step."""
 
     def __init__(self, weights: Mapping[Term, float], tracker: Tracker) -> None:
-        """`tracker`: of the episode, which has been reset."""
+        """`tracker`: the tracker of the episode, which has been reset."""
         self._weights = weights
         self._tracker = tracker
         self._nearest = 0.0
         self._at_first = self._passing = tracker.passing
 
     def of(self, step: Step, resolved: bool) -> dict[str, float]:
-        """Term -> its weighted share of this step's reward. `resolved`: the episode ends here, with that verdict."""
+        """Return term -> its weighted share of this step's reward. `resolved`: the episode ends here, as resolved."""
         found = {
             Term.VERDICT: float(resolved),
             Term.MILESTONES: len(step.progress.milestones) / len(Milestone),

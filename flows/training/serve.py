@@ -1,6 +1,6 @@
 """The server behind `stackrank serve-env`: each WebSocket is a session with an environment of its own.
 
-A client that vanishes, also in the middle of a step, ends its own episode and nothing else.
+A client that disconnects, even in the middle of a step, ends its own episode and nothing else.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 HOW = 'send {"type": "reset", "step", "state" or "close", "data": {...}}; GET /schema says what an action has'
 MOST_WAITING = 256
-"""Messages of one client that wait for their turn; whoever sends more does not read the answers."""
+"""Most messages of one client that may wait for their turn; a client that sends more does not read the answers."""
 
 
 class Incoming(BaseModel):
-    """A message of a client."""
+    """A message from a client."""
 
     type: Literal["reset", "step", "state", "close"]
     data: dict[str, Any] = Field(default_factory=dict)
@@ -49,7 +49,7 @@ class Sessions:
     """The sessions of a server, and which tasks they may play."""
 
     def __init__(self, maker: EnvMaker, names: Sequence[str], most: int) -> None:
-        """`names`: the tasks that are served. `most`: sessions at the same time."""
+        """`names`: the tasks that are served. `most`: the greatest number of sessions at the same time."""
         self.maker = maker
         self.names = tuple(names)
         self.most = most
@@ -57,7 +57,7 @@ class Sessions:
         self._order = itertools.cycle(self.names)
 
     def choose(self, wanted: WireReset) -> str:
-        """The task that a reset asks for. Raises TrainingError."""
+        """Return the task that a reset asks for. Raises TrainingError."""
         if wanted.task is not None:
             if wanted.task not in self.names:
                 raise TrainingError(f"the task {wanted.task!r} is not served here: choose from {_some(self.names)}")
@@ -66,7 +66,7 @@ class Sessions:
 
     @contextlib.asynccontextmanager
     async def env(self) -> AsyncIterator[TrainingEnv]:
-        """An environment for one session. Raises TrainingError where there are as many as there may be."""
+        """Provide an environment for one session. Raises TrainingError if the limit of sessions is reached."""
         if self.open >= self.most:
             raise TrainingError(f"{self.most} sessions are open, which is the limit: try again later")
         self.open += 1
@@ -78,7 +78,7 @@ class Sessions:
 
 
 class Session:
-    """One client's."""
+    """The session of one client."""
 
     def __init__(self, sessions: Sessions, env: TrainingEnv) -> None:
         self._sessions = sessions
@@ -86,7 +86,7 @@ class Session:
         self._state = WireState()
 
     async def answer(self, text: str) -> str | None:
-        """The answer to a message, as JSON; None: the client leaves."""
+        """Return the answer to a message, as JSON; None if the client leaves."""
         try:
             reply = await self._answered(text)
             return None if reply is None else json.dumps(reply)
@@ -126,7 +126,7 @@ class Session:
 
 
 class _NoPages:
-    """Refuses what a page of the web in somebody's browser sends."""
+    """Refuses requests that a web page sends from somebody's browser."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -142,9 +142,9 @@ class _NoPages:
 
 
 def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
-    """The application; when it ends, so does the pool of sandboxes.
+    """Make the application, which closes the pool of sandboxes when it ends.
 
-    `names`: what requests may call this machine; empty: anything.
+    `names`: the host names that requests may use for this machine; empty: any.
     """
 
     @contextlib.asynccontextmanager
@@ -155,7 +155,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
     app = FastAPI(title="stackrank", version=openenv.PROTOCOL, lifespan=life, docs_url=None, redoc_url=None)
     app.add_middleware(_NoPages)
     if hosts := list(names):
-        # A page must not reach the server by a name that its owner points here.
+        # A web page must not reach the server by a host name that the page's owner points to this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
 
     @app.get("/health")
@@ -178,7 +178,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
             asked = None
         return openenv.mcp_answer(asked, sessions.maker.tools)
 
-    # An HTTP request is a session of its own, as in OpenEnv: it can look at a task, and an episode needs a WebSocket.
+    # Each HTTP request is a separate session, as in OpenEnv: it can look at a task, but an episode needs a WebSocket.
     @app.post("/reset")
     async def reset(wanted: WireReset) -> dict[str, Any]:
         try:
@@ -211,7 +211,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
 
 
 async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
-    """Answer messages one after another, and listen meanwhile: whoever vanishes is noticed while a step is at work."""
+    """Answer messages one after another, and keep listening, to notice a client that disconnects during a step."""
     waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
 
     async def listen() -> None:
@@ -234,13 +234,13 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
         for task in tasks:
             task.cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
-            # Whoever vanishes does so while something is said to it, too.
+            # A client may also disconnect while an answer is being sent to it.
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError):
                 log.error("a session ended in an unforeseen way", exc_info=result)
 
 
 def serve(sessions: Sessions, listening: socket.socket, names: Iterable[str]) -> None:
-    """Serve until interrupted. `names`: what the machine was called when it was told where to listen."""
+    """Serve until interrupted. `names`: the names by which the user called the machine when saying where to listen."""
     loopback = ipaddress.ip_address(listening.getsockname()[0]).is_loopback
     app = make_app(sessions, {*names, "localhost"} if loopback else ())
     config = uvicorn.Config(app, log_level="warning", ws_per_message_deflate=False)

@@ -20,18 +20,18 @@ _TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, 
 
 
 class ToolEnv:
-    """One rollout at a time. Public methods beside `reset` and `get_reward` are tools."""
+    """Plays one rollout at a time. Public methods other than `reset` and `get_reward` are tools."""
 
     _make: Callable[[str], TrainingEnv]
     _verdict: float
 
     def __init__(self) -> None:
-        """Starts nothing."""
+        """Start nothing yet."""
         self._env: TrainingEnv | None = None
         self._earned, self._lost = 0.0, False
 
     def reset(self, task: str = "", **_: Any) -> str:
-        """Begin an episode: what the model reads first. Raises TrainingError, BenchmarkError, SandboxError."""
+        """Begin an episode; return what the model reads first. Raises TrainingError, BenchmarkError, SandboxError."""
         if not task:
             raise TrainingError("the row names no task: give the data a column `task`, such as 'bugs/vat-table'")
         self._earned, self._lost = 0.0, False
@@ -40,7 +40,7 @@ class ToolEnv:
         return self._env.reset(task)[0].text
 
     def get_reward(self) -> float | None:
-        """What the rollout earned; one that goes on is over now. None, which TRL leaves out: the machine failed."""
+        """Return the rollout's reward, and end the rollout. None, which TRL leaves out, if the machine failed."""
         env = self._env
         if env is None:
             raise TrainingError("no episode was started: call reset first")
@@ -64,9 +64,9 @@ class ToolEnv:
 
 
 def environment_factory(*, rewards: Chosen = Term.VERDICT, count: int = 8, **options: Any) -> type[ToolEnv]:
-    """What `GRPOTrainer` takes. `count`: how many rollouts are at work at once; the rest is as for `stackrank.make`.
+    """Return the factory for `GRPOTrainer`. `count`: rollouts at the same time; the rest is as for `stackrank.make`.
 
-    All share one pool of sandboxes, which ends with the process. Raises as `stackrank.make` does.
+    All environments share one pool of sandboxes, which ends with the process. Raises as `stackrank.make` does.
     """
     maker = EnvMaker(rewards=rewards, count=count, **options)
     atexit.register(maker.pool.close)

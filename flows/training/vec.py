@@ -1,4 +1,4 @@
-"""Several environments with one pool of sandboxes, which are stepped at the same time."""
+"""Several environments that share one pool of sandboxes and are stepped at the same time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Result = TypeVar("Result")
 
 
 class VecEnv:
-    """A vector of environments. What one of them suffers from the machine is its own: the others go on.
+    """A vector of environments. If the machine fails in one of them, the others go on.
 
-    Nothing is reset by itself: an environment whose episode is over takes None for an action until it is reset.
+    No environment is reset automatically: one whose episode is over takes None as its action until it is reset.
     """
 
     def __init__(self, envs: Sequence[TrainingEnv], pool: Pool) -> None:
-        """Starts nothing. `envs` share `pool`, which is closed with them."""
+        """Start nothing yet. `envs` share `pool`, which is closed with them."""
         self.envs = tuple(envs)
         self._pool = pool
         self._threads = ThreadPoolExecutor(len(self.envs), thread_name_prefix="stackrank-vec")
@@ -39,9 +39,9 @@ class VecEnv:
         return iter(self.envs)
 
     def reset(self, tasks: Sequence[str | None] | None = None) -> list[tuple[Observation, Info]]:
-        """Begin an episode in each, on the tasks named (None: the same again).
+        """Begin an episode in each environment, on the named tasks (None: the same task again).
 
-        Where the machine failed, the observation is not ok and `info["error"]` says why. Raises TrainingError,
+        If the machine failed, the observation is not ok and `info["error"]` says why. Raises TrainingError,
         BenchmarkError.
         """
         named = self._one_each("tasks", tasks if tasks is not None else [None] * len(self))
@@ -58,11 +58,11 @@ class VecEnv:
         return self._all([functools.partial(begin, *each) for each in zip(self.envs, named, strict=True)])
 
     def step(self, actions: Sequence[Act | None]) -> list[Transition | None]:
-        """One step in each environment, at the same time; None for one that is given None.
+        """Take a step in each environment, at the same time. Returns None for an environment whose action is None.
 
-        All actions are looked at before the first step. Where the machine failed, the transition is truncated, with
+        All actions are checked before the first step. If the machine failed, the transition is truncated, with
         `info["error"]` and the stop reason `error`: such an episode says nothing about the policy. Raises
-        TrainingError: no environment has stepped then.
+        TrainingError before any environment has stepped.
         """
         asked = self._one_each("actions", actions)
         given = [
@@ -81,11 +81,11 @@ class VecEnv:
         return self._all([functools.partial(take, *each) for each in zip(self.envs, given, strict=True)])
 
     def score(self) -> list[Score]:
-        """The verdict of each. Raises TrainingError, SandboxError."""
+        """Return the verdict of each environment. Raises TrainingError, SandboxError."""
         return self._all([env.score for env in self.envs])
 
     def close(self) -> None:
-        """End everything that was started, also after an exception. May be called twice."""
+        """End everything that was started, even after an exception. May be called twice."""
         self._closed = True
         for env in self.envs:
             env.close()
@@ -132,7 +132,7 @@ class VecEnv:
         return given
 
     def _all(self, work: Sequence[Callable[[], Result]]) -> list[Result]:
-        """What each returns, once all are done; then the first error is raised."""
+        """Run all calls at the same time and return their results. Raises the first error, once all are done."""
         self._require_open()
         futures = [self._threads.submit(each) for each in work]
         errors = [error for future in futures if (error := future.exception()) is not None]

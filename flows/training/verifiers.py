@@ -1,7 +1,8 @@
-"""verifiers: episodes as its tasks (https://github.com/PrimeIntellect-ai/verifiers); the taskset's id is `stackrank`.
+"""Episodes as tasks of verifiers (https://github.com/PrimeIntellect-ai/verifiers); the taskset's id is `stackrank`.
 
-The environment plays the user: what is observed is its turn, and an answer holds one action in a fenced block, as with
-`syntax: text` of the agent `llm`. An answer without one costs a step. All episodes share one pool of sandboxes.
+The environment plays the user: its turns are the observations, and an answer holds one action in a fenced block, as
+with `syntax: text` of the agent `llm`. An answer without an action costs a step. All episodes share one pool of
+sandboxes.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from stackrank.flows.training.rewards import Term
 
 
 class EpisodeConfig(vf.TasksetConfig):
-    """`[env.taskset]`: what is played, and how; see `stackrank.make`."""
+    """`[env.taskset]`: which tasks are played, and how; see `stackrank.make`."""
 
     tasks: list[str] = ["bugs"]  # noqa: RUF012  pydantic copies it
-    """Tasks and benchmarks."""
+    """Names of tasks and benchmarks."""
     tools: str = "debug"
     rewards: dict[str, float] = {"verdict": 1.0}  # noqa: RUF012
     steps: int = 50
     sandbox: str | None = None
     path: str | None = None
     count: int = 8
-    """How many episodes are at work at once."""
+    """How many episodes run at the same time."""
 
 
 class EpisodeTask(vf.Task[vf.TaskData]):
@@ -43,7 +44,7 @@ class EpisodeTaskset(vf.Taskset[EpisodeTask, EpisodeConfig]):
     """The tasks by name."""
 
     def load(self) -> Iterator[EpisodeTask]:
-        """Raises TrainingError, BenchmarkError for a name that means nothing."""
+        """Yield the tasks. Raises TrainingError, BenchmarkError for an unknown name."""
         for name in every_task(self.config.tasks, path=self.config.path):
             yield EpisodeTask(vf.TaskData(name=name), self.config.task)
 
@@ -55,10 +56,10 @@ class EpisodeEnvConfig(vf.EnvConfig):
 
 
 class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
-    """Plays an episode for each task. Its reward `episode` is what the steps earned, the verdict among it."""
+    """Plays an episode for each task. The reward `episode` is what the steps earned, including the verdict."""
 
     def __init__(self, config: EpisodeEnvConfig) -> None:
-        """Starts nothing. Raises as `stackrank.make` does."""
+        """Start nothing yet. Raises as `stackrank.make` does."""
         super().__init__(config)
         self._own: Any = config.taskset
         named = ("tools", "rewards", "steps", "sandbox", "path", "count")
@@ -70,7 +71,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
         self._maker.pool.close()
 
     async def run(self, task: Any, agents: Any) -> None:
-        """One episode. Raises SandboxError where the machine failed, so that it is no result."""
+        """Play one episode. Raises SandboxError if the machine failed, so that this does not count as a result."""
         async with self._maker.env(task.data.name) as env:
             seen, _ = await env.areset()
             async with agents.player.interaction(task.with_system_prompt(self._prompt("system", seen))) as talk:

@@ -1,4 +1,4 @@
-"""Answers of a scripted endpoint, in the forms of three APIs, with every fault that a real one has."""
+"""Answers of a scripted endpoint, in the forms of three APIs, and the faults that a real endpoint has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ScriptedReply:
     """(name, arguments as JSON text) of each tool call."""
     content: str | None = None
     reasoning: str = ""
-    """What the model thought, which thinking models want back with its signature."""
+    """The model's reasoning, which thinking models want back with its signature."""
     tokens_in: int = 100
     tokens_out: int = 10
     tokens_cached: int = 0
@@ -25,16 +25,16 @@ class ScriptedReply:
     refusal: str | None = None
     delay_s: float = 0.0
     usage: bool = True
-    """Some servers say nothing about tokens."""
+    """Whether the answer counts its tokens, which some servers do not."""
 
     def with_(self, **fields: Any) -> ScriptedReply:
-        """The same answer with other fields."""
+        """Return the same answer with these fields changed."""
         return ScriptedReply(**{**self.__dict__, **fields})
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault in the place of an answer."""
+    """A fault instead of an answer."""
 
     code: int = 0
     """HTTP status; 0: the connection is dropped without an answer."""
@@ -42,13 +42,13 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
     promised: int | None = None
-    """Content-Length to claim; larger than the body: the connection breaks in the middle of it."""
+    """Content-Length to claim; if it is larger than the body, the connection breaks in the middle of the body."""
 
     @staticmethod
     def status(
         code: int, message: str = "scripted fault", /, *, retry_after: float | str | None = None, **error: Any
     ) -> Fault:
-        """An error as the protocol describes it."""
+        """Return an error as the protocol describes it."""
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         body = {"error": {"message": message, "type": "scripted", "code": None, **error}}
         return Fault(code, json.dumps(body).encode(), headers)
@@ -65,7 +65,7 @@ class Fault:
 
     @staticmethod
     def garbled(body: bytes = b"<html>gateway</html>") -> Fault:
-        """Status 200 and something else than an answer."""
+        """Status 200 and something other than an answer."""
         return Fault(200, body)
 
 
@@ -79,7 +79,7 @@ def call(tool: str, /, **arguments: Any) -> ScriptedReply:
 
 
 def calls(*each: ScriptedReply) -> ScriptedReply:
-    """One answer with the calls of several."""
+    """One answer with the calls of several answers."""
     return ScriptedReply(calls=tuple(one for reply in each for one in reply.calls))
 
 
@@ -97,7 +97,7 @@ def completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
             for position, (name, arguments) in enumerate(reply.calls)
         ]
     if reply.reasoning:
-        # As DeepSeek, as OpenRouter, and as Gemini has it.
+        # The fields of DeepSeek, OpenRouter and Gemini, in this order.
         message["reasoning_content"] = reply.reasoning
         message["reasoning_details"] = [{"type": "reasoning.text", "text": reply.reasoning, "index": 0, "id": None}]
         for call in message.get("tool_calls", ()):
@@ -184,7 +184,7 @@ def message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     if reply.content:
         content.append({"type": "text", "text": reply.content})
     for position, (name, arguments) in enumerate(reply.calls):
-        # The interface itself sees to it that the input is an object.
+        # The API itself ensures that the input is an object.
         try:
             given = json.loads(arguments or "{}")
         except ValueError:

@@ -1,4 +1,4 @@
-"""The three APIs, as a server sees them: bodies, streams, and which answers a request brings back."""
+"""The three APIs, as a server sees them: bodies, streams, and which answers a request sends back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stackrank.agents.llm.calls import Call, as_text, sound
 from stackrank.agents.llm.scripted.answers import ScriptedReply, completion, message, response
 
 Event = tuple[str, Any]
-"""A name, which Chat Completions has none of, and what it says."""
+"""The name of an event, empty for Chat Completions, and its data."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Dialect:
 
 
 def dialect_of(path: str) -> Dialect | None:
-    """The API that is spoken at a path."""
+    """Return the API that is spoken at a path; None if there is none."""
     return next((each for each in DIALECTS if path.split("?")[0].endswith(each.path)), None)
 
 
 def stream(events: Iterable[Event]) -> bytes:
-    """Events as a stream; https://html.spec.whatwg.org/multipage/server-sent-events.html."""
+    """Encode events as a stream; https://html.spec.whatwg.org/multipage/server-sent-events.html."""
     lines = []
     for name, data in events:
         lines.append(f"event: {name}\n" if name else "")
@@ -49,7 +49,7 @@ def _text(part: Any) -> str:
 
 
 def _said(answer: dict[str, Any]) -> str:
-    """A message of Chat Completions without what says nothing, and with calls as they can be sent."""
+    """Return a message of Chat Completions as text, without empty fields and with calls as they can be sent."""
     kept = {name: value for name, value in answer.items() if value not in (None, [], "(nothing)")}
     if "tool_calls" in kept:
         kept["tool_calls"] = [{**call, "function": _sound(call["function"])} for call in kept["tool_calls"]]
@@ -61,7 +61,7 @@ def _sound(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chat_events(body: dict[str, Any]) -> Iterator[Event]:
-    # As tolerant as whoever reads such an answer: servers leave things out.
+    # As tolerant as the clients that read such an answer: servers leave things out.
     choice = body["choices"][0]
     said = choice.get("message") or {}
     frame = {name: body[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
@@ -128,7 +128,7 @@ def _message_events(body: dict[str, Any]) -> Iterator[Event]:
         yield "content_block_start", {"type": "content_block_start", **at, "content_block": start}
         for name in ("thinking", "signature", "text"):
             said = block.get(name) or ""
-            for half in _halves(said) if name != "signature" else filter(None, [said]):  # it comes whole
+            for half in _halves(said) if name != "signature" else filter(None, [said]):  # it is not split
                 delta = {"type": f"{name}_delta", name: half}
                 yield "content_block_delta", {"type": "content_block_delta", **at, "delta": delta}
         for half in _halves(json.dumps(block["input"]) if "input" in block else ""):
@@ -145,7 +145,7 @@ def _halves(text: str) -> list[str]:
 
 
 def _items(items: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Items of the Responses API; a thought without what followed it is refused, and so is the reverse."""
+    """Pair each item of the Responses API with the thought before it: servers refuse either without the other."""
     thought = None
     for item in items:
         if item.get("type") == "function_call":

@@ -1,16 +1,16 @@
-"""The model `scripted`, which needs no key: a server of this process that answers from the built-in script."""
+"""The model `scripted`, which needs no key: a server in this process answers from the built-in script."""
 
 from __future__ import annotations
 
 import functools
 
 SCRIPTED = "scripted"
-"""The model's name. It is served here where nothing says which endpoint to ask."""
+"""The model's name. It is served here if nothing says which endpoint to ask."""
 
 
 @functools.cache
 def scripted_url() -> str:
-    """The address of the server, which is started by the first call and ends with the process."""
+    """Return the address of the server, which the first call starts and which ends with the process."""
     from stackrank.agents.llm.scripted.script import DEFAULT, Player
     from stackrank.agents.llm.scripted.server import OpenAIServer
 

@@ -26,7 +26,7 @@ class Call(BaseModel):
 
     tool: str
     arguments: dict[str, Any] | str = Field(default_factory=dict)
-    """A string is sent as it is, for instance to see what JSON that is none leads to."""
+    """A string is sent unchanged, for instance to see what invalid JSON leads to."""
 
 
 class Answer(BaseModel):
@@ -44,7 +44,7 @@ class Answer(BaseModel):
     tokens_in: int = Field(default=1000, ge=0)
     tokens_out: int = Field(default=50, ge=0)
     faults: list[FaultName] = Field(default_factory=list)
-    """What the question gets first, one after the other: an HTTP status, `dropped`, `broken` or `garbled`."""
+    """The faults that the question gets first, one after another: an HTTP status, `dropped`, `broken` or `garbled`."""
 
     def reply(self) -> ScriptedReply:
         """The answer in the form that the server sends."""
@@ -69,19 +69,19 @@ class Conversation(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     when: str = ""
-    """A text that the request has to hold: a model's name, or something of a task."""
+    """A text that the request has to contain: a model's name, or a part of a task."""
     answers: list[Answer] = Field(min_length=1)
     """The first answer, the second, ...; the last is repeated."""
 
 
 class Script(BaseModel):
-    """What is answered. The first conversation whose `when` is in the request holds."""
+    """What the server answers. It takes the first conversation whose `when` is in the request."""
 
     model_config = ConfigDict(extra="forbid")
 
     models: list[str] = Field(default_factory=lambda: ["demo"])
     verbatim: bool = False
-    """Whether a conversation gets 400 in which an answer does not come back as it was given, as thinking models do."""
+    """Whether a request that changes an earlier answer gets 400, as from thinking models."""
     stream_only: bool = False
     """Whether a request for anything but a stream gets 400."""
     refuses_null: bool = False
@@ -91,7 +91,7 @@ class Script(BaseModel):
 
 DEFAULT = Script(
     conversations=[
-        # Of an agent that has a shell and no debugger, such as the small one of `command`.
+        # For an agent that has a shell and no debugger, such as the small one of `command`.
         Conversation(
             when="You debug a Python program from its folder, by shell commands.",
             answers=[
@@ -112,7 +112,7 @@ DEFAULT = Script(
 
 
 def read_script(file: Path | None) -> Script:
-    """A script from a YAML or JSON file. Raises SetupError."""
+    """Read a script from a YAML or JSON file. Raises SetupError."""
     if file is None:
         return DEFAULT
     try:
@@ -136,10 +136,10 @@ class Player:
         self._lock = threading.Lock()
         self._times: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
-        """What was answered how often: `answers`, and faults by their name."""
+        """How often each kind of answer was given: `answers`, and faults by name."""
 
     def __call__(self, request: dict[str, Any]) -> Entry:
-        """The answer to a request: which one of its conversation follows from what the conversation holds."""
+        """Return the answer to a request; which one depends on how many answers its conversation already holds."""
         text = json.dumps(request, ensure_ascii=False)
         with self._lock:
             fault = self._fault(request, text)
@@ -162,10 +162,10 @@ class Player:
 
 
 def _turns(request: dict[str, Any]) -> int:
-    """How many answers the conversation holds already."""
+    """Return how many answers the conversation already holds."""
     if "messages" in request:
         return sum(message.get("role") == "assistant" for message in request["messages"])
-    # In the Responses API an answer is several items; what was put in between ends it.
+    # In the Responses API an answer is several items, which the next input ends.
     given = ("user", "system")
     said = [item.get("role") in given or item.get("type") == "function_call_output" for item in request["input"]]
     return sum(before and not now for before, now in pairwise(said))

@@ -1,12 +1,12 @@
-"""A server that speaks the protocols of models from a script: for trying things out without a model, and for tests.
+"""A model server that answers from a script: for trying things out without a model, and for tests.
 
     with OpenAIServer([call("view", path="a.py"), Fault.status(429, retry_after=0.1), call("submit")]) as server:
         ...  # OPENAI_BASE_URL = server.url
     assert server.asked == 3
 
-A script is a list, of which each request takes the next entry, or a function of the request that returns an entry.
-After the end of a list the last entry is repeated. Chat Completions, Responses and Anthropic's Messages are spoken,
-each at its own path, at once or as a stream.
+A script is a list, from which each request takes the next entry, or a function of the request that returns an entry.
+After the end of a list the last entry is repeated. The server speaks Chat Completions, Responses and Anthropic's
+Messages, each at its own path, with or without streaming.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class OpenAIServer:
         stream_only: bool = False,
         refuses_null: bool = False,
     ) -> None:
-        """`key`: requests without it are refused with 401. `skip`: so many entries are counted as taken already.
+        """`key`: requests without it are refused with 401. `skip`: this many entries count as already taken.
 
-        `models`: those that it lists, or the HTTP status that asking for the list gets. `port`: of the
-        loopback address; 0: any that is free. `verbatim`: a conversation in which an answer is not as it was given gets
-        400, as thinking models have it. `stream_only`: a request for anything but a stream gets 400.
-        `refuses_null`: a message whose content is null gets what llama-cpp-python's server answers. Raises OSError.
+        `models`: the models that the server lists, or the HTTP status that a request for the list gets. `port`: on the
+        loopback address; 0: any free one. `verbatim`: a request that changes an earlier answer gets 400, as from
+        thinking models. `stream_only`: a request for anything but a stream gets 400. `refuses_null`: a message whose
+        content is null gets the error of llama-cpp-python's server. Raises OSError.
         """
         self._given: set[str] | None = set() if verbatim else None
         self._stream_only = stream_only
@@ -67,7 +67,7 @@ class OpenAIServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # Head and body are sent on their own: the second would wait 40 ms for the first to be acknowledged.
+            # Head and body are sent separately: the body would wait 40 ms for the head to be acknowledged.
             disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
@@ -100,7 +100,7 @@ class OpenAIServer:
 
     @property
     def asked(self) -> int:
-        """How many requests came, those that got a fault included."""
+        """How many requests came, including those that got a fault."""
         return len(self.requests)
 
     def _answer(self, http: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
@@ -115,9 +115,9 @@ class OpenAIServer:
             entry = self._entry(http, body, number)
         time.sleep(entry.delay_s)
         with self._lock:
-            # Before it is sent: a quick client asks its next question before this thread goes on.
+            # Before the answer is sent: a quick client asks its next question before this thread goes on.
             self.now -= 1
-        with suppress(BrokenPipeError, ConnectionResetError):  # the client had enough of waiting
+        with suppress(BrokenPipeError, ConnectionResetError):  # the client has stopped waiting
             self._send(http, entry, body, number)
 
     def _list(self, http: BaseHTTPRequestHandler) -> None:
@@ -136,7 +136,7 @@ class OpenAIServer:
         http.wfile.write(data)
 
     def _refuses(self, http: BaseHTTPRequestHandler) -> bool:
-        """Whether the request comes without the key: OpenAI's header, Azure's or Anthropic's."""
+        """Return whether the request lacks the key, in OpenAI's, Azure's or Anthropic's header."""
         bearer = http.headers.get("Authorization", "").removeprefix("Bearer ")
         given = (bearer, http.headers.get("api-key"), http.headers.get("x-api-key"))
         return self._key is not None and self._key not in given
