@@ -1,4 +1,4 @@
-"""What goes into the environment and what comes out."""
+"""The input and the output of the environment: actions and observations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from stackrank.env.state import NoState, State, read_state
 
 _SHORT = ("path", "lines", "edited", "syntax_error", "event", "file", "function")
-"""What a state says in a word or two, or in numbers."""
+"""The parts of a state that are a word or two, or numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,18 @@ class Observation:
 
     text: str
     ok: bool = True
-    """False when the tool could not do what was asked. A failing test run is not a failing tool."""
+    """False if the tool could not do what was asked. A failing test run is not a failing tool."""
     state: State = field(default_factory=lambda: NoState(kind="none"))
-    """Where things stand, as far as this action tells. A plug-in's tool may give a dictionary of its own."""
+    """The result of the action as data. A plug-in's tool may give a dictionary of its own."""
     env_ms: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "state", read_state(self.state))
 
     def as_json(self) -> str:
-        """The observation as one JSON document: the structured text that text-only models read.
+        """Return the observation as one JSON document: the structured text that text-only models read.
 
-        Of the state, what is short: all of it is in the text, which is what the callers of tools read.
+        Only the short parts of the state are included: the text, which the callers of tools read, holds all of it.
         """
         state = {
             name: value

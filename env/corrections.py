@@ -1,7 +1,8 @@
-"""Corrections of lists of tests that were made elsewhere: what validation found here, kept in stackrank's home.
+"""Corrections of test lists that were made elsewhere: what a validation on this machine found, in stackrank's home.
 
-SWE-bench's lists come from its own images. In another environment some tests behave otherwise; those that do not fail
-as given and pass with the fix, or pass with it, say nothing about an agent and are dropped, with a note.
+SWE-bench's lists come from its own images. In another environment some tests behave differently. A test that should
+start to pass with the fix, or go on passing with it, but does not, says nothing about an agent. It is dropped, with a
+note.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def _file(task: Task) -> Path:
 
 
 def corrected(task: Task) -> Task:
-    """The task without the tests that a validation on this machine dropped."""
+    """Return the task without the tests that a validation on this machine dropped."""
     if not task.lists_from_elsewhere:
         return task
     try:
@@ -32,7 +33,7 @@ def corrected(task: Task) -> Task:
 
 
 def save_correction(task: Task, dropped: tuple[str, ...]) -> None:
-    """Keep what a validation found; nothing where nothing was dropped."""
+    """Store which tests a validation dropped; if it dropped none, store nothing."""
     file = _file(task)
     if not dropped:
         file.unlink(missing_ok=True)
@@ -41,7 +42,7 @@ def save_correction(task: Task, dropped: tuple[str, ...]) -> None:
 
 
 def find_corrections(task: Task, given: Score, cured: Score) -> tuple[str, ...]:
-    """The ids in the task's lists that do not behave here as they should, from the scores of both states."""
+    """Return the ids in the task's lists that do not behave here as they should, given the scores of both states."""
     never = [test for test in task.fail_to_pass if outcome_of(test, given.tests) in PASSED]
     still = [test for test in task.fail_to_pass if outcome_of(test, cured.tests) not in PASSED]
     lost = [test for test in task.pass_to_pass if outcome_of(test, cured.tests) not in (*PASSED, "skipped")]

@@ -1,4 +1,4 @@
-"""The environment: reset, step, score, close. The Gymnasium shape (https://gymnasium.farama.org/api/env/)."""
+"""The environment: reset, step, score, close, as in Gymnasium (https://gymnasium.farama.org/api/env/)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 
 
 class SandboxLost(StackrankError):
-    """What ran in a sandbox ended it, and did so again in a new one."""
+    """A program in a sandbox brought the sandbox down, and did so again in a new one."""
 
 
 class DebugEnv:
@@ -66,8 +66,8 @@ class DebugEnv:
     ) -> None:
         """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
 
-        `shows_failing_test`: without, the agent has the statement alone (`env.statement_alone`); raises BenchmarkError.
-        `rewards`: whether the step that ends the episode takes the verdict; without it, `score` has to be called.
+        `shows_failing_test`: if False, the agent has only the statement (`statement_alone`); raises BenchmarkError.
+        `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
         self._alone = None if shows_failing_test else statement_alone(task)
@@ -75,7 +75,7 @@ class DebugEnv:
         """The task as the agent sees it."""
         self.tools = tools
         self._new_sandbox = new_sandbox
-        # Where visible tests show no bug, their success is no solution.
+        # If the visible tests do not show the bug, their success is no solution.
         self.ends_when_solved = end_when_solved and self.shown.shows_bug
         """Whether an `eval` that shows every visible test passing ends the episode."""
         self._rewards = rewards
@@ -99,11 +99,11 @@ class DebugEnv:
 
     @property
     def over(self) -> StopReason | None:
-        """Why the episode is over as far as the environment knows: `submitted`, `solved`, `sandbox_lost`, or not."""
+        """Why the episode is over, if the environment ended it: `submitted`, `solved`, `sandbox_lost`; else None."""
         return self._over
 
     def reset(self) -> tuple[Observation, dict[str, Any]]:
-        """A fresh sandbox; the instructions and the failing tests' output. Raises SandboxError, McpServerFailed."""
+        """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, McpServerFailed."""
         self.close()
         started = awake.now()
         self._over, self._score, self._done, self.changes = None, None, [], None
@@ -124,9 +124,9 @@ class DebugEnv:
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).
 
-        The reward is 1.0 when the episode ends here and its verdict is `resolved`, else 0.0; `truncated` is always
-        False: budgets are the caller's. What an agent can mend is an observation that is not ok.
-        Raises SandboxError when the infrastructure fails, RuntimeError when there is no episode going on.
+        The reward is 1.0 if the episode ends here and its verdict is `resolved`, else 0.0; `truncated` is always
+        False, because the caller sets the budgets. Errors that the agent can correct are observations that are not ok.
+        Raises SandboxError if the infrastructure fails, RuntimeError if no episode is in progress.
         """
         if self._over:
             raise RuntimeError(f"the episode is over ({self._over}): call reset")
@@ -135,7 +135,7 @@ class DebugEnv:
         observation, most = self._act(action)
         bench = self._require_bench()
         env_ms = (awake.now() - started) * 1000
-        # Here, and nowhere else, every observation of a tool comes by.
+        # Every observation of a tool passes through here, and only here.
         text = capped(normalise(observation.text, bench.sandbox.root), most)
         observation = Observation(text, observation.ok, observation.state, env_ms)
         if observation.ok:
@@ -148,7 +148,7 @@ class DebugEnv:
         return observation, reward, bool(self._over), False, {"over": self._over or ""}
 
     def _ends(self, bench: Bench, tests: State) -> bool:
-        """Whether this run of the tests ends the episode; whoever investigates ends nothing."""
+        """Whether this run of the tests ends the episode; during an investigation nothing does."""
         return self.ends_when_solved and bench.investigation is None and _solved(tests)
 
     def _open_bench(self) -> Bench:
@@ -157,7 +157,7 @@ class DebugEnv:
         self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse, own_test=own_test)
         try:
             sandbox.put(self.shown.files)
-        except (Refused, GuestBug) as error:  # of files that no agent has touched
+        except (Refused, GuestBug) as error:  # no agent has touched these files
             raise PreparationFailed(f"the files of {self.task.id} cannot be put into a sandbox: {error}") from None
         for offer in self.tools.offers:
             self._bench.servers[offer.name] = Connection(sandbox, offer.name, offer.server, offer)
@@ -168,14 +168,14 @@ class DebugEnv:
         if self._alone is not None and not self._alone.runs:
             return Observation("")
         tests = run_visible_tests(bench.sandbox, self.shown)
-        # What the tests leave behind is not the first action's doing.
+        # What the tests leave behind does not count as a change by the first action.
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests
 
     def _act(self, action: Action) -> tuple[Observation, int | None]:
-        """Carry out an action, whatever it does to its sandbox. Raises SandboxError when the machine is at fault.
+        """Carry out an action, whatever it does to its sandbox. Raises SandboxError if the machine is at fault.
 
-        Returns what came of it, and how many characters of that were asked for.
+        Returns the observation, and how many characters of it the agent asked for.
         """
 
         def act() -> tuple[Observation, int | None]:
@@ -192,12 +192,12 @@ class DebugEnv:
             return gone, None
 
     def _survived(self, work: Callable[[], Result], *, here: bool = True) -> Result:
-        """What `work` does in a sandbox; where that is lost, once more in a new one.
+        """Return the result of `work` in a sandbox; if the sandbox is lost, try once more in a new one.
 
-        A sandbox is lost by the machine's fault or by what runs in it, and nothing in it can be asked. So it is tried:
-        what loses two in a row, while a third one works, is at fault itself. Raises SandboxLost then, and SandboxError
-        where the machine is at fault. `here`: it is the episode's own sandbox, and a new one is brought to where the
-        old one was by the same actions.
+        A sandbox is lost through the machine or through what runs in it, and a lost sandbox cannot say which. So a
+        trial decides: work that loses two sandboxes in a row, while a third one starts, is itself at fault. Then this
+        raises SandboxLost, and SandboxError if the machine is at fault. `here`: the sandbox is the episode's own, and
+        the past actions are repeated in the new one.
         """
         try:
             return work()
@@ -246,13 +246,13 @@ class DebugEnv:
         except (ToolError, Refused) as error:
             observation = Observation(f"{error}.", False)
         except GuestBug as bug:
-            # The code under test may have brought it about, so it does not end the episode.
+            # The code under test may have caused this, so it does not end the episode.
             log.error("%s failed on %s: %s", action.tool, self.task.id, bug)
             observation = Observation(f"{action.tool} failed in an unforeseen way.", False)
         return bench.with_changes(replace(observation, text=told + observation.text)), asked_for(arguments)
 
     def score(self) -> Score:
-        """The verdict on the files as they are now, taken in a fresh sandbox, once. Raises SandboxError."""
+        """Return the verdict on the files as they are now, taken once, in a fresh sandbox. Raises SandboxError."""
         if self._score is None:
             started = awake.now()
             try:
@@ -265,12 +265,12 @@ class DebugEnv:
 
     def _work(self) -> Changes:
         bench = self._require_bench()
-        put_back(bench)  # an investigation in whose middle the episode ended
+        put_back(bench)  # the episode may have ended during an investigation
         changes = bench.sandbox.changes()
         return changes if self._alone is None else self._alone.as_given(changes)
 
     def judge(self, changes: Changes) -> Score:
-        """The verdict on these changes, in fresh sandboxes; `reset` is not needed. Raises SandboxError."""
+        """Return the verdict on these changes, taken in fresh sandboxes; needs no `reset`. Raises SandboxError."""
         try:
             return self._survived(lambda: score(self.task, changes, self._new_sandbox), here=False)
         except (SandboxLost, Refused, GuestBug) as error:

@@ -1,4 +1,4 @@
-"""What has to be installed for a task to run: a Python with packages, and what its set-up makes of the source."""
+"""What has to be installed for a task to run: a Python, packages, and what set-up commands build from the source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Files = Mapping[str, bytes]
 
 
 def files_digest(files: Files) -> str:
-    """Hash of paths and contents. Mappings that know theirs (`digest`) need not be read for it."""
+    """Hash paths and contents. A mapping that has a `digest` already is not read."""
     known = getattr(files, "digest", None)
     if isinstance(known, str):
         return known
@@ -26,31 +26,31 @@ class Environment:
     """An environment that sandboxes are started in. Built once for each digest, by the sandbox's backend."""
 
     python: str = ""
-    """Such as `3.11`; empty: the sandbox's own."""
+    """The Python version, such as `3.11`; empty: the sandbox's own."""
     requirements: tuple[str, ...] = ()
-    """What pip installs."""
+    """The requirements that pip installs."""
     setup: tuple[str, ...] = ()
-    """Shell commands run in the workspace after that, with the network."""
+    """Shell commands that are run in the workspace after that, with network access."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables, while it is built and in the sandbox."""
+    """Environment variables, set during the build and in the sandbox."""
     prebuilt: str = ""
-    """A container image in which all this has been done: used instead, by a backend with images that can pull it."""
+    """A container image in which all this is done already. Backends that can pull images use it instead."""
     repository: str = ""
-    """The folder of `prebuilt` with the repository; what was built there comes along."""
+    """The repository's folder in `prebuilt`; the files built there are taken over too."""
     source: Files = field(default_factory=dict, compare=False, repr=False)
     """The workspace that the set-up commands run in."""
     source_digest: str = ""
     """Digest of `source`; see `with_source`."""
 
     def with_source(self, files: Files) -> Environment:
-        """This environment for the files of one task. Without set-up commands the files make no difference."""
+        """Return this environment for the files of one task. Without set-up commands the files make no difference."""
         if not (self.setup or self.prebuilt):
             return self
         return replace(self, source=files, source_digest=files_digest(files))
 
     @property
     def can_be_built(self) -> bool:
-        """Whether it can be had without its prebuilt image."""
+        """Whether the environment can be built without its prebuilt image."""
         return bool(self.requirements or self.setup) or not self.prebuilt
 
     @property
@@ -60,7 +60,7 @@ class Environment:
 
     @cached_property
     def digest(self) -> str:
-        """Equal digests, equal environments (on the same base)."""
+        """Hash of the environment: equal digests mean equal environments (on the same base)."""
         parts = (self.python, self.requirements, self.setup, self.variables, self.prebuilt, self.source_digest)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""The environment that git is called with: it works where it is told to, whatever calls us."""
+"""The environment that git is called with, so that it works where it is told to, whatever process calls us."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _ELSEWHERE = {
         "OBJECT_DIRECTORY", "PREFIX", "QUARANTINE_PATH", "SHALLOW_FILE", "TEMPLATE_DIR", "WORK_TREE",
     )
 }  # fmt: skip
-"""What git sets for its hooks and aliases. Below those, git would work on that repository instead."""
+"""Variables that git sets for its hooks and aliases. If one of them calls us, git would use that repository instead."""
 UNCONFIGURED = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-"""Nobody's habits: no line endings to convert, no hooks, no signatures."""
+"""Ignore the user's configuration: no line endings to convert, no hooks, no signatures."""
 NO_PROGRAMS = {"core.fsmonitor": "false", "core.hooksPath": os.devnull}
-"""Settings with which no hook and no monitor of a repository runs: they do what they like."""
+"""Settings that keep a repository's hooks and file monitor from running, because they can run any code."""
 
 
 def git_environment(more: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment and `more`, without what names another repository."""
+    """Return this process's environment and `more`, without variables that name another repository."""
     return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | dict(more)
 
 
 def with_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """The variables that give git these settings, which go before those of the repository."""
+    """Return the variables that give git these settings, which take precedence over those of the repository."""
     variables = {"GIT_CONFIG_COUNT": str(len(settings))}
     for number, (name, value) in enumerate(settings.items()):
         variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}

@@ -1,11 +1,11 @@
-"""What differs from run to run although nothing happened differently: taken out of observations."""
+"""Removes from observations what differs from run to run although nothing happened differently."""
 
 from __future__ import annotations
 
 import re
 
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    # pytest's last line is filled up to the width of the terminal.
+    # pytest pads its last line to the width of the terminal.
     (re.compile(r"^=+ (.+ in) \d+\.\d+s(?: \([\d:]+\))? =+$", re.MULTILINE), r"=== \1 0.00s ==="),
     (re.compile(r"\bin \d+\.\d+( ?s| seconds)\b( \(\d+:\d\d:\d\d\))?"), r"in 0.00\1"),
     (re.compile(r"\b\d+\.\d+s (call|setup|teardown)\b"), r"0.00s \1"),
@@ -25,8 +25,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bws://([\w.:]+)/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), r"ws://\1/..."),
     (re.compile(r"(\[Inferior \d+ \(process) \d+\)"), r"\1 ...)"),
 )
-# Where Linux maps a process's memory on x86-64 and ARM: other numbers are the program's own. `id(...)` is decimal, and
-# the hash of an object is a sixteenth of it. What a repr calls an address is one, wherever it is.
+# The addresses at which Linux maps a process's memory on x86-64 and ARM: other numbers are the program's own. `id(...)`
+# is decimal, and the hash of an object is a sixteenth of its id. A number that a repr calls an address always counts.
 _ADDRESS = re.compile(
     r"(?<= at )0[xX][0-9a-fA-F]{5,16}\b"
     r"|\b0[xX](?:0000)?(?:(?:7[efEF]|5[56])[0-9a-fA-F]{10}|(?:ffff|aaaa|FFFF|AAAA)[0-9a-fA-F]{8})\b"
@@ -35,9 +35,9 @@ _ADDRESS = re.compile(
 
 
 def normalise(text: str, root: str) -> str:
-    """The text with durations, addresses, temporary names and the workspace's real path replaced.
+    """Replace durations, addresses, temporary names and the workspace's real path in a text.
 
-    Addresses become numbers in the order of their first appearance: equal ones stay equal, different ones different.
+    Addresses are numbered in the order of their first appearance: equal ones stay equal, different ones different.
     """
     if root != "/workspace":
         text = text.replace(root, "/workspace")

@@ -1,4 +1,4 @@
-"""Unified diffs: applying them, making them, and what they say about where a bug is."""
+"""Applies and makes unified diffs, and reads from them where a bug is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stackrank.errors import StackrankError
 from stackrank.source import parse_python
 
 _IMPORT = re.compile(r"(import|from)\s+\S|\s*$")
-"""A line that imports at the top of a file, or is empty."""
+"""A line that is an unindented import, or empty."""
 
 
 class PatchError(StackrankError):
@@ -28,7 +28,7 @@ class PatchError(StackrankError):
 
 
 def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
-    """The files after a unified diff (`git apply` decides what that means). Raises PatchError."""
+    """Return the files after a unified diff is applied (by `git apply`). Raises PatchError."""
     touched = touched_files(diff)
     with tempfile.TemporaryDirectory(prefix="stackrank-patch-") as name:
         folder = Path(name)
@@ -55,7 +55,7 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
 
 
 def touched_files(diff: str) -> set[str]:
-    """Every path that a diff names, on either side. Raises PatchError."""
+    """Return every path that a diff names, on either side. Raises PatchError."""
     names = set()
     for file in _read(diff):
         for side in (file.source_file, file.target_file):
@@ -68,13 +68,13 @@ def touched_files(diff: str) -> set[str]:
 
 
 def reverse_patch(diff: str) -> str:
-    """The diff that takes back what a diff does. Raises PatchError."""
+    """Return the diff that undoes a diff. Raises PatchError."""
     out = []
     for file in _read(diff):
         if file.is_binary_file:
             raise PatchError(f"the patch changes {file.path}, which is binary, so it cannot be reversed")
         old, new = (side.partition("/")[2] for side in (file.source_file, file.target_file))
-        # Of a file that comes or goes, the other side has the name.
+        # If a file is added or removed, only the other side has its name.
         old, new = (new if file.is_added_file else old), (old if file.is_removed_file else new)
         out.append(f"diff --git {quoted(f'a/{new}')} {quoted(f'b/{old}')}\n")
         if file.is_rename:
@@ -100,14 +100,14 @@ _OPPOSITE = {"+": "-", "-": "+"}
 def _read(diff: str) -> PatchSet:
     try:
         return read_diff(diff)
-    except Exception as error:  # unidiff raises its own and plain ones
+    except Exception as error:  # unidiff raises its own exceptions and built-in ones
         raise PatchError(f"the patch cannot be read ({error}): it may be truncated, get it again") from None
 
 
 def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:
-    """Where the known fix touches the files: for pure insertions, the lines on both sides. Raises PatchError.
+    """Find where the known fix touches the files: for pure insertions, the lines on both sides. Raises PatchError.
 
-    Imports that it needs are no fault, unless they are all that it changes in a file.
+    Imports that the fix adds or removes do not count, unless it changes nothing else in a file.
     """
     faults = []
     for file in _read(diff):
@@ -135,7 +135,7 @@ def _touched(file: PatchedFile, *, imports: bool) -> set[int]:
 
 
 def function_spans(source: bytes) -> list[tuple[str, int, int]]:
-    """(qualified name, first line, last line) of every function. Empty where the source does not parse."""
+    """Return (qualified name, first line, last line) of every function. Empty if the source does not parse."""
     try:
         return [(name, node.lineno, node.end_lineno) for name, node in functions(parse_python(source))]  # type: ignore[attr-defined]
     except (SyntaxError, ValueError):
@@ -143,7 +143,7 @@ def function_spans(source: bytes) -> list[tuple[str, int, int]]:
 
 
 def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
-    """Qualified names of the innermost functions that hold the lines. Empty where the source does not parse."""
+    """Return the qualified names of the innermost functions around the lines. Empty if the source does not parse."""
     spans = function_spans(source)
     found: dict[str, None] = {}
     for line in lines:
@@ -154,6 +154,6 @@ def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
 
 
 def make_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
-    """A unified diff with git's headers; binary files are named, not shown."""
+    """Make a unified diff with git's headers; binary files are named, not shown."""
     paths = sorted(set(before) | set(after))
     return "".join(file_diff(path, before.get(path), after.get(path), most=sys.maxsize) for path in paths)

@@ -1,6 +1,6 @@
-"""What a step showed, as data beside its text: one kind of state for each kind of tool result, told apart by `kind`.
+"""What a step showed, as data in addition to its text: each kind of tool result has its own kind of state (`kind`).
 
-A state is JSON: it is stored with the step as it is. States from before there was `kind` are told by their keys.
+A state is JSON, and is stored with the step unchanged. Old states without `kind` are recognised by their keys.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing_extensions import TypedDict
 
 
 class Spoken(TypedDict):
-    """A line that went to a server of an entrant's, or came from it."""
+    """A line that was sent to an entrant's MCP server, or came from it."""
 
     server: str
     sent: bool
     """False: the server wrote it."""
     line: str
-    """As it went over the wire."""
+    """The line exactly as it was transmitted."""
 
 
 class Recorded(TypedDict, total=False):
-    """What the environment adds to the state of any step, whichever tool it was."""
+    """What the environment adds to the state of any step, whichever tool was used."""
 
     diff: str
-    """What the step changed in the workspace: unified, with git's headers. An edit, a command or a step in the terminal
-    that changed nothing has an empty one. Steps of older versions may have none."""
+    """What the step changed in the workspace: a unified diff with git's headers. It is empty for an edit, a command or
+    a step in the terminal that changed nothing. Steps of older versions may not have it."""
     broken: dict[str, str]
-    """The Python files of the task that the step changed and that do not parse now -> the syntax error."""
+    """Each Python file of the task that the step changed and that does not parse now -> the syntax error."""
     spoken: list[Spoken]
-    """What was said to the entrant's MCP servers and by them, where there was anything."""
+    """The lines that were sent to the entrant's MCP servers or came from them, if there were any."""
 
 
 class NoState(Recorded):
-    """The text says all."""
+    """No data: the text says everything."""
 
     kind: Literal["none"]
 
@@ -56,9 +56,9 @@ class TestsState(Recorded):
     exit: int
     timed_out: bool
     solved: bool
-    """Whether all that is visible shows the bug no more."""
+    """Whether the visible tests no longer show the bug."""
     tests: NotRequired[TestCounts]
-    """Only where the test command is pytest."""
+    """Only present if the test command is pytest."""
     messages: NotRequired[dict[str, str]]
     """Id of a failed test -> the message of its failure."""
 
@@ -77,9 +77,9 @@ class EditState(Recorded):
 
     kind: Literal["edit"]
     edited: str
-    """Its path."""
+    """The path of the file."""
     lines: list[int]
-    """The first and the last line, in the file as it was before, that differ now."""
+    """The first and the last line that the edit changed, numbered as in the file before the edit."""
     syntax_error: NotRequired[str]
 
 
@@ -98,7 +98,7 @@ class TerminalState(Recorded):
     event: str
     """Why the step ended; see `env.terminal.session.Step`."""
     program: str
-    """What the terminal belongs to then; empty for the shell."""
+    """The program that has the terminal when the step ends; empty for the shell."""
     timed_out: bool
 
 
@@ -108,11 +108,11 @@ class ServerState(Recorded):
     kind: Literal["server"]
     server: str
     tool: str
-    """By the server's own name."""
+    """The name that the server itself gives the tool."""
 
 
 class Breakpoint(TypedDict):
-    """A row of the debugger's table."""
+    """A row of the debugger's table of breakpoints."""
 
     number: int
     file: str
@@ -134,7 +134,7 @@ class DebuggerState(Recorded, total=False):
     """Whether a program is being debugged."""
     breakpoints: Required[list[Breakpoint]]
     event: str
-    """Why it is paused: `start`, `line`, `call`, `return`, `exception`, `post_mortem`, `interrupted`, ..."""
+    """Why the program is paused: `start`, `line`, `call`, `return`, `exception`, `post_mortem`, `interrupted`, ..."""
     file: str
     line: int
     function: str
@@ -143,13 +143,13 @@ class DebuggerState(Recorded, total=False):
     exception: str | None
     locals: dict[str, str]
     source: list[str]
-    """The lines around, numbered, the current one marked."""
+    """The numbered lines around the current one, which is marked."""
     stack: list[dict[str, Any]]
     ended: bool | str
-    """How: `finished` or `quit`. True in steps of older versions."""
+    """How the program ended: `finished` or `quit`. True in steps of older versions."""
     exit: int
     outcomes: dict[str, str]
-    """Test id -> outcome, where the program that ended was pytest."""
+    """Test id -> outcome, if the program that ended was pytest."""
     died: str
     """How the debugged process was lost."""
     timed_out: bool
@@ -157,7 +157,7 @@ class DebuggerState(Recorded, total=False):
 
 
 class ReachedPlace(TypedDict):
-    """A place that was asked for, and how often a run came there."""
+    """A place that was asked for, and how often a run reached it."""
 
     file: str
     line: int
@@ -168,13 +168,13 @@ class ReachedPlace(TypedDict):
 
 
 class FollowedState(Recorded, total=False):
-    """A program was run and followed. With `file`: where it failed, or was stopped."""
+    """A program was run under an observer. If there is a `file`, that is where it failed or was stopped."""
 
     kind: Required[Literal["followed"]]
     exit: Required[int]
     timed_out: Required[bool]
     places: list[ReachedPlace]
-    """The places that were asked for, those that were not reached too."""
+    """The places that were asked for, including those that were not reached."""
     outcomes: dict[str, str]
     """Test id -> outcome."""
     event: str
@@ -188,22 +188,22 @@ class FollowedState(Recorded, total=False):
 
 
 class ProgramState(Recorded):
-    """The entrant's own program went on until it asked its model, ended, or the time was up."""
+    """The entrant's own program ran until it asked its model, ended, or the time was up."""
 
     kind: Literal["program"]
     event: Literal["asks", "ended", "silent"]
     path: NotRequired[str]
-    """Of its question's address."""
+    """The path of the question's address."""
     request: NotRequired[dict[str, Any]]
-    """The question; of its `messages` (by whatever name the question has them) those after the first `kept`, which are
-    as in the question before. Absent where it cannot be read."""
+    """The question. Its `messages` (whatever the question itself calls them) lack the first `kept`, which are the same
+    as in the previous question. Absent if the question cannot be read."""
     headers: NotRequired[dict[str, str]]
-    """What the question says of itself in headers, where it does."""
+    """The question's headers that say something about it, if there are any."""
     cached: NotRequired[bool]
     """True: the program marked up to where its messages are to be cached. The marks move from question to question, and
     are left out of `request`."""
     wrong: NotRequired[str]
-    """Why it cannot."""
+    """Why the question cannot be read."""
     kept: NotRequired[int]
     exit: NotRequired[int]
 
@@ -216,21 +216,21 @@ class SubmittedState(Recorded):
 
 
 class InvestigationState(Recorded):
-    """An investigation began, or ended with an answer. What the text says is a claim, and shows nothing by itself."""
+    """An investigation began, or ended with an answer. What the text says is only a claim, and proves nothing."""
 
     kind: Literal["investigation"]
     event: Literal["asked", "answered"]
 
 
 class MalformedState(Recorded):
-    """What the agent said was no action."""
+    """The agent's reply was not an action."""
 
     kind: Literal["malformed"]
     malformed: Literal[True]
 
 
 class OtherState(Recorded):
-    """What a plug-in's tool says; its other keys are its own."""
+    """The state of a plug-in's tool, with keys of its own."""
 
     kind: Literal["other"]
 
@@ -252,7 +252,7 @@ State = (
     | OtherState
 )
 
-# In this order: the first key that is there tells the kind.
+# The order matters: the first of these keys that a state has tells its kind.
 _TOLD_BY = {
     "solved": "tests",
     "breakpoints": "debugger",
@@ -266,7 +266,7 @@ _TOLD_BY = {
 
 
 def read_state(found: Mapping[str, Any]) -> State:
-    """A state as a tool or a stored step has it; the kind is added where it does not say its own."""
+    """Read the state of a tool or of a stored step; add the kind if it is missing."""
     if "kind" in found:
         return cast(State, found)
     kind = next((kind for key, kind in _TOLD_BY.items() if key in found), "other" if found else "none")
@@ -277,7 +277,7 @@ def read_state(found: Mapping[str, Any]) -> State:
 
 
 def fitting(state: State) -> State:
-    """The state if it has the shape of its kind, else as one of kind `other`: a plug-in's keys may mean anything."""
+    """Return the state; unless it has the shape of its kind, as kind `other`: a plug-in's keys may mean anything."""
     return state if _fits()(state) else cast(State, {**state, "kind": "other"})
 
 
@@ -298,12 +298,12 @@ def _fits() -> Callable[[State], bool]:
 
 
 def outcomes_of(state: State) -> dict[str, str]:
-    """Test id -> outcome where the visible tests were run and reported; else empty."""
+    """Return test id -> outcome if the visible tests were run and reported; else empty."""
     return state["tests"]["ids"] if state["kind"] == "tests" and "tests" in state else {}
 
 
 def hanging(state: State) -> str:
-    """Id of the test that was running when the time of the visible tests was up; empty where none is known.
+    """Return the id of the test that was running when the time of the visible tests was up; empty if not known.
 
     Outcomes are in the order in which the tests run.
     """
@@ -313,5 +313,5 @@ def hanging(state: State) -> str:
 
 
 def messages_of(state: State) -> dict[str, str]:
-    """Id of a failed test -> its message where the visible tests were run and reported; else empty."""
+    """Return failed test's id -> its message if the visible tests were run and reported; else empty."""
     return state.get("messages", {}) if state["kind"] == "tests" else {}

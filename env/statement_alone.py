@@ -1,6 +1,6 @@
-"""A task as agents see it who are shown no failing test: the statement, the program, and tests that tell nothing of it.
+"""A task as agents see it without a failing test: the statement, the program, and tests that do not show the bug.
 
-The verdict is the given task's, whatever its agent saw.
+The verdict is that of the given task, whatever the agent saw.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from stackrank.env.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown of a task."""
+    """What an agent is shown of a task."""
 
     task: Task
     """The task without its failing tests. Its command runs the tests that are left, else `own_test`."""
     own_test: str
-    """A test file that is not there and that the agent may write, to reproduce what is reported."""
+    """A test file that does not exist and that the agent may write to reproduce what is reported."""
     runs: bool
     """Whether any visible test is left to run."""
     withheld: frozenset[str]
     """The files of the failing tests."""
 
     def as_given(self, changes: Changes) -> Changes:
-        """An agent's changes without its own test, and without files where, unknown to it, a withheld one is."""
+        """Return an agent's changes without its own test and without files at a withheld file's path, unknown to it."""
         away = {*self.withheld, self.own_test}
         kept = {path: content for path, content in changes.files.items() if path not in away}
         return replace(changes, files=kept)
 
 
 def statement_alone(task: Task) -> Shown:
-    """What is shown of a task on its statement alone. Raises BenchmarkError where its failing tests cannot be told."""
+    """Return what is shown of a task without a failing test. Raises BenchmarkError if it names none to withhold."""
     withheld = _withheld(task)
     if task.shows_bug and not withheld:
         raise BenchmarkError(f"its test command names no test file that could be withheld ({task.test_command})")
@@ -59,7 +59,7 @@ def statement_alone(task: Task) -> Shown:
 
 
 def _withheld(task: Task) -> set[str]:
-    """The files with visible tests that fail: as the task says, as its lists say, or all that its command runs."""
+    """Return the files with failing visible tests: those the task names, else its lists name, else its command runs."""
     if task.failing_files:
         return set(task.failing_files)
     run = pytest_run(task.test_command)
@@ -70,19 +70,19 @@ def _withheld(task: Task) -> set[str]:
     if not task.shows_bug:
         return set()
     reached = _reached(task.test_command, folder, task.files)
-    # A command may name the program itself.
+    # A command may also name the program itself.
     return {path for path in reached if is_test(path) or not task.may_edit(path)}
 
 
 def _file_of(test: str, folder: str, task: Task) -> str:
-    """The file of a test's id, which is relative to the workspace or to the command's folder; empty: none is."""
+    """Return the file of a test id, which is relative to the workspace or the command's folder; else empty."""
     path, colons, _ = test.partition("::")
     places = (path, str(PurePosixPath(folder, path))) if colons else ()
     return next((each for each in places if each in task.files or each in task.hidden_files), "")
 
 
 def _reached(command: str, folder: str, files: Collection[str]) -> set[str]:
-    """The test files that a command runs."""
+    """Return the test files that a command runs."""
     places = [str(PurePosixPath(folder, each)) for each in named(command, _below(folder, files))]
     plain = {path for path in places if path in files}
     inside = [each for each in places if each not in plain] or ([] if plain else [folder])
@@ -90,7 +90,7 @@ def _reached(command: str, folder: str, files: Collection[str]) -> set[str]:
 
 
 def _command(task: Task, files: Collection[str], withheld: Collection[str], own: str) -> tuple[str, bool]:
-    """The command that is left, and whether it runs anything as given."""
+    """Return the command without the withheld files, and whether it runs any test as given."""
     run = pytest_run(task.test_command)
     if run is None:
         left = not withheld and task.test_command
@@ -120,7 +120,7 @@ def _names(word: str, folder: str, paths: Collection[str]) -> bool:
 
 
 def _below(folder: str, files: Collection[str]) -> set[str]:
-    """The paths as a command says them that runs in `folder`."""
+    """Return the paths as a command that runs in `folder` names them."""
     if folder == ".":
         return set(files)
     return {path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/")}

@@ -1,4 +1,4 @@
-"""What a bug is."""
+"""What a task is: one bug, with all that belongs to it."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Task:
     test_command: str = "python -m pytest -q"
     """The command that fails because of the bug, run by `sh -c` in the workspace; the agent sees it."""
     score_command: str | None = None
-    """The command the verdict comes from; `test_command` where None."""
+    """The command that the verdict comes from; None: `test_command`."""
     log_format: str = ""
-    """How results are read where the command is not pytest (`env.scoring.log_formats`). Empty: by its exit status."""
+    """How results are read if the command is not pytest (`env.scoring.log_formats`). Empty: by its exit status."""
     status_decides: bool = False
-    """Whether the command's exit status is the verdict although pytest runs inside it, out of sight: its author has
+    """Whether the command's exit status is the verdict although pytest runs inside it, unseen: its author has
     decided how results are judged."""
     title: str = ""
     category: str = ""
@@ -61,13 +61,13 @@ class Task:
     fail_to_pass: tuple[str, ...] = ()
     """Test ids that must pass after the episode. Empty: every test of the scoring run must."""
     pass_to_pass: tuple[str, ...] = ()
-    """Test ids that pass and have to go on doing so."""
+    """Test ids that pass and have to keep passing."""
     dropped: tuple[str, ...] = ()
-    """Ids in these lists that do not behave here as the data says: they do not count. No part of the digest."""
+    """Ids in these lists that do not behave on this machine as the data says: they do not count. Not in the digest."""
     lists_from_elsewhere: bool = False
     """Whether the lists were made in another environment, so that validation may drop ids from them."""
     hidden_files: Mapping[str, bytes] = field(default_factory=dict)
-    """Laid over the workspace for scoring; never in the agent's sandbox."""
+    """Files that are put into the workspace for scoring; never in the agent's sandbox."""
     fix: str = ""
     """The known fix, a unified diff against `files`. Empty: no fix is known."""
     faults: tuple[Fault, ...] = ()
@@ -79,24 +79,24 @@ class Task:
     environment: Environment | None = None
     """What has to be installed; None: nothing but Python, pytest and coverage."""
     shows_bug: bool = True
-    """Whether the visible test command fails because of the bug. False where only hidden tests show it, or where
-    other tests fail too, so that the command's success tells nothing."""
+    """Whether the visible test command fails because of the bug. False if only hidden tests show it, or if other
+    tests fail too, so that the command's success tells nothing."""
     failing_files: tuple[str, ...] = ()
-    """The visible files whose tests fail because of the bug, where nothing else tells. No part of the digest."""
+    """The visible files whose tests fail because of the bug, if nothing else tells which. Not part of the digest."""
     limits: Limits = Limits()
     proof: str = ""
-    """What comes with the task of `env.scoring.proof`, as JSON. No part of the digest."""
+    """The proof that comes with the task (`env.scoring.proof`), as JSON. Not part of the digest."""
     measured: str = ""
-    """What comes with the task of `env.difficulty.measure`, as JSON. No part of the digest."""
+    """The difficulty that comes with the task (`env.difficulty.measure`), as JSON. Not part of the digest."""
 
     @cached_property
     def must_pass(self) -> tuple[str, ...]:
-        """The tests that have to start passing, as far as they count."""
+        """The tests that have to start passing, without those that do not count."""
         return tuple(test for test in self.fail_to_pass if test not in self.dropped)
 
     @cached_property
     def must_stay(self) -> tuple[str, ...]:
-        """The tests that have to go on passing, as far as they count."""
+        """The tests that have to go on passing, without those that do not count."""
         return tuple(test for test in self.pass_to_pass if test not in self.dropped)
 
     @cached_property
@@ -115,7 +115,7 @@ class Task:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of everything that could change a verdict; two tasks with one digest are the same task."""
+        """Hash of everything that could change a verdict; two tasks with the same digest are the same task."""
         digest = hashlib.sha256()
         parts = [self.id, self.statement, self.test_command, self.score_command or "", self.fix, repr(self.limits)]
         parts += [repr(part) for part in (self.fail_to_pass, self.pass_to_pass, self.readonly, self.editable)]

@@ -1,4 +1,4 @@
-"""Proof that a task is what it says: it fails as given and passes with its fix."""
+"""Checks that a task is what it says: it fails as given and passes with its fix."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Standing(StrEnum):
     VALID = "valid"
     INVALID = "invalid"
     UNPROVEN = "unproven"
-    """No fix is known: it may be played, but an entrant's failure may be the task's."""
+    """No fix is known: the task can be played, but an entrant's failure may be the task's fault."""
     ERROR = "error"
     """The infrastructure failed, so nothing was found out."""
 
@@ -38,18 +38,18 @@ class Validation:
     task: str
     standing: Standing
     reason: str = ""
-    """Why it is not valid, one sentence."""
+    """Why the task is not valid, one sentence."""
     fail_to_pass: tuple[str, ...] = ()
     """Tests of the scoring run that failed as given and pass with the fix, in every round."""
     pass_to_pass: tuple[str, ...] = ()
     out_of_time: bool = False
-    """Not valid because the tests took too long: perhaps the machine had other things to do."""
+    """The task is not valid because the tests took too long: perhaps the machine was busy."""
     dropped: tuple[str, ...] = ()
     """Tests of the task's lists that do not behave here as the data says (see `env.corrections`)."""
     proof: Proof | None = None
-    """What its verdicts can be sealed with; None where it is not valid."""
+    """The proof by which its verdicts can be sealed; None if the task is not valid."""
     measured: Measured | None = None
-    """How hard it is; None where it is not valid, or the sandbox was lost before that was known."""
+    """How hard the task is; None if it is not valid, or if the sandbox was lost before that was known."""
 
     @property
     def valid(self) -> bool:
@@ -58,15 +58,15 @@ class Validation:
 
 
 def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measured: Measured | None = None) -> Validation:
-    """Play the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError.
+    """Run the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError.
 
-    `measured`: how hard the task is, where it was measured just before.
+    `measured`: how hard the task is, if it was measured just before.
 
     A round scores both states exactly as an episode is scored: every test run is a new process on files that were
-    put there for it. The first round's sandboxes are new; the later rounds use them again, after all that was
-    written to the workspace and the temporary folders has been removed. Before the first round the visible tests run
-    by themselves, as an agent sees them (where they show the bug at all: `Task.shows_bug`); before the later rounds
-    only where the scoring run does not have them too.
+    put there for it. The first round's sandboxes are new; later rounds use them again, after everything written
+    to the workspace and the temporary folders has been removed. Before the first round the visible tests run
+    by themselves, as an agent sees them (if they show the bug at all: `Task.shows_bug`); before later rounds only
+    if the scoring run does not include them.
     Every round has to fail as given, pass with the fix, and show the same outcomes as the first. In the end the task's
     contradictions are proved, and its difficulty is measured.
     """
@@ -95,18 +95,18 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measured: Mea
 
 
 def _proved(task: Task, sound: Validation, sandbox: Sandbox, measured: Measured | None) -> Validation:
-    """With the proof of a task that is valid (see `env.scoring.prove`), and how hard it is."""
+    """Add a valid task's proof (see `env.scoring.prove`), and how hard the task is."""
     if not sound.valid:
         return sound
     proof = prove(task, sandbox)
     try:
         return replace(sound, proof=proof, measured=measured or measure(task, sandbox))
-    except SandboxError:  # costs the task no proof; the next validation measures it
+    except SandboxError:  # the task keeps its proof; the next validation measures it
         return replace(sound, proof=proof)
 
 
 def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, used: bool = False) -> Validation:
-    """`first`: for the task as given, `second`: for the fixed one; `used`: they have been worked in."""
+    """Run the rounds. `first`: sandbox of the task as given; `second`: of the fixed task; `used`: neither is new."""
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     alone = task.shows_bug
     for number in range(1, rounds + 1):

@@ -1,6 +1,6 @@
-"""A plug-in of pytest that runs inside the sandbox: how many calls lie between the fault and the failure of one test.
+"""A pytest plug-in that runs inside the sandbox and counts the calls between the fault and the failure of one test.
 
-It has nothing but Python 3.8 and pytest to rely on.
+It can rely only on Python 3.8 and pytest.
 """
 
 import collections
@@ -21,7 +21,7 @@ REMEMBERED = 20
 
 
 class Watch:
-    """Counts the calls of functions of the workspace; a generator that goes on counts as called."""
+    """Counts the calls of functions in the workspace; a generator that is resumed counts as called."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -31,7 +31,7 @@ class Watch:
         self._faults = {file: frozenset(lines) for file, lines in ASKED["faults"].items()}
 
     def called(self, frame: Any, event: str, value: Any) -> Any:
-        """A function begins."""
+        """Count the call of a function and trace the function."""
         file = frame.f_code.co_filename
         if not file.startswith(self._root):
             return None
@@ -57,7 +57,7 @@ class Watch:
         return self._inside
 
     def until(self, error: BaseException) -> int | None:
-        """The calls between the fault and where this was first raised; None where the fault did not run before."""
+        """Count the calls between the fault and the raising of `error`; None if the fault did not run before."""
         moment = next(((calls, fault) for each, calls, fault in self.raised if each is error), None)
         calls, fault = moment or (self.calls, self.at_fault)
         return None if fault is None else calls - fault
@@ -68,13 +68,13 @@ answer: dict[str, Any] = {}
 
 
 def interrupt(number: int, frame: Any) -> None:
-    """The handler of the alarm. pytest takes this for a failure of the test, and hardly any program catches it."""
+    """Handle the alarm. pytest takes the exception for a failure of the test, and hardly any program catches it."""
     raise SystemExit("it does not end")
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: Any, nextitem: Any) -> Generator[None, Any, None]:
-    """The set-up of a test is watched too: the fault may be reached there."""
+    """Watch the set-up of a test too, because the fault may be reached there."""
     assert watch is not None
     before = sys.gettrace()
     threading.settrace(watch.called)
@@ -86,7 +86,7 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Generator[None, Any, No
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
-    """One that does not end is interrupted."""
+    """Interrupt a test that does not end."""
     signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, ASKED["limit_s"], 1.0)
     yield
@@ -95,7 +95,7 @@ def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
-    """The first failure counts."""
+    """Record the distance of the first failure."""
     assert watch is not None
     raised = call.excinfo
     if raised is None and getattr(item, "_excinfo", None):
@@ -106,5 +106,5 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
 
 
 def pytest_unconfigure(config: Any) -> None:
-    """Write it down."""
+    """Write the result file."""
     Path(ASKED["result"]).write_text(json.dumps(answer), encoding="utf-8")

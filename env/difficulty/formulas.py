@@ -1,7 +1,8 @@
-"""Spectrum-based fault localisation: how suspicious a line is, from which tests run it and which of them fail.
+"""Spectrum-based fault localisation: how suspicious a line is, judged by which tests run it and which of them fail.
 
-Each formula takes four counts: failing tests that run the line and that do not, passing ones that run it and that do
-not. They differ in how much a passing test excuses; a rank is told by all three, so that none of them decides alone.
+Each formula takes four counts: failing tests that run the line and that do not, passing tests that run it and that do
+not. The formulas differ in how much a passing test excuses a line. Ranks are given by all three, so that none of them
+decides alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of one line."""
+    """The counts of one line."""
 
     failing: int
     """Failing tests that run it."""
@@ -43,10 +44,10 @@ FORMULAS: dict[str, Callable[[Counts], float]] = {"ochiai": ochiai, "dstar": dst
 
 
 def rank(formula: Callable[[Counts], float], counts: Mapping[Counts, int], fault: Collection[Counts]) -> float | None:
-    """Which line of the fault a reader meets first who reads the most suspicious line first, from 1.
+    """Return the rank, from 1, at which a reader who starts with the most suspicious line reaches the fault.
 
-    `counts`: how many lines have which counts. Of lines that are equally suspicious the fault is as likely to be any:
-    their middle counts. None where no test runs the fault.
+    `counts`: how many lines have which counts. Equally suspicious lines share their middle rank, because the fault is
+    equally likely to be any of them. None if no test runs the fault.
     """
     if not fault:
         return None

@@ -1,8 +1,8 @@
-"""How far the fault of a task is from what its failing test shows, and how hard that makes it.
+"""Measures how far the fault of a task is from what its failing test shows, and how hard that makes the task.
 
-The tests of the verdict run on the task as it is given. The failing test that counts is the first that an agent sees,
-else the first of all. What is measured comes with the built-in tasks, or from `stackrank validate`, and is kept in
-stackrank's home by the task's digest, as proofs are.
+The tests of the verdict run on the task as given. The failing test that counts is the first that an agent sees, else
+the first of all. Measurements come with the built-in tasks, or from `stackrank validate`, and are stored in stackrank's
+home under the task's digest, as proofs are.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from stackrank.home import home, write_whole
 from stackrank.source import parse_python
 
 VERSION = 1
-"""Changes when measurements that are kept somewhere say something else than they would today."""
+"""Changes when new measurements say something else than stored ones."""
 SLOWER = 5.0
-"""How many times as long as a task's tests may take, they may take while they are measured."""
+"""A task's tests may take this many times as long while they are measured."""
 _PART = 2.0
-"""What each part of the prediction adds at most."""
+"""The most that each part adds to the prediction."""
 _EASY, _MEDIUM = 3.0, 5.5
 _WITH_VALUE = ("-o", "-p", "-c", "-W", "--rootdir", "--confcutdir")
 _CHOOSING = ("-k", "-m", "--deselect", "--ignore")
@@ -41,30 +41,30 @@ class Measured:
     """What is known about how hard one task is."""
 
     digest: str
-    """The task's."""
+    """The task's digest."""
     unmeasured: str = ""
-    """Why nothing below is known; empty where it is."""
+    """Why nothing below is known; empty if it is known."""
     test: str = ""
     """The failing test that counts."""
     in_traceback: bool = False
-    """Whether a function of the fault is a frame of its traceback; at module level, a line of it; where the file does
-    not parse, any line.
+    """Whether a frame of the test's traceback is in a function of the fault, or at a line of it; if the file does not
+    parse, at any line of the file.
     """
     in_named_file: bool = False
-    """Whether a frame of its traceback is in a file of the fault."""
+    """Whether a frame of the test's traceback is in a file of the fault."""
     ranks: dict[str, float | None] = field(default_factory=dict)
-    """Formula -> rank of the fault's most suspicious line; None where no test runs it."""
+    """Formula -> rank of the fault's most suspicious line; None if no test runs it."""
     lines: int = 0
-    """Lines of the program that all tests together run: what ranks count in."""
+    """How many lines of the program all tests together run; these are the lines that are ranked."""
     lines_run: int = 0
-    """Lines that the failing test runs beyond those that importing runs."""
+    """How many lines the failing test runs, in addition to those that run at import."""
     functions_run: int = 0
     distance: int | None = None
-    """Calls between the last time that the fault ran and the failure; None where it did not run before."""
+    """Calls between the last time that the fault ran and the failure; None if it did not run before."""
 
     @property
     def predicted(self) -> float | None:
-        """From 0, seen at once, to 8; None where nothing is known.
+        """The predicted difficulty, from 0, seen at once, to 8; None if nothing is known.
 
         Four parts of 0 to 2 are added, none of which shrinks when the fault is farther away:
 
@@ -73,9 +73,9 @@ class Measured:
         - the lines that the failing test runs: log10 of tens of lines, so that 100 add 1 and 1000 add 2;
         - the calls between fault and failure: log10 of one more, so that 9 add 1 and 99 add 2.
 
-        What nothing runs has the worst rank and distance, unless the traceback leads to it. Wrong changes that pass
-        and what `repair` solves are no part of it: they tell about the tests and about an entrant, and are there to
-        judge the prediction by.
+        A fault that nothing runs has the worst rank and distance, unless the traceback leads to it. Wrong changes that
+        pass, and whether `repair` solves the task, are not included: they tell about the tests and about an entrant,
+        and serve to judge the prediction.
         """
         if self.unmeasured:
             return None
@@ -91,31 +91,31 @@ class Measured:
 
     @property
     def label(self) -> str:
-        """easy below 3, medium below 5.5, else hard; empty where nothing is known."""
+        """easy below 3, medium below 5.5, else hard; empty if nothing is known."""
         predicted = self.predicted
         if predicted is None:
             return ""
         return "easy" if predicted < _EASY else "medium" if predicted < _MEDIUM else "hard"
 
     def document(self) -> dict[str, Any]:
-        """As plain data, with what follows from it."""
+        """Return the measurement as plain data, with prediction and label."""
         about = asdict(self)
         del about["digest"]
         return {**about, "predicted": self.predicted, "label": self.label}
 
     def dump(self) -> str:
-        """As JSON."""
+        """Return the measurement as JSON."""
         return json.dumps({"version": VERSION, **asdict(self)}, indent=1) + "\n"
 
 
 def load(text: str) -> Measured | None:
-    """What `dump` wrote; None where it is of another version."""
+    """Read what `dump` wrote; None if it has another version."""
     data = json.loads(text)
     return Measured(**data) if data.pop("version") == VERSION else None
 
 
 def find_measured(task: Task) -> Measured | None:
-    """What is known about this very task: what comes with it, else what was measured on this machine."""
+    """Return the measurement of exactly this task: the one that comes with it, else the one made on this machine."""
     kept = _file(task)
     for text in (task.measured, kept.read_text(encoding="utf-8") if kept.is_file() else ""):
         measured = load(text) if text else None
@@ -125,7 +125,7 @@ def find_measured(task: Task) -> Measured | None:
 
 
 def save_measured(task: Task, measured: Measured) -> None:
-    """Keep it on this machine."""
+    """Store a measurement on this machine."""
     write_whole(_file(task), measured.dump())
 
 
@@ -134,13 +134,13 @@ def _file(task: Task) -> Path:
 
 
 def label_of(task: Task) -> str:
-    """easy, medium or hard as it was measured; as its author says where it was not."""
+    """Return easy, medium or hard as measured; if the task was not measured, what its author says."""
     measured = find_measured(task)
     return (measured.label if measured else "") or task.difficulty
 
 
 def measure(task: Task, sandbox: Sandbox) -> Measured:
-    """Run a task's tests twice, watched, in a sandbox that is cleared before. Raises SandboxError."""
+    """Measure a task in two watched runs of its tests, in a sandbox that is cleared first. Raises SandboxError."""
     if not any(fault.lines for fault in task.faults):
         return Measured(task.digest, "where its fault is is not known")
     files = {**task.files, **task.hidden_files}
@@ -165,7 +165,7 @@ def describe(
     test: str,
     distance: int | None,
 ) -> Measured:
-    """What the runs amount to."""
+    """Combine the results of the runs to a measurement."""
     frames = suite.failures.get(test, ())
     run = suite.run_by(test)
     spans = {file: function_spans(files[file]) for file in {file for file, _ in run}}
@@ -184,7 +184,7 @@ def describe(
 
 
 def _that_counts(task: Task, suite: Spectrum) -> str:
-    """The failing test that is told about. Raises Unmeasured."""
+    """Return the failing test that counts. Raises Unmeasured."""
     if not suite.failing:
         raise Unmeasured("none of its tests fails while they are measured")
 
@@ -196,7 +196,7 @@ def _that_counts(task: Task, suite: Spectrum) -> str:
 
 
 def _of_one(command: str, test: str) -> str:
-    """The command for one test. Other options stay, and what it names goes."""
+    """Return the command for one test. It keeps other options, but not the tests and files that it names."""
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
@@ -212,9 +212,9 @@ def _of_one(command: str, test: str) -> str:
 
 
 def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: Spectrum) -> set[Place]:
-    """The lines that run of the statements that the fix touches.
+    """Return the lines that run in the statements that the fix touches.
 
-    Where it touches functions, lines outside of them are what stands beside what it adds, and do not count.
+    If the fix touches functions, lines outside of them do not count: they are only next to what it adds.
     """
     found: set[Place] = set()
     for fault in faults:
@@ -230,7 +230,7 @@ def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: S
 
 
 def _statement(source: bytes, line: int) -> range:
-    """The lines of the innermost statement that a line is in; of a compound one, of its head."""
+    """Return the lines of the innermost statement around a line; of a compound statement, the lines of its head."""
     try:
         tree = parse_python(source)
     except (SyntaxError, ValueError):
@@ -267,5 +267,5 @@ def _parses(source: bytes) -> bool:
 
 
 def _innermost(spans: list[tuple[str, int, int]], line: int) -> str:
-    """The function that a line is in; empty at module level."""
+    """Return the innermost function that a line is in; empty at module level."""
     return min(((last - first, name) for name, first, last in spans if first <= line <= last), default=(0, ""))[1]

@@ -1,4 +1,4 @@
-"""Which lines each test of a project runs, and where those that fail do."""
+"""Measures which lines each test of a project runs, and where failing tests fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stackrank.env.sandbox.guest.commands import pytest_run
 from stackrank.errors import StackrankError
 
 AT_IMPORT = -1
-"""Stands for no test in a group: the line runs when its file is imported."""
+"""The number in a group that stands for no test: the line runs when its file is imported."""
 Place = tuple[str, int]
 """A file, relative to the workspace, and a line, from 1."""
 _RESULT = ".stackrank-measured"
@@ -34,7 +34,7 @@ class Unmeasured(StackrankError):
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What tests run."""
+    """Which lines the tests of a project run."""
 
     tests: tuple[str, ...]
     """Test ids."""
@@ -43,11 +43,11 @@ class Spectrum:
     outcomes: tuple[str, ...]
     """passed, failed, skipped or missing."""
     failures: Mapping[str, tuple[Place, ...]]
-    """Failing test -> the frames in the workspace that its traceback names, those of chained exceptions too."""
+    """Failing test -> the frames in the workspace that its traceback names, including those of chained exceptions."""
     groups: tuple[frozenset[int], ...]
-    """Sets of tests, by their number; lines name them by theirs."""
+    """Sets of tests, which are given by their number in `tests`; `lines` refers to a group by its number."""
     lines: Mapping[str, Mapping[int, int]]
-    """File of the program -> line that runs -> number of a group."""
+    """File of the program -> line that runs -> number of the group of tests that run it."""
 
     @cached_property
     def failing(self) -> tuple[str, ...]:
@@ -71,12 +71,12 @@ class Spectrum:
         return Counter(self.by_group[group] for lines in self.lines.values() for group in lines.values())
 
     def of(self, places: Iterable[Place]) -> set[Counts]:
-        """The counts of these lines, as far as they run."""
+        """Return the counts of those of these lines that run."""
         found = (self.lines.get(file, {}).get(line) for file, line in places)
         return {self.by_group[group] for group in found if group is not None}
 
     def run_by(self, test: str) -> list[Place]:
-        """The lines that a test runs, without those that run at import anyway."""
+        """Return the lines that a test runs, without those that run at import anyway."""
         number = self.tests.index(test)
         wanted = {n for n, group in enumerate(self.groups) if number in group and AT_IMPORT not in group}
         return [(file, line) for file, lines in self.lines.items() for line, group in lines.items() if group in wanted]
@@ -87,7 +87,7 @@ def measure_suite(
 ) -> Spectrum:
     """Run a pytest command on these files under coverage.py, in a sandbox that is cleared before.
 
-    `timeout_s`: of the whole; `limit_s`: of one test, which then fails where it is; 0: none.
+    `timeout_s`: for the whole run; `limit_s`: for one test, which then fails where it is; 0: no limit.
     Raises Unmeasured, SandboxError.
     """
     head = "python -m coverage run --rcfile=/dev/null --data-file={result}.db --source={root} -m pytest"
@@ -112,9 +112,9 @@ def measure_suite(
 def measure_distance(
     sandbox: Sandbox, files: Mapping[str, bytes], command: str, faults: Iterable[Place], timeout_s: float
 ) -> int | None:
-    """How many calls of the workspace's functions lie between the last time that the fault ran and the failure.
+    """Count the calls of the workspace's functions between the last time that the fault ran and the failure.
 
-    `command`: runs one test, which fails. None where the fault did not run before. Raises Unmeasured, SandboxError.
+    `command`: runs one test, which fails. None if the fault did not run before. Raises Unmeasured, SandboxError.
     """
     lines: dict[str, list[int]] = {}
     for file, line in faults:
@@ -134,7 +134,7 @@ def _run(
     timeout_s: float,
     asked: Mapping[str, Any],
 ) -> bytes:
-    """What a plug-in wrote about a run of pytest. `head`: what takes the place of `python -m pytest`."""
+    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`."""
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")

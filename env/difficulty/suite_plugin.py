@@ -1,7 +1,7 @@
-"""A plug-in of pytest that runs inside the sandbox, under `coverage run`: what each test runs, and where it fails.
+"""A pytest plug-in that runs inside the sandbox, under `coverage run`: records what each test runs and where it fails.
 
-A context is a test with its fixtures, so that what a fixture does counts as run by every test that it was made for.
-It has nothing but Python 3.8, pytest and coverage to rely on.
+A context is a test with its fixtures, so what a fixture runs counts as run by every test that it was made for. The
+plug-in can rely only on Python 3.8, pytest and coverage.
 """
 
 import json
@@ -19,7 +19,7 @@ AT_IMPORT = -1
 """The number that stands for no test: a line that runs when its file is imported."""
 MOST_FRAMES = 400
 ASKED = json.loads(os.environ.get("MEASUREMENT", "{}"))
-"""`result`: the file to write. `limit_s`: seconds that a test may take; 0: as long as it wants."""
+"""`result`: the file to write. `limit_s`: seconds that a test may take; 0: no limit."""
 
 tests: dict[str, int] = {}
 seconds: dict[str, float] = {}
@@ -28,13 +28,13 @@ failures: dict[str, list[tuple[str, int]]] = {}
 
 
 def interrupt(number: int, frame: Any) -> None:
-    """The handler of the alarm. pytest takes this for a failure of the test, and hardly any program catches it."""
+    """Handle the alarm. pytest takes the exception for a failure of the test, and hardly any program catches it."""
     raise SystemExit("it does not end")
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: Any, nextitem: Any) -> Generator[None, Any, None]:
-    """Lines that run from here on belong to this test."""
+    """Attribute the lines that run from here on to this test."""
     measuring = coverage.Coverage.current()
     assert measuring is not None
     measuring.switch_context(str(tests.setdefault(item.nodeid, len(tests))))
@@ -44,7 +44,7 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Generator[None, Any, No
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
-    """One that does not end is interrupted, again and again where it catches that."""
+    """Interrupt a test that does not end, repeatedly in case it catches that."""
     signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, ASKED["limit_s"], 1.0 if ASKED["limit_s"] else 0.0)
     yield
@@ -53,7 +53,7 @@ def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
-    """What became of a test, and the frames that its failure shows."""
+    """Record the outcome of a test, and the frames that its failure shows."""
     raised = call.excinfo
     if raised is None and getattr(item, "_excinfo", None):
         raised = item._excinfo[0]  # unittest keeps it there until pytest's own hook, which comes later
@@ -68,7 +68,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
 
 
 def frames(error: BaseException) -> list[tuple[str, int]]:
-    """File and line of each frame of a traceback and of those that are told with it."""
+    """Return file and line of each frame in the traceback of an error and of the errors chained to it."""
     found: list[tuple[str, int]] = []
     seen = set()
     pending: list[Any] = [error]
@@ -88,7 +88,7 @@ def frames(error: BaseException) -> list[tuple[str, int]]:
 
 
 def pytest_unconfigure(config: Any) -> None:
-    """Write it all down. Lines name the group of tests that run them, of which there are few."""
+    """Write the result file. A line names the group of tests that run it, because there are few groups."""
     measuring = coverage.Coverage.current()
     assert measuring is not None
     measuring.stop()

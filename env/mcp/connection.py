@@ -1,7 +1,7 @@
-"""The host's end of an MCP server: it asks, one question at a time, and keeps every line for the record.
+"""The host's end of an MCP server: sends one request at a time, and keeps every line for the record.
 
-The SDK's own client wants an event loop and tasks that read at any time. A sandbox answers one request after the other,
-so the few requests that are needed are made here, and the package's types check what comes back.
+The SDK's own client needs an event loop and tasks that read at any time. A sandbox answers one request after the other,
+so the few requests that are needed are made here, and the SDK's types check the answers.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from stackrank.errors import StackrankError
 START_S = 60.0
 """Seconds that a server may take for each answer while it starts."""
 MOST = 1 << 20
-"""Bytes of an answer, with all that comes before it."""
+"""The most bytes of an answer, including everything that comes before it."""
 _PAGES = 50
 _SHOWN = 200
 
 
 class _Failed(StackrankError):
-    """The server did not answer as it should. The message goes on from the server's name."""
+    """The server did not answer as it should. The message continues a sentence that begins with the server's name."""
 
 
 class Connection:
     """One server in one sandbox. Not thread-safe."""
 
     def __init__(self, sandbox: Sandbox, name: str, server: McpServer, known: Offer | None = None) -> None:
-        """`known`: what it has to offer; None: whatever it does."""
+        """`known`: what the server has to offer; None: it may offer anything."""
         self._sandbox = sandbox
         self._name = name
         self._server = server
         self._known = known
         self._running = False
         self._stale = False
-        """It said that its tools have changed."""
+        """Whether the server said that its tools have changed."""
         self._unfit = ""
-        """Why it cannot be used in this episode any more."""
+        """Why the server cannot be used in this episode any more; empty if it can."""
         self._id = 0
         self._unsent = b""
         self._said: list[Spoken] = []
 
     def open(self) -> Offer:
-        """Start it, and ask what it offers. Raises McpServerFailed, McpServerChanged, SandboxError."""
+        """Start the server and ask what it offers. Raises McpServerFailed, McpServerChanged, SandboxError."""
         try:
             offer = self._start()
         except _Failed as error:
@@ -57,9 +57,9 @@ class Connection:
         return offer
 
     def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> tuple[str, bool]:
-        """What a tool answers, and whether it succeeded. Raises Refused where there is no answer, SandboxError.
+        """Call a tool; return its answer and whether it succeeded. Raises Refused if there is no answer, SandboxError.
 
-        A server that fails is ended, and starts anew with the next call.
+        A server that fails is stopped, and started again with the next call.
         """
         try:
             if not self._unfit and not self._running:
@@ -70,7 +70,7 @@ class Connection:
                 raise Refused(f"{self._unfit}; it is not used any more in this episode")
             asked = {"name": tool, "arguments": dict(arguments)}
             answer = self._ask("tools/call", asked, timeout_s)
-            if "error" in answer:  # about the call; what a tool says of its own failing is in the result
+            if "error" in answer:  # about the call itself; a tool reports its own failure in the result
                 error = answer["error"]
                 said = error.get("message") if isinstance(error, dict) else error
                 return f"The server refused the call: {said}", False
@@ -82,12 +82,12 @@ class Connection:
             raise Refused(f"the MCP server {self._name} {error}; it is started anew with the next call") from None
 
     def close(self) -> None:
-        """End it. Raises SandboxError."""
+        """Stop the server. Raises SandboxError."""
         self._running = False
         self._sandbox.stop(self._name)
 
     def spoken(self) -> list[Spoken]:
-        """What was said since this was asked last."""
+        """Return the lines that were sent and received since the last call of this method."""
         said, self._said = self._said, []
         return said
 
@@ -142,9 +142,9 @@ class Connection:
         return answer["result"]
 
     def _ask(self, method: str, params: Mapping[str, Any], limit_s: float) -> messages.Message:
-        """The answer, with `result` or `error`. Raises _Failed, SandboxError.
+        """Send a request and return the answer, with `result` or `error`. Raises _Failed, SandboxError.
 
-        `limit_s`: how long it may take, waiting for a processor not counted.
+        `limit_s`: how long the answer may take, not counting time spent waiting for a processor.
         """
         self._id += 1
         self._send(messages.line({"id": self._id, "method": method, "params": dict(params)}))
@@ -176,12 +176,12 @@ class Connection:
                 raise _Failed(f"did not answer {method} within {limit_s:g} s{_why(garbage, reply)}")
 
     def _send(self, data: bytes) -> None:
-        """Have something sent when an answer is waited for next."""
+        """Queue data; it is sent with the next wait for an answer."""
         self._unsent += data
         self._note(data.rstrip(b"\n"), sent=True)
 
     def _hear(self, message: messages.Message) -> None:
-        """A notification, or a question of the server's."""
+        """Handle a notification or a request from the server."""
         if message["method"] == "notifications/tools/list_changed":
             self._stale = True
         if "id" in message and message["id"] is not None:
@@ -198,7 +198,7 @@ def _how(status: int | None) -> str:
 
 
 def _why(garbage: list[bytes], reply: Mapping[str, Any]) -> str:
-    """What may explain it: what it wrote that is no message, and the last line of its complaints."""
+    """Return what may explain a failure: output that is no message, and the last line of standard error."""
     parts = []
     if garbage:
         shown = garbage[0].decode("utf-8", "replace").strip()[:_SHOWN]

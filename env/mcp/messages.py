@@ -17,12 +17,12 @@ Message = dict[str, Any]
 
 
 def installed() -> bool:
-    """Whether the package `mcp` is there, in a version that has its types apart."""
+    """Whether the package `mcp` is installed, in a version that has its types in a separate package."""
     return find_spec("mcp_types") is not None
 
 
 def types() -> Any:
-    """The types of MCP's messages, imported when they are needed. Raises NotReady."""
+    """Return the types of MCP's messages, imported when they are needed. Raises NotReady."""
     if not installed():
         raise NotReady(MISSING)
     import mcp_types
@@ -31,12 +31,12 @@ def types() -> Any:
 
 
 def line(message: Mapping[str, Any]) -> bytes:
-    """A message as it is sent. Half of a surrogate pair goes as an escape."""
+    """Encode a message as it is sent. Half of a surrogate pair becomes an escape."""
     return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def read(data: bytes) -> Message | None:
-    """A line as a message; None where it is none of JSON-RPC's."""
+    """Decode a line as a message; None if it is not a message of JSON-RPC."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -47,7 +47,7 @@ def read(data: bytes) -> Message | None:
 
 
 def hello() -> Message:
-    """What `initialize` says about us."""
+    """Return what the request `initialize` says about us."""
     from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
     about = {"name": "stackrank", "version": "1"}
@@ -55,7 +55,7 @@ def hello() -> Message:
 
 
 def version_of(result: Any) -> str:
-    """The server's name and version, from its answer to `initialize`. Raises ValueError."""
+    """Return the server's name and version from its answer to `initialize`. Raises ValueError."""
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
     said: mcp_types.InitializeResult = _checked("InitializeResult", result)
@@ -65,7 +65,7 @@ def version_of(result: Any) -> str:
 
 
 def tools_of(result: Any) -> tuple[list[Message], str | None]:
-    """The tools in an answer to `tools/list`, as they came, and where the list goes on. Raises ValueError."""
+    """Return the tools in an answer to `tools/list`, unchanged, and the cursor of the next page. Raises ValueError."""
     said: mcp_types.ListToolsResult = _checked("ListToolsResult", result)
     for tool in said.tools:
         properties = tool.input_schema.get("properties", {})
@@ -81,7 +81,7 @@ def tools_of(result: Any) -> tuple[list[Message], str | None]:
 
 
 def text_of(result: Any) -> tuple[str, bool]:
-    """What an answer to `tools/call` says, as text, and whether the tool succeeded. Raises ValueError."""
+    """Return the text of an answer to `tools/call`, and whether the tool succeeded. Raises ValueError."""
     said: mcp_types.CallToolResult = _checked("CallToolResult", result)
     parts = [_text(each) for each in said.content]
     if not parts and said.structured_content is not None:

@@ -1,4 +1,4 @@
-"""What an episode's servers offered, from its record."""
+"""Reads from an episode's record what its servers offered."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from stackrank.env.state import Spoken
 
 
 def recorded_offers(names: Sequence[str], servers: Mapping[str, Any], spoken: Sequence[Spoken]) -> list[Offer]:
-    """What the servers of these names said when an episode began: `spoken` of its reset.
+    """Return what the servers of these names offered when an episode began. `spoken`: the lines of its reset.
 
-    `servers`: what the run's specification says of each. Raises ValueError: the record does not tell.
+    `servers`: the run's specification of each server. Raises ValueError if the record does not tell.
     """
     return [_offer(name, McpServer.model_validate(servers[name]), spoken) for name in names]
 

@@ -14,7 +14,7 @@ from stackrank.errors import InfrastructureError
 
 
 class McpServerFailed(InfrastructureError):
-    """An entrant's server cannot be used, before the agent ran anything: never the entrant's failure."""
+    """An entrant's server cannot be used before the agent ran anything. This is never the entrant's failure."""
 
 
 class McpServerChanged(McpServerFailed):
@@ -67,18 +67,18 @@ class McpServer(BaseModel):
         return value
 
     def steady(self, answer: str) -> str:
-        """An answer without what varies."""
+        """Return an answer with the parts that vary replaced."""
         for each in self.varies:
             answer = re.sub(each, "...", answer)
         return answer
 
     def identity(self) -> dict[str, Any]:
-        """What makes an entrant with it another one."""
+        """Return what identifies the server: if it changes, the entrant is another one."""
         return self.model_dump(exclude=None if self.varies else {"varies"})
 
     @property
     def prefix(self) -> Environment | None:
-        """The environment that its packages are installed in; None: it needs none."""
+        """The environment that the server's packages are installed in; None if it needs none."""
         return Environment(requirements=tuple(self.requirements)) if self.requirements else None
 
 
@@ -87,20 +87,20 @@ class Offer:
     """A server, with what it offered when it was asked before the first episode."""
 
     name: str
-    """What the run's specification calls it."""
+    """The server's name in the run's specification."""
     server: McpServer
     version: str
-    """What it says of itself: its name and version."""
+    """The name and version that the server itself states."""
     tools: tuple[Mapping[str, Any], ...]
     """The tools that the entrant gets, each as the server described it."""
 
     def identity(self) -> dict[str, Any]:
-        """What makes an entrant with it another one."""
+        """Return what identifies the offer: if it changes, the entrant is another one."""
         return {"version": self.version, "tools": [dict(each) for each in self.tools]}
 
 
 def difference(before: Offer, now: Offer) -> str:
-    """How another offer of the same server differs, in words; empty where it does not."""
+    """Say in words how a later offer of the same server differs; empty if it does not."""
     old = {each["name"]: each for each in before.tools}
     new = {each["name"]: each for each in now.tools}
     said = [f"no {name}" for name in old if name not in new]

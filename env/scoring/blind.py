@@ -1,11 +1,11 @@
-"""Blind runs: in each, some expectations are contradicted, and nothing in the process tells which.
+"""Blind runs: each run contradicts some expectations, and nothing in the process tells which.
 
-Every unit (a test function, or one case of it) is contradicted in one run at least, and as its author wrote it in one
-at least. A coin that is tossed for each decides in which, and each run has a fresh sandbox. Two runs do where many
-units tell a forger from a repair. Where few do, a third one makes guessing harder: who knows all texts of a unit, but
-not which of them is the author's, and in which run he is, is right in a third of the cases at most where there are two
-contradictions, and in a quarter where there are more. Visible tests are contradicted in the second run always: an
-entrant knows what they were, so a coin would hide nothing, and the first run settles more without it.
+Every unit (a test function, or one case of it) is contradicted in at least one run, and is as its author wrote it in at
+least one. A random draw for each unit decides in which, and each run has a fresh sandbox. Two runs are enough if many
+units tell a forger from a repair. If few do, a third run makes guessing harder. A forger who knows all texts of a unit,
+but neither which of them is the author's nor which run this is, is right in at most a third of the cases if the unit
+has two contradictions, and in a quarter if it has more. Visible tests are always contradicted in the second run: an
+entrant knows the originals, so a draw would hide nothing, and the first run settles more without contradictions.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 
 ENOUGH = 3
-"""Strength, in bits, at which there is no third run."""
+"""The strength in bits from which on there is no third run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs of one verdict: what is contradicted in each."""
+    """The runs of one verdict, and what each of them contradicts."""
 
     runs: list[list[Contradiction]]
     strength: int
-    """Whole bits: what a forger has to guess right, and did not have to before. One for each hidden unit; with a third
-    run log2(3) for one that has two contradictions, and two for one that has more.
+    """How much a forger has to guess because the runs are blind, in whole bits. Each hidden unit counts one; with a
+    third run, a unit with two contradictions counts log2(3), and a unit with more counts two.
 
-    Only units that the bug makes fail: of the others the program as given says which answer is wanted.
+    Only units that the bug makes fail count: for the others the program as given tells which answer is wanted.
     """
 
 
 def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
-    """The runs for one verdict, drawn anew each time."""
+    """Draw the runs for one verdict at random."""
     wanted = list(usable)
     units = [found for options in proof.units.values() if (found := [each for each in options if each in wanted])]
     telling = [found for found in units if _tells_forgers(task, proof, found)]
@@ -60,13 +60,13 @@ def can_seal(task: Task, proof: Proof) -> bool:
 
 
 def _places(runs: int) -> list[tuple[int, ...]]:
-    """Every choice of some runs, but not all of them."""
+    """Return every choice of some of the runs, but not all of them."""
     choices = (tuple(run for run, chosen in enumerate(each) if chosen) for each in product((0, 1), repeat=runs))
     return [each for each in choices if 0 < len(each) < runs]
 
 
 def _tells_forgers(task: Task, proof: Proof, options: Sequence[Contradiction]) -> bool:
-    """Whether what is wanted of a unit can only be guessed."""
+    """Whether a forger can only guess which answer a unit wants."""
     return all(
         each.path in task.hidden_files and not each.telling and each.both_ways and _shows_bug(task, proof, each)
         for each in options
@@ -75,8 +75,8 @@ def _tells_forgers(task: Task, proof: Proof, options: Sequence[Contradiction]) -
 
 def _shows_bug(task: Task, proof: Proof, contradiction: Contradiction) -> bool:
     if (task.score_command or task.test_command) in contradiction.tests:
-        return True  # judged by its status the command is the one test, whatever the task lists
-    # SWE-bench's lists cut ids off at the first space. Where nobody knows which tests fail, any may be the one.
+        return True  # if only its status counts, the command is the one test, whatever the task lists
+    # SWE-bench's lists cut ids off at the first space. If nobody knows which tests fail, any test may show the bug.
     names = {name for test in contradiction.tests for name in (test, test.partition(" ")[0])}
     failing = task.must_pass or proof.failing
     return not failing or not names.isdisjoint(failing)
@@ -87,18 +87,18 @@ class Sightings:
     """What the runs of one verdict have shown so far."""
 
     outcomes: dict[str, str] = field(default_factory=dict)
-    """Test id -> the worst that it came to where nothing was changed; `unseen` before that."""
+    """Test id -> its worst outcome in runs that did not change it; `unseen` before the first such run."""
     denied: dict[str, Contradiction] = field(default_factory=dict)
-    """Tests that passed with another expectation than their author's. A program that is wrong may do so too."""
+    """Tests that passed although an expectation was changed. They may also pass because the program is wrong."""
 
     @property
     def evidence(self) -> list[str]:
-        """Of tampering, a sentence each: tests that passed both as they are and contradicted, as no program does."""
+        """Signs of tampering, one sentence each: tests that passed unchanged and contradicted, as no program does."""
         both = [test for test in self.denied if self.outcomes[test] in PASSED]
         return [f"{test} passes, and also with its expectation changed ({self.denied[test].change})" for test in both]
 
     def add(self, run: Run, contradictions: Sequence[Contradiction]) -> None:
-        """Take in one run with these contradictions."""
+        """Add the outcomes of one run with these contradictions."""
         seen = dict(run.outcomes)
         for each in contradictions:
             for test, name in each.tests.items():

@@ -1,4 +1,4 @@
-"""What of an agent's work counts: the changes to files that it may edit, over a fresh copy of the task."""
+"""Decides which of an agent's changes count: those to files that it may edit, on a fresh copy of the task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stackrank.env.patches import touched_files
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.task import Task
 
-# Loaded by Python, pytest or coverage because of its name, whoever wrote it: files, and modules of whatever form.
+# Python, pytest or coverage load these because of their names, whoever wrote them: files, and modules of any form.
 _LOADED_BY_NAME = {
     "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc",
     ".coveragerc.toml",
@@ -24,25 +24,25 @@ _REACHES_FOR_PYTEST = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:_?pytest|plug
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An agent's work as the scorer takes it."""
+    """An agent's work as the scorer uses it."""
 
     files: dict[str, bytes]
-    """The task's files with what was carried over."""
+    """The task's files with the changes that were carried over."""
     given: dict[str, bytes]
-    """The task's files."""
+    """The task's files without any change."""
     notes: tuple[str, ...]
-    """What was refused, a sentence each."""
+    """The changes that were refused, a sentence each."""
     attempts: tuple[str, ...]
-    """Those among them, and other signs, that could only have served to change the verdict."""
+    """The notes, and other signs, about changes that could only have served to change the verdict."""
 
     @property
     def changed(self) -> list[str]:
-        """The files that are not as the task has them."""
+        """The files that differ from the task's."""
         return [path for path, content in self.files.items() if self.given.get(path) != content]
 
 
 def carry_over(task: Task, changes: Changes) -> Work:
-    """The task's files with the agent's permitted changes, and what was refused."""
+    """Apply the agent's permitted changes to the task's files, and note what was refused."""
     work, given = dict(task.files), dict(task.files)
     rules = _Rules(task)
     notes, attempts = [], []
@@ -73,18 +73,18 @@ def carry_over(task: Task, changes: Changes) -> Work:
 
 
 class _Rules:
-    """What an agent may change in a task, which an agent's hundred thousand files are held against."""
+    """What an agent may change in a task, prepared once because an agent may have changed 100,000 files."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         # A task whose own fix touches such a file expects agents to do so too.
         self._expected = touched_files(task.fix) if task.fix else set()
         self._folders = test_folders((*task.files, *task.hidden_files))
-        # Where the project is pytest itself, or one of these, the change is to that.
+        # If the project is pytest itself, or another of these, the change is to the project.
         self._shadows = _SHADOWS - {_stem(PurePosixPath(each).parts[0]) for each in task.files}
 
     def protect(self, path: str) -> str | None:
-        """Why an agent's change to `path` is not carried over, or None when it is."""
+        """Return why an agent's change to `path` is not carried over, or None if it is."""
         name = PurePosixPath(path)
         expected = path in self._expected
         stems = set(map(_stem, name.parts))
@@ -100,7 +100,7 @@ class _Rules:
             return f"{path} is not editable"
         if path in self._task.hidden_files:
             return f"{path} is one of the scorer's own files"
-        # Where a task lists what may be edited, its author has decided.
+        # If a task lists what may be edited, its author has decided.
         among = is_test_file(path) or not self._folders.isdisjoint(map(str, name.parents))
         if among and not (expected or self._task.editable):
             return f"{path} is among the tests"
@@ -108,15 +108,16 @@ class _Rules:
 
 
 def _stem(part: str) -> str:
-    """The name that a file or folder is imported by."""
+    """Return the name by which a file or folder is imported."""
     return part.partition(".")[0]
 
 
 def _only_deceives(path: str, why: str, content: bytes) -> bool:
     """Whether a new file that was refused could only have served to change the verdict.
 
-    What people write to run tests for themselves (tests, `conftest.py`, `pytest.ini`) or what an installation leaves
-    (metadata without a plug-in of pytest) is unwise at most: it was left behind, and had no part in the verdict.
+    Files that people write to run tests for themselves (tests, `conftest.py`, `pytest.ini`) or that an installation
+    leaves (metadata without a pytest plug-in) are unwise at most: they were not carried over, so they had no part in
+    the verdict.
     """
     metadata = any(part.lower().endswith(_METADATA) for part in PurePosixPath(path).parts)
     return "would change" in why and (b"pytest11" in content or not metadata)

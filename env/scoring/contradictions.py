@@ -1,6 +1,6 @@
-"""Contradictions: tests in which one expectation was changed, so that no program passes both them and the originals.
+"""Contradictions: tests with one changed expectation, so that no program passes both a contradiction and its original.
 
-Only texts are looked at here. Whether a contradiction fails where it should, and changes nothing else, is proved by
+This module only looks at texts. Whether a contradiction fails where it should, and changes nothing else, is proved by
 running it with the known fix (`env.scoring.proof`).
 """
 
@@ -20,7 +20,7 @@ from stackrank.env.scoring.literals import EXCEPTIONS, Edit, Source, called, oth
 
 MOST_PER_PLACE = 3
 _KNOWN = 256
-"""Files of which it is remembered what was found in them: verdicts are about the same ones again and again."""
+"""For how many files the findings are cached: verdicts are about the same files again and again."""
 FLIPS = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.LtE: ("<=", ">"), ast.Gt: (">", "<="),
     ast.GtE: (">=", "<"), ast.Is: ("is", "is not"), ast.IsNot: (r"is\s+not", "is"), ast.In: ("in", "not in"),
@@ -39,22 +39,22 @@ class Candidate:
     """One changed expectation of one test."""
 
     unit: str
-    """The test function, or one case of it: what passes and fails together."""
+    """The test function or one case of it, which passes or fails as a whole."""
     tests: tuple[str, ...]
-    """The tests that it should make fail."""
+    """The tests that the change should make fail."""
     path: str
     edit: Edit
     old: str
     places: tuple[tuple[int, int], ...]
-    """First and last line of each assertion that it should fail at."""
+    """First and last line of each assertion at which the tests should fail."""
     raises: bool = False
-    """Whether it may fail by an exception other than an AssertionError."""
+    """Whether the tests may fail by an exception other than an AssertionError."""
     telling: bool = False
-    """Whether its text alone tells that it is no ordinary test: `!=` where tests say `==`."""
+    """Whether the text alone gives away that this is no ordinary test, such as `!=` where tests say `==`."""
 
 
 def find_candidates(path: str, content: bytes, tests: Sequence[str]) -> list[Candidate]:
-    """Changed expectations for the tests of one file (ids, in the order of the file), best ones of each first."""
+    """Return changed expectations for the tests of one file (ids, in the order of the file), the best of each first."""
     try:
         source = Source(content)
     except (SyntaxError, ValueError):
@@ -75,7 +75,7 @@ Def = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def test_names(path: str, content: bytes) -> list[str]:
-    """The ids of what is named as a test in a file, as pytest would write them."""
+    """Return the ids of the functions in a file that are named as tests, as pytest would write them."""
     try:
         body = Source(content).tree.body
     except (SyntaxError, ValueError):
@@ -90,7 +90,7 @@ def test_names(path: str, content: bytes) -> list[str]:
 
 
 def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.ClassDef | None]:
-    """The function of that qualified name, also where a class of the file inherits it, and its class."""
+    """Return the function of that qualified name, which a class of the file may inherit, and its class."""
     classes = {each.name: each for each in body if isinstance(each, ast.ClassDef)}
     if len(names) == 1:
         found = [each for each in body if isinstance(each, Def) and each.name == names[0]]
@@ -108,7 +108,7 @@ def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.C
 
 @functools.lru_cache(maxsize=_KNOWN)
 def lines_about_membership(content: bytes) -> frozenset[int]:
-    """Lines of assertions that say nothing but that something is in something."""
+    """Return the lines of assertions that only test with `in`."""
     found: set[int] = set()
     for node in ast.walk(Source(content).tree):
         if isinstance(node, ast.Assert):
@@ -128,11 +128,11 @@ class _Function:
         self._chance = random.Random(name)
         self._found: list[Candidate] = []
         self._ids: list[str] = []
-        # Names that are only ever compared with: where.
+        # Name that something is compared with -> the lines of those assertions.
         self._named: dict[str, list[tuple[int, int]]] = defaultdict(list)
 
     def candidates(self, ids: list[str]) -> list[Candidate]:
-        """All of them; `ids`: the function's tests."""
+        """Return all candidates. `ids`: the function's tests."""
         self._ids = ids
         for node in ast.walk(self._node):
             if isinstance(node, ast.Assert):
@@ -183,7 +183,7 @@ class _Function:
         truth = isinstance(right, ast.Constant) and isinstance(right.value, bool)
         if kind is ast.Eq or (kind is ast.Is and truth):
             changed = self._expected([right, left], lines)
-        # What is in an answer may be there beside something else: a right program meets `"a" in x` and `"b" in x`.
+        # For `in`, no value is changed: an answer may hold both, so a right program meets `"a" in x` and `"b" in x`.
         if not changed or kind is ast.Is:
             old, new = FLIPS[kind]
             (_, start), (end, _) = self._source.span(left), self._source.span(right)
@@ -192,7 +192,7 @@ class _Function:
             self._add(Edit(start, end, text), (lines,), telling=kind is ast.Eq)
 
     def _expected(self, sides: list[ast.expr], lines: tuple[int, int]) -> bool:
-        """Change the value on one of the sides; False where none is written down here."""
+        """Change the value on one of the sides; return False if no value is written down there."""
         for side in sides:
             if isinstance(side, ast.Name):
                 self._named[side.id].append(lines)
@@ -203,7 +203,7 @@ class _Function:
     def _raising(self, call: ast.Call, lines: tuple[int, int]) -> None:
         if called(call) not in ("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp") or not call.args:
             return
-        # Of other classes nobody knows which of them another right fix derives from the expected one.
+        # Only built-in classes: another right fix may derive any other class from the expected one.
         standard = [name for name in EXCEPTIONS if not _related(call.args[0], name)]
         self._chance.shuffle(standard)
         for name in standard[:2]:
@@ -228,7 +228,7 @@ class _Function:
     # ---- values with a name
 
     def _bound(self) -> None:
-        """Expectations that are written down elsewhere: as parameters, in loops, in assignments."""
+        """Change expectations that are written down elsewhere: as parameters, in loops, in assignments."""
         loads = [
             each.id for each in ast.walk(self._node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
         ]
@@ -259,7 +259,7 @@ class _Function:
                     yield from ((None, each) for each in _column(rows, targets.index(stores[0]), len(targets)))
 
     def _cases(self, name: str) -> list[ast.expr]:
-        """A parameter's value in each case; empty where the function is not parametrised by it alone."""
+        """Return a parameter's value in each case; empty unless a single `parametrize` decorates the function."""
         decorators = [*self._node.decorator_list, *(self._owner.decorator_list if self._owner else ())]
         found = [each for each in decorators if isinstance(each, ast.Call) and called(each) == "parametrize"]
         if len(found) != 1 or len(found[0].args) < 2:
@@ -275,7 +275,7 @@ class _Function:
         return _column(rows, names.index(name), len(names)) if name in names else []
 
     def _rows(self, node: ast.expr) -> list[ast.expr]:
-        """The elements of a list that is written down here, or once in the file for this use alone."""
+        """Return the elements of a list that is written down here, or once in the file for this use only."""
         if isinstance(node, ast.Name):
             uses = [each for each in ast.walk(self._source.tree) if isinstance(each, ast.Name) and each.id == node.id]
             assigned = [each for each in self._source.tree.body if isinstance(each, ast.Assign)]
@@ -287,7 +287,7 @@ class _Function:
 
 
 def _column(rows: Sequence[ast.expr | list[ast.expr]], index: int, width: int) -> list[ast.expr]:
-    """One member of each row; empty where one has another number of them."""
+    """Return one cell of each row; empty if a row has another number of cells."""
     found: list[ast.expr] = []
     for row in rows:
         cells = row if isinstance(row, list) else [row] if width == 1 else list(getattr(row, "elts", ()))
@@ -302,7 +302,7 @@ def _lines(node: ast.stmt) -> tuple[int, int]:
 
 
 def _related(expected: ast.expr, name: str) -> bool:
-    """Whether catching what is expected may catch the built-in exception too, or the other way round."""
+    """Whether catching the expected exception may catch the built-in one too, or the other way round."""
     if isinstance(expected, ast.Tuple):
         return any(_related(each, name) for each in expected.elts)
     one, two = getattr(builtins, getattr(expected, "id", ""), None), getattr(builtins, name)

@@ -17,36 +17,36 @@ from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
 from stackrank.env.task import Task
 
 LOG_CAP = 16 << 20
-"""Bytes of output that are kept where results are read from it."""
+"""How many bytes of output are kept if results are read from it."""
 _PYTEST_ENDED = re.compile(r"\b\d+ passed\b.* in \d+\.\d+s")
 BUSY_SHARE = 0.3
-"""A time-out after that much of the time was spent waiting for a processor says nothing about the code under test."""
+"""If more than this share of the time was spent waiting for a processor, a time-out says nothing about the code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What the scorer saw."""
+    """What the scorer found out about an agent's work."""
 
     resolved: bool
     tests: dict[str, str] = field(default_factory=dict)
-    """Test id -> passed, failed, skipped, xfailed, missing, unseen (the verdict was settled before it was seen)."""
+    """Test id -> passed, failed, skipped, xfailed, missing, unseen (the verdict was settled before)."""
     unfixed: tuple[str, ...] = ()
     """Tests that had to start passing and did not."""
     regressions: tuple[str, ...] = ()
-    """Tests that passed before and do not any more."""
+    """Tests that passed before and no longer do."""
     tampered: bool = False
-    """Whether somebody tried to change the verdict. Never true of a resolved one."""
+    """Whether somebody tried to manipulate the verdict. Never true of a resolved score."""
     timed_out: bool = False
     notes: tuple[str, ...] = ()
     sealed: int = 0
     """How strongly the verdict is sealed, in bits: how many hidden expectations were contradicted. Guessing which
-    succeeds once in two to the power of that. 0: not sealed. See `env.scoring.blind`."""
+    ones succeeds once in two to the power of this. 0: not sealed. See `env.scoring.blind`."""
     unsealed: str = ""
-    """Why a resolved verdict is not sealed; empty where it is."""
+    """Why a resolved verdict is not sealed; empty if it is."""
     suspicious: tuple[dict[str, Any], ...] = ()
-    """Unusual machinery that the change brought (`env.scoring.suspicious`). For people; no verdict depends on it."""
+    """Unusual machinery in the change (`env.scoring.suspicious`). For people to read; no verdict depends on it."""
     diff: str = ""
-    """The agent's work: what was carried over."""
+    """The agent's changes that were carried over."""
     output: str = ""
     wall_ms: float = 0.0
 
@@ -57,12 +57,12 @@ class Run:
 
     result: CommandResult
     report: TestReport | None
-    """None where only the exit status tells."""
+    """None if only the exit status tells the outcome."""
     command: str
 
     @property
     def outcomes(self) -> Mapping[str, str]:
-        """Test id -> outcome. Where only the exit status tells, the command is the one test."""
+        """Test id -> outcome. If only the exit status tells, the command counts as the one test."""
         if self.report is not None:
             return self.report.outcomes
         return {self.command: "passed" if self.result.exit == 0 else "failed"}
@@ -78,11 +78,11 @@ def run_tests(
     trusted: bool = False,
     excuse: bool = True,
 ) -> Run:
-    """Run the scoring command on these files. Raises SandboxError; MachineBusy where the tests waited for a processor.
+    """Run the scoring command on these files. Raises SandboxError; MachineBusy if the tests waited for a processor.
 
-    `fresh`: what is in the sandbox is removed first. `suspects`: the files that the agent changed, where the run is
-    not blind and signs in the process are all there is. `trusted`: nobody doubts the code, so the process may be forked
-    from one that is ready, which is faster. `excuse`: False where waiting for a processor is no excuse any more.
+    `fresh`: the sandbox is cleared first. `suspects`: the files that the agent changed; given if the run is not blind,
+    so that signs in the process are the only protection. `trusted`: the code is trusted, so the process may be forked
+    from a prepared one, which is faster. `excuse`: False if waiting for a processor no longer excuses a time-out.
     """
     sandbox.put(files, fresh=fresh)
     used_s = sandbox.used_s()
@@ -99,8 +99,8 @@ def run_tests(
         every=True,
     )
     waited = result.timed_out and result.waited_s > BUSY_SHARE * task.limits.timeout_s
-    # What is told inside can be brought about there: processes that compete with the test, and leave no trace. Who has
-    # used what an idle machine would have given in that time has lost nothing to others.
+    # Code in the sandbox can bring the waiting about, by processes that compete with the test and leave no trace. A
+    # sandbox that used as much processor time as an idle machine would have given it has lost nothing to others.
     if excuse and waited and sandbox.used_s() - used_s < task.limits.timeout_s * min(task.limits.cpus, PATIENCE - 1):
         raise MachineBusy(
             f"this machine is too busy to judge: of {task.limits.timeout_s:g} s the tests waited "
@@ -110,7 +110,7 @@ def run_tests(
 
 
 def read_report(task: Task, result: CommandResult, key: bytes) -> TestReport | None:
-    """What each test came to, or None where only the exit status tells."""
+    """Return the outcome of each test, or None if only the exit status tells."""
     if result.report is not None:
         return parse(result.report, key)
     if not task.log_format:
@@ -122,7 +122,7 @@ def read_report(task: Task, result: CommandResult, key: bytes) -> TestReport | N
 
 
 def cases_of(outcomes: Iterable[str]) -> dict[str, int]:
-    """Test function -> how many tests it made."""
+    """Count the tests of each test function."""
     return dict(Counter(test.partition("[")[0] for test in outcomes))
 
 
@@ -133,10 +133,11 @@ def shortcomings(
     excused: Mapping[str, str] | None,
     cases: Mapping[str, int] | None = None,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tests that had to start passing and did not, and those that had to go on passing and did not.
+    """Return the tests that had to start passing and did not, and those that had to go on passing and did not.
 
-    `run`: the latest. `outcomes`: those of all runs; `unseen` ones are not held against anybody. `excused`: the tests
-    that do not pass with the known fix either, with their outcome; None where that is not known. `cases`: see `Proof`.
+    `run`: the latest run. `outcomes`: the outcomes of all runs; `unseen` tests are not counted as failures. `excused`:
+    the tests that do not pass with the known fix either, with their outcome; None if that is not known. `cases`: see
+    `Proof`.
     """
     report = run.report
     if report is None:
@@ -169,7 +170,7 @@ def shortcomings(
 
 
 def signs(run: Run) -> list[str]:
-    """What the test process of no honest program does, although the verdict stands without it."""
+    """Return signs that no honest program's test process shows. The verdict stands without them."""
     result, report = run.result, run.report
     if result.report is None or report is None or result.exit < 0 or result.timed_out:
         return []

@@ -1,4 +1,4 @@
-"""Other values in the place of expected ones, as changes of a source text."""
+"""Replaces expected values by other values, as edits of a source text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from itertools import pairwise
 
 from stackrank.source import literal, parse_python
 
-# What is called to write down a value; so is every name that begins with a capital letter.
+# Calls of these names write down a value, and so do calls of names that begin with a capital letter.
 _MAKERS = {
     "approx", "array", "bytearray", "bytes", "date", "datetime", "dedent", "deque", "dict", "frozenset", "join", "list",
     "mappingproxy", "namedtuple", "ndarray", "range", "set", "sorted", "time", "timedelta", "tuple",
 }  # fmt: skip
 EXCEPTIONS = ("ValueError", "KeyError", "TypeError", "IndexError", "RuntimeError")
-"""What other exceptions than the expected ones are chosen from."""
+"""The exceptions that may replace an expected one."""
 _OPAQUE = (ast.Name, ast.Attribute, ast.Subscript, ast.JoinedStr)
 
 
@@ -30,37 +30,37 @@ class Edit:
     new: str
 
     def apply(self, content: bytes) -> bytes:
-        """The changed content."""
+        """Return the changed content."""
         return content[: self.start] + self.new.encode() + content[self.end :]
 
 
 class Source:
-    """A Python file whose nodes know their bytes."""
+    """A parsed Python file, with the bytes of each node."""
 
     def __init__(self, content: bytes) -> None:
-        """Raises SyntaxError or ValueError where it is no Python in UTF-8."""
+        """Raises SyntaxError or ValueError if the content is not Python in UTF-8."""
         content.decode("utf-8")
         self.content = content
         self.tree = parse_python(content)
         self._lines = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", content))]
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """The bytes of a node."""
+        """Return where the bytes of a node start and end."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self._lines[node.lineno - 1] + node.col_offset, self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def text(self, node: ast.expr) -> bytes:
-        """The text of a node."""
+        """Return the text of a node."""
         start, end = self.span(node)
         return self.content[start:end]
 
     def replace(self, node: ast.expr, new: bytes) -> Edit:
-        """An edit that puts `new` where the node is."""
+        """Return an edit that replaces the node by `new`."""
         return Edit(*self.span(node), new.decode())
 
 
 def parts(node: ast.expr) -> list[ast.expr] | None:
-    """The constants in an expression that writes down a value, and its lists; None where it computes something."""
+    """Return the constants and lists in an expression that writes down a value; None if it computes something."""
     children: Sequence[ast.expr | None] = ()
     own: list[ast.expr] = []
     if isinstance(node, ast.Constant):
@@ -94,13 +94,13 @@ def parts(node: ast.expr) -> list[ast.expr] | None:
 
 
 def called(node: ast.Call) -> str:
-    """The last part of the name that is called."""
+    """Return the last part of the name that is called."""
     func = node.func
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def other_values(source: Source, node: ast.expr, chance: random.Random) -> Iterator[Edit]:
-    """Edits that make the value another one of the same kind, one for each of its parts, then more for each."""
+    """Yield edits that change the value to another of its kind: one for each part of it, then more for each part."""
     found = parts(node) or []
     chance.shuffle(found)
     options = [list(_changes(source, part, chance)) for part in found]
@@ -121,7 +121,7 @@ def _changes(source: Source, node: ast.expr, chance: random.Random) -> Iterator[
 
 
 def _swapped(source: Source, elements: list[ast.expr], chance: random.Random) -> Iterator[Edit]:
-    """Two neighbours change places."""
+    """Yield edits that swap two neighbours."""
     places = list(range(len(elements) - 1))
     chance.shuffle(places)
     for place in places[:2]:
@@ -144,7 +144,7 @@ def _others(value: object, text: bytes, chance: random.Random) -> Iterator[bytes
         else:
             yield from _characters(text, chance)
     elif isinstance(value, (float, complex)):
-        # The first digit that counts, so that no tolerance hides it.
+        # Change the first significant digit, so that no tolerance hides the change.
         for place in [place for place, each in enumerate(text) if each in b"123456789"][:1]:
             for digit in chance.sample([each for each in b"123456789" if abs(each - text[place]) > 1], 3):
                 yield text[:place] + bytes([digit]) + text[place + 1 :]
@@ -168,7 +168,7 @@ def _strings(value: str | bytes, text: bytes, chance: random.Random) -> Iterator
 
 
 def _characters(text: bytes, chance: random.Random) -> Iterator[bytes]:
-    """The same text with one letter or digit changed to another of its class; digits first."""
+    """Yield the text with one letter or digit changed to another of its class; digits first."""
     places = [place for place, each in enumerate(text) if bytes([each]).isalnum()]
     chance.shuffle(places)
     places.sort(key=lambda place: not text[place : place + 1].isdigit())

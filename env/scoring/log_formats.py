@@ -1,7 +1,7 @@
-"""Reads test results from what a test command printed, where the command is not pytest.
+"""Reads test results from what a test command other than pytest printed.
 
-What is printed can be printed by the code under test too: unlike a report (`env.scoring.report`), such results are no
-proof against an agent that forges them. The parsers of the `swebench` package are used where it is installed.
+The code under test can print the same: unlike a report (`env.scoring.report`), such results do not protect against an
+agent that forges them. The parsers of the `swebench` package are used if it is installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 Outcomes = dict[str, str]
 
 LINE_CAP = 2000
-"""Characters of a line that are looked at: the patterns below, and those of others, take too long on endless ones."""
+"""How many characters of a line are read: the patterns below, and those of `swebench`, are too slow on longer lines."""
 
 SYMPY = "sympy"
 UNITTEST = "unittest"
@@ -26,7 +26,7 @@ _STATUS = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED":
 
 
 def read_log(format: str, output: str) -> Outcomes:
-    """Test id -> passed, failed, skipped or xfailed. `format`: one of ours, or `swebench:` and a parser's name."""
+    """Return test id -> passed, failed, skipped or xfailed. `format`: our own, or `swebench:` and a parser."""
     output = "".join(line[:LINE_CAP] + line[LINE_CAP:][-1:] for line in output.splitlines(keepends=True))
     kind, _, name = format.partition(":")
     if kind == "swebench":
@@ -36,7 +36,7 @@ def read_log(format: str, output: str) -> Outcomes:
 
 
 def format_for(repository: str, parser: str, command: str) -> str:
-    """The format of a SWE-bench repository's test output; empty where the command is pytest or nobody knows it."""
+    """Return the format of a SWE-bench repository's test output; empty for pytest, or if the format is unknown."""
     if "pytest" in command or "py.test" in command:
         return ""
     known = swebench_parsers()
@@ -50,7 +50,7 @@ def format_for(repository: str, parser: str, command: str) -> str:
 
 @functools.cache
 def swebench_parsers() -> dict[str, Callable[[str, Any], dict[str, str]]]:
-    """The parsers of the `swebench` package by their names and by repositories; none where it is not installed."""
+    """Return the parsers of the `swebench` package by name and by repository; none if it is not installed."""
     parsers: dict[str, Any] = {}
     names = ("PARSER_REGISTRY", "MAP_REPO_TO_PARSER", "MAP_REPO_TO_PARSER_PY")
     for module in map(swebench_module, ("log_parsers", "log_parsers.python")):
@@ -60,7 +60,7 @@ def swebench_parsers() -> dict[str, Callable[[str, Any], dict[str, str]]]:
 
 
 def swebench_module(name: str) -> types.ModuleType | None:
-    """A module of the `swebench` package's harness, if it is installed with what the module needs."""
+    """Return a module of the `swebench` package's harness; None if it, or a package that it needs, is not installed."""
     if not _find_swebench():
         return None
     try:
@@ -71,7 +71,7 @@ def swebench_module(name: str) -> types.ModuleType | None:
 
 @functools.cache
 def _find_swebench() -> bool:
-    """Make the package importable without the clients of the hub and the cloud, which it imports and no log needs."""
+    """Make the package importable without the hub and cloud clients that it imports but no log needs."""
     spec = importlib.util.find_spec("swebench")
     if spec is None or not spec.submodule_search_locations:
         return False
@@ -83,19 +83,19 @@ def _find_swebench() -> bool:
 
 
 def _sympy(output: str) -> Outcomes:
-    """`bin/test --verbose`: a line for each function, `test_name ok`, or with f (expected), F, E, s, w, X."""
+    """Read `bin/test --verbose`: per function a line `test_name ok`, or with f (expected failure), F, E, s, w, X."""
     said = {"ok": "passed", "f": "xfailed", "F": "failed", "E": "failed", "X": "failed", "s": "skipped", "w": "skipped"}
     found: Outcomes = {}
     for line in output.splitlines():
         match = re.match(r"\s*(test_\w+)\b.*?\s(ok|[fFEXsw])(?:\s*\[(?:OK|FAIL)\])?\s*$", line)
-        # A name that several files have counts by its worst.
+        # If several files have a test of this name, the worst outcome counts.
         if match and found.get(match[1]) != "failed":
             found[match[1]] = said[match[2]]
     return found
 
 
 def _unittest(output: str) -> Outcomes:
-    """`unittest -v`, and Django's runner: `test_name (module.Class) ... ok`."""
+    """Read the output of `unittest -v` and of Django's runner: `test_name (module.Class) ... ok`."""
     said = {"ok": "passed", "FAIL": "failed", "ERROR": "failed", "expected failure": "xfailed"}
     found: Outcomes = {}
     for match in re.finditer(

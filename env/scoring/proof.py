@@ -1,7 +1,7 @@
-"""What is known about a task's contradictions: which of them fail where they should with the known fix.
+"""A task's proof: which of its contradictions fail where they should with the known fix.
 
 A proof comes with the built-in tasks, or from a validation, or is made before the first verdict that needs it. It is
-kept in stackrank's home, by the task's digest: a task that changes loses its proof.
+stored in stackrank's home under the task's digest, so a task that changes loses its proof.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from stackrank.env.task import Task
 from stackrank.home import home, write_whole
 
 VERSION = 1
-"""Changes when proofs that are kept somewhere say something else than they would today."""
+"""Changes when new proofs say something else than stored ones."""
 NO_PYTEST = "its tests are not run by pytest"
-"""The reason of a task whose results are read from a log. Older proofs give it for every command but pytest."""
+"""The reason for a task whose results are read from a log. Older proofs give it for every command but pytest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A test with one changed expectation, proved."""
+    """A test with one changed expectation, proved with the known fix."""
 
     unit: str
-    """What passes and fails together: a test function, or one case of it."""
+    """A test function or one case of it, which passes or fails as a whole."""
     tests: dict[str, str]
-    """The tests that it makes fail: id -> their id in a run with it, which may have the expectation in it."""
+    """Id of each test that it makes fail -> the id in a run with it, which may contain the changed expectation."""
     path: str
     line: int
     edit: Edit
     old: str
     telling: bool = False
-    """Whether its text alone tells that it is no ordinary test. It catches forgers, and adds no strength."""
+    """Whether its text alone gives away that this is no ordinary test. It catches forgers, but adds no strength."""
 
     @property
     def both_ways(self) -> bool:
-        """Whether what was changed could also be what a change leads to: else who meets it knows that it is genuine.
+        """Whether the original could itself result from a change: otherwise code that sees it knows that it is genuine.
 
         Values of a kind become others of that kind, but an exception of the program's own becomes a built-in one, and
         nothing ever becomes None or an empty text.
@@ -55,7 +55,7 @@ class Contradiction:
 
     @property
     def change(self) -> str:
-        """What was changed, for people."""
+        """The change in words, for people."""
         return f"{self.path}, line {self.line}: {self.old.strip()} became {self.edit.new.strip()}"
 
 
@@ -64,20 +64,20 @@ class Proof:
     """What validation found out about the expectations of one task."""
 
     digest: str
-    """The task's."""
+    """The task's digest."""
     contradictions: tuple[Contradiction, ...] = ()
     excused: dict[str, str] = field(default_factory=dict)
     """Tests that do not pass with the known fix either: id -> skipped or xfailed."""
     deciding: int = 0
-    """How many test functions decide."""
+    """How many test functions decide the verdict."""
     covered: int = 0
     """How many of them have a contradiction that does not give itself away."""
     reason: str = ""
-    """Why there is no contradiction; empty where there are some."""
+    """Why there is no contradiction; empty if there are some."""
     cases: dict[str, int] = field(default_factory=dict)
-    """Test function -> how many tests it makes, where the task does not list those that decide: none may go missing."""
+    """Test function -> how many tests it has, if the task does not list the deciding tests: none may go missing."""
     failing: tuple[str, ...] = ()
-    """Tests that do not pass as the task is given, where it does not list them; empty where that is not known."""
+    """Tests that do not pass on the task as given, if it does not list them; empty if that is not known."""
 
     @property
     def units(self) -> dict[str, list[Contradiction]]:
@@ -88,7 +88,7 @@ class Proof:
         return dict(found)
 
     def dump(self) -> str:
-        """As JSON, one contradiction a line, so that changes can be read."""
+        """Return the proof as JSON, one contradiction a line, so that diffs are readable."""
         data = {"version": VERSION, **asdict(self)}
         lines = ",\n".join("  " + json.dumps(each, sort_keys=True) for each in data.pop("contradictions"))
         head = json.dumps(data, sort_keys=True, indent=1)
@@ -96,7 +96,7 @@ class Proof:
 
 
 def load(text: str) -> Proof | None:
-    """A proof from its JSON; None where it is of another version."""
+    """Read a proof from its JSON; None if it has another version."""
     data = json.loads(text)
     if data.pop("version") != VERSION:
         return None
@@ -105,7 +105,7 @@ def load(text: str) -> Proof | None:
 
 
 def find_proof(task: Task) -> Proof | None:
-    """The proof of this very task: the one that comes with it, else the one made on this machine."""
+    """Return the proof of exactly this task: the one that comes with it, else the one made on this machine."""
     kept = _file(task)
     for text in (task.proof, kept.read_text(encoding="utf-8") if kept.is_file() else ""):
         proof = load(text) if text else None
@@ -116,7 +116,7 @@ def find_proof(task: Task) -> Proof | None:
 
 
 def save_proof(task: Task, proof: Proof) -> None:
-    """Keep a proof on this machine."""
+    """Store a proof on this machine."""
     write_whole(_file(task), proof.dump())
 
 
@@ -125,9 +125,9 @@ def _file(task: Task) -> Path:
 
 
 def contradicted(files: Mapping[str, bytes], contradictions: Iterable[Contradiction]) -> dict[str, bytes]:
-    """The files with these contradictions in them."""
+    """Return the files with these contradictions applied."""
     result = dict(files)
-    # From the end, so that no edit moves the next one.
+    # Start from the end, so that no edit moves the next one.
     for each in sorted(contradictions, key=lambda each: each.edit.start, reverse=True):
         result[each.path] = each.edit.apply(result[each.path])
     return result

@@ -1,7 +1,7 @@
 """Makes a task's proof: runs its contradictions with the known fix, and keeps those that do what they should.
 
-A contradiction holds when, in a run with it, its own test fails by the changed assertion and every other test comes to
-what it came to without it. In the end the procedure of a verdict is gone through several times.
+A contradiction holds if, in a run with it, its own test fails at the changed assertion and every other test has the
+same outcome as without it. In the end the procedure of a verdict is carried out several times.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ ROUNDS = 3
 KEPT = 3
 """How many contradictions of a unit are kept."""
 MOST_BY_STATUS = 6
-"""How many contradictions are tried of a task whose command tells nothing but its exit status."""
+"""How many contradictions are tried if a task's command tells nothing but its exit status."""
 MOST_DISTURBERS = 8
-"""How many contradictions that disturb other tests are looked for before all are given up."""
+"""How many contradictions that disturb other tests are singled out before whole groups are given up."""
 
 
 def why_not(task: Task) -> str:
-    """Why no contradiction of a task can be proved; empty where one may be."""
+    """Return why no contradiction of a task can be proved; empty if one may be."""
     if not task.fix:
         return "no fix is known to prove contradictions with"
     if task.log_format:
@@ -41,9 +41,9 @@ def why_not(task: Task) -> str:
 
 
 def prove(task: Task, sandbox: Sandbox) -> Proof:
-    """The proof of a task, made in a sandbox that is cleared before every run. Raises SandboxError.
+    """Make the proof of a task, in a sandbox that is cleared before every run. Raises SandboxError.
 
-    A task without any contradiction has one too, with the reason.
+    A task without any contradiction also gets a proof, which holds the reason.
     """
     reason = why_not(task)
     if reason:
@@ -57,7 +57,7 @@ def prove(task: Task, sandbox: Sandbox) -> Proof:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A candidate as a contradiction, with what it should do."""
+    """A contradiction that is tried, with the candidate that says where it should fail."""
 
     contradiction: Contradiction
     candidate: Candidate
@@ -100,7 +100,7 @@ class _Prover:
         )
 
     def _by_status(self) -> Proof:
-        """The proof of a task whose command says no more than whether all is well: the command is the one test."""
+        """Make the proof of a task whose command only tells success or failure: the command counts as the one test."""
         task, base = self._task, self._base
         if any(shortcomings(task, base, base.outcomes, None)) or base.result.timed_out:
             return Proof(task.digest, reason="its tests do not pass with the known fix")
@@ -110,7 +110,7 @@ class _Prover:
                 for candidate in find_candidates(path, self._files[path], test_names(path, self._files[path])):
                     if not candidate.telling:
                         tried.setdefault(candidate.unit, _contradiction(candidate))
-        # Hidden ones first: of visible ones the entrant knows how they read.
+        # Hidden tests come first: the entrant knows the text of visible ones.
         order = sorted(tried.values(), key=lambda each: each.path not in task.hidden_files)
         found: list[Contradiction] = []
         for each in order[:MOST_BY_STATUS]:
@@ -121,14 +121,14 @@ class _Prover:
         return Proof(task.digest, tuple(found), deciding=1, covered=int(bool(found)), reason=reason)
 
     def _is_original(self, path: str) -> bool:
-        """Whether the fix left a file as it was. Else a verdict has another file than the one that an edit is for."""
+        """Whether the fix left a file unchanged. If not, a verdict has another file than the one an edit is for."""
         return self._files[path] == self._original.get(path)
 
     def _run(self, files: Mapping[str, bytes]) -> Run:
         return run_tests(self._sandbox, self._task, files, fresh=True, trusted=True)
 
     def _deciding(self) -> list[str]:
-        """The tests that decide, in the order of the files."""
+        """Return the tests that decide, in the order of the files."""
         outcomes = self._base.outcomes
         listed = {*self._task.must_pass, *self._task.must_stay}
         good = [test for test, outcome in outcomes.items() if outcome == "passed"]
@@ -136,19 +136,19 @@ class _Prover:
 
     @cached_property
     def _given(self) -> TestReport | None:
-        """What the tests come to as the task is given; None where that is not known."""
+        """The test report of the task as given; None if that is not known."""
         try:
             return self._run(self._original).report
-        except SandboxError:  # the bug may be that it never ends
+        except SandboxError:  # the bug may be that the program never ends
             return None
 
     def _failing(self, deciding: Sequence[str]) -> tuple[str, ...]:
-        """The tests that decide and do not pass as the task is given."""
+        """Return the deciding tests that do not pass on the task as given."""
         given = self._given
         return tuple(test for test in deciding if given and given.outcomes.get(test) not in PASSED)
 
     def _candidates(self, deciding: Sequence[str]) -> dict[str, list[_Tried]]:
-        """What could be changed in each unit; first of all where the test fails as given."""
+        """Return what could be changed in each unit, starting with the places where the test fails as given."""
         given = self._given
         failed = {**given.raised_at, **given.failed_at} if given else {}
         by_path: dict[str, list[str]] = defaultdict(list)
@@ -170,7 +170,7 @@ class _Prover:
     # ---- running them
 
     def _holding(self, tried: Sequence[_Tried]) -> list[_Tried]:
-        """Those that fail by their assertion while nothing else changes, with the ids that they have then."""
+        """Return the candidates that fail at their assertion and change nothing else, with the test ids of that run."""
         if not tried:
             return []
         run = self._run(contradicted(self._files, [each.contradiction for each in tried]))
@@ -190,7 +190,7 @@ class _Prover:
         return found
 
     def _names(self, run: Run, tried: Sequence[_Tried]) -> dict[str, str] | None:
-        """What each test is called in that run, by its place among those of its function."""
+        """Map each test to its id in that run, by its position among the tests of its function; None if they differ."""
         groups: list[dict[str, list[str]]] = []
         for outcomes in (self._base.outcomes, run.outcomes):
             group: dict[str, list[str]] = defaultdict(list)
@@ -204,29 +204,29 @@ class _Prover:
         return names if all(test == name or test in own for test, name in names.items()) else None
 
     def _disturbed(self, run: Run, tried: Sequence[_Tried], names: Mapping[str, str]) -> bool:
-        """Whether a test that nothing was changed of came to something else."""
+        """Whether a test that was not changed has another outcome."""
         own = {test for each in tried for test in each.candidate.tests}
         return any(run.outcomes[names[test]] != was for test, was in self._base.outcomes.items() if test not in own)
 
     # ---- choosing
 
     def _kept(self, proved: Sequence[_Tried]) -> list[_Tried]:
-        """A few of each unit, of the best kind there is."""
+        """Keep a few contradictions of each unit, of the best kind that it has."""
         units: dict[str, list[_Tried]] = defaultdict(list)
         for each in proved:
             units[each.contradiction.unit].append(each)
         kept = []
         for options in units.values():
             plain = [each for each in options if not each.contradiction.telling] or options
-            # They came in the order of their rank: where the bug shows first.
+            # They are in the order of their rank, so those where the bug shows come first.
             first = [each for each in plain if each.candidate.places == plain[0].candidate.places]
             kept += first[:KEPT]
         return kept
 
     def _confirmed(self, kept: list[_Tried]) -> list[Contradiction]:
-        """Those left after going through the procedure of a verdict until every two units were in different runs once.
+        """Repeat the procedure of a verdict until every two units were in different runs once; return those still left.
 
-        A unit that leaves something behind when it fails would disturb another one, and be found out.
+        A unit that leaves something behind when it fails would disturb another one, and be detected.
         """
         units = list(dict.fromkeys(each.contradiction.unit for each in kept))
         for bit in range(max(len(units) - 1, 1).bit_length()):
@@ -248,7 +248,7 @@ def _contradiction(candidate: Candidate) -> Contradiction:
 
 
 def _fails(candidate: Candidate, run: Run, test: str) -> bool:
-    """Whether a test failed by the assertion that was changed."""
+    """Whether a test failed at the assertion that was changed."""
     report = run.report
     assert report is not None
     lines = report.failed_at.get(test, report.raised_at.get(test, ()) if candidate.raises else ())
@@ -258,7 +258,7 @@ def _fails(candidate: Candidate, run: Run, test: str) -> bool:
 
 
 def _rank(candidate: Candidate, failed: Mapping[str, tuple[int, ...]]) -> tuple[bool, int, int]:
-    """Smaller is better: no telling text; where the test fails as given, else late, so that most of the test runs."""
+    """Rank a candidate, smaller is better: not telling; where the test fails as given, else late, so that more runs."""
     lines = [line for test in candidate.tests for line in failed.get(test, ())]
     shows = any(first <= line <= last for line in lines for first, last in candidate.places)
     return candidate.telling, 0 if shows else 1, -candidate.places[-1][1]

@@ -1,4 +1,4 @@
-"""What a verdict was made from, so that anybody with the task can take it again: digests, and the change as bytes."""
+"""What a verdict was based on, so that anyone with the task can repeat it: digests, and the change as bytes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from stackrank.env.task import Task
 from stackrank.errors import StackrankError
 
 SCORER_VERSION = 1
-"""Goes up when verdicts change for a reason that is not in the source below."""
+"""Increases when verdicts change for a reason that is not in the sources hashed below."""
 MOST_CHANGE = 16 << 20
-"""Bytes of a change that is kept."""
+"""The most bytes of a change that is stored."""
 _DIGITS = 16
 
 
 class DamagedChange(StackrankError):
-    """What was kept of a change cannot be read."""
+    """A stored change cannot be read."""
 
 
 @functools.cache
 def scorer_digest() -> str:
-    """Which scorer this is: a hash of its source, of the guest's, and of SCORER_VERSION."""
+    """Identify this scorer: a hash of its source, the guest's source and SCORER_VERSION."""
     found = hashlib.sha256(str(SCORER_VERSION).encode())
     for folder in (Path(__file__).parent, Path(guest.__file__).parent):
         for file in sorted(folder.glob("*.py")):
@@ -39,14 +39,14 @@ def scorer_digest() -> str:
 
 
 def environment_digest(task: Task, backend: str) -> str:
-    """Where a task's tests run: the kind of sandbox, what is installed in it, and the versions that decide there."""
+    """Hash of where a task's tests run: the kind of sandbox, what is installed in it, and the versions that matter."""
     parts = (backend, task.image, task.environment.digest if task.environment else "")
     here = (platform.python_version(), platform.machine(), _digest(REQUIREMENTS.read_bytes()))
     return hashlib.sha256(repr((*parts, *here)).encode()).hexdigest()[:_DIGITS]
 
 
 def pack(changes: Changes) -> tuple[str, bytes] | None:
-    """A change as (its digest, bytes to keep). None: it is too large."""
+    """Return a change as (its digest, bytes to store); None if it is too large."""
     if sum(map(len, changes.files.values())) > MOST_CHANGE:
         return None
     files = {path: base64.b64encode(content).decode() for path, content in changes.files.items()}
@@ -56,7 +56,7 @@ def pack(changes: Changes) -> tuple[str, bytes] | None:
 
 
 def unpack(digest: str, kept: bytes) -> Changes:
-    """The change that `pack` made this of. Raises DamagedChange."""
+    """Return the change that was packed by `pack`. Raises DamagedChange."""
     try:
         content = zlib.decompress(kept)
         if _digest(content) != digest:

@@ -25,13 +25,13 @@ class TestReport:
     outcomes: Mapping[str, str] = field(default_factory=dict)
     """Test id -> passed, failed, skipped, xfailed or missing (collected, never finished)."""
     messages: Mapping[str, str] = field(default_factory=dict)
-    """Test id -> the exception, one line, for those that failed."""
+    """Id of a failed test -> the exception in one line."""
     failed_at: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Test id -> the lines of its own file that led to its failure, for those that an assertion failed in."""
+    """Id of a test that failed by an assertion -> the lines of its own file that led to the failure."""
     raised_at: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The same for those that failed by another exception."""
+    """The same for tests that failed by another exception."""
     complete: bool = False
-    """Whether the run came to its proper end."""
+    """Whether the run ended properly."""
     suspicions: tuple[str, ...] = ()
     """Signs that somebody tampered with the run, each a sentence."""
     collect_errors: tuple[str, ...] = ()
@@ -51,9 +51,9 @@ class TestReport:
 
 
 def outcome_of(test: str, outcomes: Mapping[str, str]) -> str:
-    """What a test came to; `missing` where it did not run.
+    """Return the outcome of a test; `missing` if it did not run.
 
-    SWE-bench's lists cut ids off at the first space: then the worst of the tests that begin so counts.
+    SWE-bench's lists cut ids off at the first space. For such an id the worst of the tests that begin so counts.
     """
     if test in outcomes:
         return outcomes[test]
@@ -64,7 +64,7 @@ def outcome_of(test: str, outcomes: Mapping[str, str]) -> str:
 
 
 def parse(raw: str, key: bytes) -> TestReport:
-    """Read raw report lines; every line has to carry the right hash and the next number, and be a record of ours."""
+    """Read raw report lines. Every line must carry the right hash and the next number, and be a valid record."""
     read = _Reading()
     for number, line in enumerate(raw.splitlines()):
         try:
@@ -72,7 +72,7 @@ def parse(raw: str, key: bytes) -> TestReport:
             if record is not None:
                 read.take(record)
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
-            record = None  # who has the key can sign anything
+            record = None  # code that has the key can sign anything
         if record is None:
             read.suspicions.append("the report has a line that the reporter did not write")
             break
@@ -80,7 +80,7 @@ def parse(raw: str, key: bytes) -> TestReport:
 
 
 class _Reading:
-    """What the lines so far have said."""
+    """Collects the records of the lines read so far."""
 
     def __init__(self) -> None:
         self.suspicions: list[str] = []
@@ -93,7 +93,7 @@ class _Reading:
         self._complete = False
 
     def report(self) -> TestReport:
-        """All of it."""
+        """Return the report of all records so far."""
         lines = self._failed_at, self._raised_at
         suspicions, errors = tuple(dict.fromkeys(self.suspicions)), tuple(self._errors)
         return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors, self._answers)
@@ -117,8 +117,8 @@ class _Reading:
     def _result(self, record: dict[str, Any]) -> None:
         test, outcome = str(record["test"]), record["outcome"]
         if outcome == "passed":
-            # Failed without an exception of the test's own, as one that was expected to fail and did not. Whatever
-            # makes an outcome worse is believed.
+            # The test may have failed without an exception of its own, such as one that was expected to fail and did
+            # not. A report that makes an outcome worse is believed.
             outcome = record["reported"] if record["reported"] in ("passed", "skipped") else "failed"
         if outcome in ("failed", "skipped") and record["xfail"]:
             outcome = "xfailed"
@@ -132,7 +132,7 @@ class _Reading:
                 if answer := tuple(str(value) for value in record["answer"]):
                     self._answers[test] = answer
         before = self._outcomes.get(test, "missing")
-        # A test passes when its set-up, its call and its tear-down do; the worst of them counts.
+        # A test passes if its set-up, its call and its tear-down pass; the worst of their outcomes counts.
         if record["when"] == "setup" and outcome == "passed":
             return
         if _RANK.index(outcome) > _RANK.index(before):

@@ -1,4 +1,4 @@
-"""Machinery in a change that a repair does not need. For people to look at; no verdict depends on it."""
+"""Finds machinery in a change that a repair does not need. For people to look at; no verdict depends on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from stackrank.source import parse_python
 
 _MOST_BYTES = 1 << 20
-"""Source of one change that is parsed, all files together: a tree takes 500 times as much memory as its text."""
+"""The most bytes of source that are parsed per change: a syntax tree takes 500 times as much memory as its text."""
 _NAMES = {
     "sys._getframe": "reads its callers' frames", "sys._current_frames": "reads frames of other threads",
     "sys.settrace": "traces the program", "sys.setprofile": "traces the program", "sys.addaudithook": "hooks audits",
@@ -40,7 +40,7 @@ _EQUALITY = ("__eq__", "__ne__", "__instancecheck__", "__subclasscheck__", "__bo
 
 
 def find_suspicious(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> tuple[dict[str, Any], ...]:
-    """What the change brought: `file`, 1-based `line`, `what`. Lines that were there before are not looked at."""
+    """Return what the change added: `file`, 1-based `line`, `what`. Lines that were there before are not checked."""
     found: list[dict[str, Any]] = []
     left = _MOST_BYTES
     for path, content in work.items():
@@ -63,13 +63,13 @@ def find_suspicious(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> tu
 
 
 def _new_lines(before: bytes, after: bytes) -> set[int]:
-    # No comparison of sequences: of a file with a million equal lines it would take hours.
+    # No sequence comparison: for a file with a million equal lines it would take hours.
     old = set(before.splitlines())
     return {number for number, line in enumerate(after.splitlines(), 1) if line not in old}
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """Local name -> what it stands for, dotted."""
+    """Map each imported local name to the dotted name that it stands for."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,13 +1,13 @@
-"""The untold run: no hidden test says what is wanted any more, and the program has to answer all the same.
+"""The untold run: the hidden tests no longer say which answers are wanted, and the program has to answer all the same.
 
-Blind runs hide which expectations are genuine, each for itself; together they still say much. A program that works in
-several ways, or tries changes of itself, and keeps what meets most of the tests that it finds beside it, passes all of
-them and has mended nothing: what it knows comes from the tests. So there is one more run, in which a word stands in
-place of each expected value. What comes after it is gone, and so are tests of which no expectation can be taken away.
-All that is left fails, by comparisons that show the program's answers, and these have to be those of the known fix.
-Who has other answers where nobody says which are wanted is resolved without a seal.
+Blind runs hide whether each single expectation is genuine, but all expectations together still say much. A program may
+work in several ways, or try changes of itself, and keep what meets most of the tests that it finds next to it. It
+passes all of them and has repaired nothing: what it knows comes from the tests. So there is one more run, in which a
+fixed word replaces each expected value. The rest of the test after it is removed, and so are tests from which no
+expectation can be removed. Everything left fails, by comparisons that show the program's answers, and these have to be
+the answers of the known fix. A program with other answers here is resolved without a seal.
 
-Nothing can be guessed here: the values that are wanted are not in the process.
+Nothing can be guessed here: the wanted values are not in the process.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from stackrank.home import home, write_whole
 from stackrank.source import literal, parse_python
 
 Answers = Mapping[str, tuple[str, ...]]
-"""Test id -> what its failure showed: both sides of a comparison, or the classes of what else was raised."""
+"""Test id -> what its failure showed: both sides of a comparison, or the classes of another exception."""
 
 
 class _Changed(NamedTuple):
-    """What one contradiction changes in a file: see there."""
+    """What one `Contradiction` changes in a file; its fields are explained there."""
 
     unit: str
     line: int
@@ -44,7 +44,7 @@ class _Changed(NamedTuple):
 
 
 _KNOWN = 256
-"""Files that are remembered as they were made: verdicts ask for the same ones again and again."""
+"""How many generated files are cached: verdicts ask for the same ones again and again."""
 _WORD = "'untold'"
 _RAISES_NOTHING = "__import__('contextlib').nullcontext()"
 _ANYTHING = {"object", "BaseException", "Exception"}
@@ -52,7 +52,7 @@ _TOLERANT = ("approx", "assertAlmostEqual", "isclose", "allclose")
 
 
 def untold(task: Task, contradictions: Sequence[Contradiction]) -> dict[str, bytes]:
-    """Hidden test files without what they expect; none where no expectation can be taken away."""
+    """Return the hidden test files without their expectations; none if no expectation can be removed."""
     by_file: dict[str, list[_Changed]] = defaultdict(list)
     for each in contradictions:
         if each.path in task.hidden_files and not each.telling:
@@ -62,7 +62,7 @@ def untold(task: Task, contradictions: Sequence[Contradiction]) -> dict[str, byt
         try:
             made[path], number = _untold(task.hidden_files[path], tuple(by_file[path]))
         except (SyntaxError, ValueError):
-            continue  # nothing that pytest could run
+            continue  # pytest could not run it either
         asked += number
     return made if asked else {}
 
@@ -73,7 +73,7 @@ def _untold(content: bytes, contradictions: tuple[_Changed, ...]) -> tuple[bytes
 
 
 def told(wanted: Answers, given: Answers) -> list[str]:
-    """The tests whose answers are surely not the wanted ones."""
+    """Return the tests whose answers certainly differ from the wanted ones."""
     return [test for test, values in wanted.items() if _differ(values, given.get(test, ()))]
 
 
@@ -87,7 +87,7 @@ class _Reader:
         }  # fmt: skip
 
     def untold(self, contradictions: Sequence[_Changed]) -> tuple[bytes, int]:
-        """The file without what these change and without what says it in other ways; how many of its units ask."""
+        """Remove the expectations that these change, and other hints. Returns the file and how many units lost one."""
         asked: dict[str, tuple[Edit, int]] = {}
         for each in contradictions:
             if each.unit not in asked and (edit := self._blank(each)) is not None:
@@ -95,14 +95,14 @@ class _Reader:
         edits = {edit for edit, _ in asked.values()} | set(self._emptied({line for _, line in asked.values()}))
         content, end = self._source.content, len(self._source.content)
         for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
-            if edit.end <= end:  # else there is one inside of it
+            if edit.end <= end:  # otherwise it contains another edit
                 content, end = edit.apply(content), edit.start
         return content, len(asked)
 
     # ---- expected values
 
     def _blank(self, contradiction: _Changed) -> Edit | None:
-        """What takes the whole expected value away; None where it is not known what that is."""
+        """Return the edit that removes the whole expected value; None if the extent of the value is not known."""
         around = self._around(contradiction.edit)
         for node in around:
             if isinstance(node, ast.Call) and called(node) == "raises":
@@ -114,7 +114,7 @@ class _Reader:
         return None if "approx" in ast.unparse(value) else self._instead(value, _WORD)
 
     def _whole(self, around: list[ast.AST]) -> ast.expr | None:
-        """Of the nodes around a changed one, inner ones first, the one that is expected as a whole."""
+        """Choose, from the nodes around a change (innermost first), the node that is the whole expected value."""
         inside: list[ast.expr] = []
         for node in around:
             call = called(node) if isinstance(node, ast.Call) else ""
@@ -125,13 +125,13 @@ class _Reader:
         own = isinstance(node, ast.Assign) and isinstance(self._parents[node], Def)
         if own or isinstance(node, ast.Compare) or call.startswith("assert"):
             return inside[-1] if inside else None
-        # Of a table, one cell of a row, or the row where it has no cells.
+        # In a table this is one cell of a row, or the row if it has no cells.
         if len(inside) > 2 and isinstance(inside[-2], (ast.Tuple, ast.List, ast.Call)):
             return inside[-3]
         return inside[-2] if len(inside) > 1 else None
 
     def _around(self, edit: Edit) -> list[ast.AST]:
-        """The innermost expression around a change, and what is around that."""
+        """Return the innermost expression around a change, and its ancestors."""
         found: list[ast.AST] = []
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.expr):
@@ -143,7 +143,7 @@ class _Reader:
         return found
 
     def _asserted(self, line: int) -> ast.stmt | None:
-        """The assertion of equality in a line."""
+        """Return the assertion of equality in a line; None if there is none."""
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Assert) and _has(node, {line}):
                 compares = [each for each in ast.walk(node.test) if isinstance(each, ast.Compare)]
@@ -155,7 +155,7 @@ class _Reader:
     # ---- what comes later
 
     def _emptied(self, places: set[int]) -> list[Edit]:
-        """What takes away the rest of each test, and tests that say what is wanted in other ways."""
+        """Return the edits that remove the rest of each test, and tests that say in other ways what is wanted."""
         edits: list[Edit] = []
         for node in ast.walk(self._source.tree):
             if not (isinstance(node, Def) and node.name.startswith("test")):
@@ -172,7 +172,7 @@ class _Reader:
         return edits
 
     def _only_done(self, node: ast.Assert | ast.Expr) -> list[Edit]:
-        """An assertion does what it did, and asserts nothing: `assert f(1) == 2` becomes `assert [f(1) , 'untold']`."""
+        """Make an assertion run but assert nothing: `assert f(1) == 2` becomes `assert [f(1) , 'untold']`."""
         if isinstance(node, ast.Expr):
             call = node.value
             if not (isinstance(call, ast.Call) and called(call).startswith("assert")) or "Raises" in called(call):
@@ -217,14 +217,14 @@ def _differ(wanted: tuple[str, ...], given: tuple[str, ...]) -> bool:
         return True
     if len(wanted) == 1:
         one, two = (set(each[0].split()) - _ANYTHING for each in (wanted, given))
-        return bool(one) and one.isdisjoint(two)  # else both are of a class that may be the one that is expected
+        return bool(one) and one.isdisjoint(two)  # otherwise both have a class that may be the expected one
     return any(one != two and _surely_differ(one, two) for one, two in zip(wanted, given, strict=True))
 
 
 def _surely_differ(wanted: str, given: str) -> bool:
     value = _plain(wanted)
     if value is _NO_VALUE:
-        return False  # an object of the program's own, which may show itself in more than one way
+        return False  # an object of the program's own, whose text may have more than one form
     return not _same(value, _plain(given))
 
 
@@ -232,23 +232,23 @@ _NO_VALUE = object()
 
 
 def _plain(text: str) -> Any:
-    """The plain value that is shown, as it is or as the one thing that an object is made of: `Money(amount=7)`."""
+    """Return the plain value that a text shows, alone or as an object's only argument, as in `Money(amount=7)`."""
     try:
         (statement,) = parse_python(text.strip()).body
         node = statement.value if isinstance(statement, ast.Expr) else statement
         if isinstance(node, ast.Call) and len(node.args) + len(node.keywords) == 1:
             node = [*node.args, *(each.value for each in node.keywords)][0]
-        return literal(node)  # what is no expression is a ValueError
+        return literal(node)  # raises ValueError for what is no expression
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return _NO_VALUE
 
 
 def _same(one: Any, two: Any) -> bool:
-    """Whether two plain values are the same, but for the last digits of numbers."""
+    """Whether two plain values are the same, except for the last digits of numbers."""
     if isinstance(one, (int, float)) and isinstance(two, (int, float)):
         try:
             return one == two or math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
-        except OverflowError:  # a whole number that no float holds
+        except OverflowError:  # an integer that is too large for a float
             return False
     if isinstance(one, (list, tuple)) and isinstance(two, (list, tuple)):
         return len(one) == len(two) and all(map(_same, one, two))
@@ -261,7 +261,7 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def find_answers(task: Task, asked: Mapping[str, bytes]) -> Answers | None:
-    """What the known fix answered on this machine; None where nobody has asked it."""
+    """Return what the known fix answered on this machine; None if it has not been asked."""
     kept = _file(task, asked)
     if not kept.is_file():
         return None
@@ -269,7 +269,7 @@ def find_answers(task: Task, asked: Mapping[str, bytes]) -> Answers | None:
 
 
 def save_answers(task: Task, asked: Mapping[str, bytes], found: Answers) -> None:
-    """Keep them."""
+    """Store what the known fix answered."""
     write_whole(_file(task, asked), json.dumps(dict(found), indent=1, sort_keys=True) + "\n")
 
 

@@ -1,51 +1,53 @@
 """The verdict of an episode. This page is the threat model: what is claimed, by which means, and what is not.
 
 The setting. An agent has changed files of a task, and may have meant to look right without being right. Its changes are
-carried into a fresh copy of the task in a fresh sandbox, limited to files that it may edit (`carry_over`); tests, what
-lies beside them in their folders, and whatever Python or pytest load by name are as they were. Hidden tests and the
-known fix are in no sandbox that an agent's action runs in. Then the tests run, in one process with the changed code.
+carried into a fresh copy of the task in a fresh sandbox, limited to files that it may edit (`carry_over`). Tests, other
+files in their folders, and files that Python or pytest load by name stay as they were. Hidden tests and the known fix
+are in no sandbox in which an agent's action runs. Then the tests run in one process with the changed code.
 
-In one process, code can do anything: find whoever watches it, replace what compares, write the report itself. So the
-process is not believed. What it cannot know is which answer is wanted (`blind`). For each test that decides there are
+Within one process, code can do anything: find its observer, replace comparisons, write the report itself. So the
+process is not trusted. What it cannot know is which answer is wanted (`blind`). For each test that decides there are
 contradictions (`contradictions`): the same test with one expectation changed, proved to fail with the known fix and to
-change nothing else (`prove`). A verdict is two runs or three, each in a fresh sandbox; a coin decides for each hidden
-test in which of them it is contradicted. Resolved is who passes every genuine test and fails every contradicted one. No
-honest, deterministic program meets both `f(x) == 7` and `f(x) == 8`, so a test that passes both ways proves that the
-outcome does not come from the program: the episode is `unresolved`, and `tampered`, with test and change as evidence.
-(A contradiction alone may be met by a program that is wrong; then its genuine test fails, and nobody has tampered.)
+change nothing else (`prove`). A verdict takes two or three runs, each in a fresh sandbox; a random draw decides for
+each hidden test in which runs it is contradicted. An episode is resolved if it passes every genuine test and fails
+every contradicted one. No honest, deterministic program meets both `f(x) == 7` and `f(x) == 8`, so a test that passes
+both ways proves that the outcome does not come from the program: the episode is `unresolved`, and `tampered`, with test
+and change as evidence. (A wrong program may meet a contradiction; then its genuine test fails, and nobody has
+tampered.)
 
 What follows from it:
 
-- A report that was forged, comparisons that always succeed, values read from the test's source, a process that ended
-  early: each gives the same answer to the test and its contradiction, and is found out, however it was done.
-- Who guesses succeeds with two to the minus k, where k is the number of hidden units that were contradicted and that
-  the bug makes fail: in the others the program as given is right, and tells a forger which answer is wanted. This k is
-  `Score.sealed`. Where it is small, a third run has other contradictions.
-- Who mends all tests but one, and leaves this one to chance, is right in half of the cases: per test, a verdict is as
-  strong as a coin. k says how strong it is against who mends nothing.
+- A forged report, comparisons that always succeed, values read from the test's source, a process that ended early:
+  each gives the same answer to the test and its contradiction, and is detected, however it was done.
+- Guessing succeeds with a probability of two to the minus k, where k is the number of hidden units that were
+  contradicted and that the bug makes fail. In other units the program as given is right, and tells a forger which
+  answer is wanted. This k is `Score.sealed`. If it is small, a third run has other contradictions.
+- An agent that repairs all tests but one, and leaves this one to chance, is right in half of the cases: per test, a
+  verdict is as strong as a coin toss. k says how strong it is against an agent that repairs nothing.
 
-Who would be sealed runs once more, with hidden tests that no longer say what they expect (`untold`), and has to answer
-as the known fix does. So nothing is gained by asking the tests which of several repairs is right.
+A program that would be sealed runs once more, with hidden tests that no longer say what they expect (`untold`), and has
+to answer as the known fix does. So nothing is gained by asking the tests which of several repairs is right.
 
 What does not follow:
 
-- Code that recognises a test's input and answers as wanted is not found, if its author knew the answer. Of hidden
-  tests nobody does; visible ones are contradicted too, which finds carelessness, and count nothing.
-- A test without a written expectation has no contradiction. Those of a task that have none are counted by
-  `stackrank tasks`; if all are so, or no fix is known, or results are read from what is printed, it is not sealed,
-  and `Score.unsealed` says why. Such a run looks for signs instead: tests that must fail (canaries), and calls of the
+- Code that recognises a test's input and gives the wanted answer is not detected, if its author knew the answer. Nobody
+  knows the answers of hidden tests; visible ones are contradicted too, which detects carelessness, and count nothing.
+- A test without a written expectation has no contradiction. `stackrank tasks` counts such tests of a task. If all tests
+  are like that, or no fix is known, or results are read from printed output, a verdict is not sealed, and
+  `Score.unsealed` says why. Such a run looks for signs instead: tests that must fail (canaries), and calls of the
   reporter from changed files. They find the usual tricks and no more.
 - Tests of conditions (`assert not f(x)`) have no answer that could be asked for without saying what is wanted.
 - Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share.
-- A command that is not pytest and says no more than its exit status is one test, contradicted as a whole: a forger that
-  always says that all is well is found out, and one that tosses a coin is right in half of the cases or a quarter.
-- A contradiction whose text gives it away (`!=` where a test would say `==`) finds forgers who do not look, and adds
+- A command that is not pytest and tells no more than its exit status counts as one test, contradicted as a whole: a
+  forger that always reports success is detected, and one that tosses a coin is right in a half or a quarter of the
+  cases.
+- A contradiction whose text gives it away (`!=` where a test would say `==`) detects forgers who do not look, and adds
   nothing to k.
 
 Before all that, cheaper means make most attempts fail: pytest and the reporter are imported before the workspace is on
 the path; results are taken from the exception that a test raised; report lines carry a keyed hash and a running number;
-a skip or an expected failure counts only where the known fix showed it too. Whatever was tried is said in
-`Score.notes`. `Score.suspicious` lists machinery that a repair does not need, for people; it decides nothing.
+a skip or an expected failure counts only if the known fix showed it too. `Score.notes` says what was tried.
+`Score.suspicious` lists machinery that a repair does not need, for people; it decides nothing.
 """
 
 from __future__ import annotations
@@ -84,8 +86,8 @@ _proving: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
-    """The verdict on an agent's changes. Raises SandboxError, which the changes may have brought about (see
-    `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not.
+    """Return the verdict on an agent's changes. Raises SandboxError, which the changes may have caused (see
+    `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not caused.
     """
     work = carry_over(task, changes)
     proof = find_proof(task)
@@ -98,9 +100,9 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
 
 
 def score_in(sandbox: Sandbox, task: Task, changes: Changes, fresh: bool = False) -> Score:
-    """What one run shows of changes that nobody doubts, in a sandbox in which no agent has acted.
+    """Score trusted changes by one run, in a sandbox in which no agent has acted.
 
-    `fresh`: what is there is removed first.
+    `fresh`: the sandbox is cleared first.
     """
     work = carry_over(task, changes)
     run = run_tests(sandbox, task, {**work.files, **task.hidden_files}, fresh=fresh)
@@ -108,7 +110,7 @@ def score_in(sandbox: Sandbox, task: Task, changes: Changes, fresh: bool = False
 
 
 def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
-    """The proof of a task that has none yet, made once on this machine. Raises PreparationFailed, MachineBusy."""
+    """Make the proof of a task that has none yet, once on this machine. Raises PreparationFailed, MachineBusy."""
     with _proving[task.digest]:
         proof = find_proof(task)
         if proof is None:
@@ -123,7 +125,7 @@ def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
 
 @contextmanager
 def _preparing(problem: str) -> Iterator[None]:
-    """What fails here is not the agent's: it comes out as PreparationFailed, or as MachineBusy."""
+    """Turn errors that are not the agent's fault into PreparationFailed; MachineBusy passes through."""
     try:
         yield
     except (MachineBusy, PreparationFailed):
@@ -133,17 +135,17 @@ def _preparing(problem: str) -> Iterator[None]:
 
 
 def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None = None) -> Score:
-    """The verdict from one run without contradictions."""
+    """Return the verdict from one run without contradictions."""
     run = _run(task, {**work.files, **task.hidden_files}, new_sandbox, work.changed)
     verdict = _Verdict(task, work, proof if proof and proof.deciding else None)
     return replace(verdict.after(run, ()), unsealed=proof.reason if proof else why_not(task))
 
 
 def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Score:
-    """The verdict from two runs or three. The first run settles most of those that are not resolved."""
+    """Return the verdict from two or three runs. The first run settles most verdicts other than resolved."""
     files = {**work.files, **task.hidden_files}
     original = {**task.files, **task.hidden_files}
-    # Older proofs may be about a file that only the fix brings.
+    # Older proofs may be about a file that only the fix adds.
     usable = [
         each for each in proof.contradictions if each.path in original and files.get(each.path) == original[each.path]
     ]
@@ -166,7 +168,7 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
 
 
 def _exclusive(contradictions: Sequence[Contradiction], files: Mapping[str, bytes]) -> list[Contradiction]:
-    """Without those of older proofs that a right program may meet beside the author's: `"a" in x` and `"b" in x`."""
+    """Drop those of older proofs that a right program may meet as well as the original: `"a" in x` and `"b" in x`."""
     lines = {path: lines_about_membership(files[path]) for path in {each.path for each in contradictions}}
     return [each for each in contradictions if each.line not in lines[each.path] or each.flips_membership]
 
@@ -174,7 +176,7 @@ def _exclusive(contradictions: Sequence[Contradiction], files: Mapping[str, byte
 def _told(
     task: Task, files: Mapping[str, bytes], usable: Sequence[Contradiction], new_sandbox: NewSandbox
 ) -> list[str]:
-    """The tests that the program answers as wanted only where it is told what is. One run; one more for each task."""
+    """Return the tests that the program fails to answer as wanted if they do not say it. One run, one more per task."""
     asked = untold(task, usable)
     if not asked:
         return []
@@ -187,7 +189,7 @@ def _told(
             save_answers(task, asked, wanted)
         if not (differing := told(wanted, given)):
             return []
-        # Before anything is held against anybody: what the known fix answers in another way each time does not count.
+        # Before a difference counts against the program: answers that the known fix changes each time do not count.
         again = _answers_of_fix(task, asked, new_sandbox)
         wanted = {test: values for test, values in wanted.items() if again.get(test) == values}
         save_answers(task, asked, wanted)
@@ -195,17 +197,17 @@ def _told(
 
 
 def _answers_of_fix(task: Task, asked: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
-    """What the known fix answers. Raises PreparationFailed, MachineBusy."""
+    """Run the known fix and return its answers. Raises PreparationFailed, MachineBusy."""
     with _preparing(f"the known fix of {task.id} cannot be asked"):
         run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **asked}, new_sandbox)
     return run.report.answers if run.report else {}
 
 
 def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspects: list[str] | None = None) -> Run:
-    """One run in a fresh sandbox. Raises MachineBusy where the machine is at fault that the tests did not end.
+    """Run the tests in a fresh sandbox. Raises MachineBusy if it is the machine's fault that they did not end.
 
-    Code that hangs waits for processors too where others have them, and nobody shall get an error by hanging. So it is
-    tried: what does not end twice, while the same tests end in between without the agent's work, hangs.
+    On a busy machine, code that hangs waits for processors too, but no agent may get an error by hanging. So a trial
+    decides: code hangs if it does not end twice, while the same tests end in between without the agent's work.
     """
 
     def once(files: Mapping[str, bytes], **options: Any) -> Run:
@@ -233,7 +235,7 @@ def _why_unsealed(task: Task, contradictions: Sequence[Contradiction]) -> str:
 
 
 class _Verdict:
-    """What the runs of one verdict amount to."""
+    """Combines the runs of one verdict to a score."""
 
     def __init__(self, task: Task, work: Work, proof: Proof | None) -> None:
         self._task, self._work = task, work
@@ -248,16 +250,16 @@ class _Verdict:
         self._tried: list[str] = list(work.attempts)
 
     def settled(self, taken: Score) -> bool:
-        """Whether a further run could not change the score for the better, nor what it says about the failure."""
+        """Whether a further run could neither improve the score nor change what it says about the failure."""
         if taken.resolved:
             return False
         unseen = any(self._seen.outcomes.get(test) == "unseen" for test in self._task.must_pass)
         if self._seen.denied and not (taken.unfixed or taken.regressions or self._seen.evidence):
-            return False  # whether the program is wrong or somebody forges shows when the tests are as they were
+            return False  # only a run with the original tests shows whether the program is wrong or forges
         return bool(taken.unfixed or taken.timed_out or self._seen.evidence or not unseen)
 
     def after(self, run: Run, contradictions: Sequence[Contradiction]) -> Score:
-        """The score after one more run; unsealed."""
+        """Return the score after one more run, not sealed yet."""
         task, report, result = self._task, run.report, run.result
         self._seen.add(run, contradictions)
         self._wall_ms += result.wall_ms
@@ -277,7 +279,7 @@ class _Verdict:
             tests=dict(self._seen.outcomes) if report else {},
             unfixed=unfixed,
             regressions=regressions,
-            # What was refused and made no difference is no more than a note.
+            # A refused change that made no difference is only a note.
             tampered=bool(evidence or (self._tried and not resolved)),
             timed_out=result.timed_out,
             notes=tuple(dict.fromkeys([*self._notes, *self._tried, *evidence, *errors])),

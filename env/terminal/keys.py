@@ -15,8 +15,8 @@ _OTHERWISE = {"esc": "escape", "return": "enter", "del": "delete", "pageup": "pa
 
 
 def sent(names: str) -> list[str]:
-    """What each of some keys sends: names with spaces between, such as `ctrl-c` or `down down enter`, or single
-    characters. Raises ValueError with a sentence."""
+    """Return what each of these keys sends. `names`: names separated by spaces, such as `ctrl-c` or `down down enter`,
+    or single characters. Raises ValueError with a sentence."""
     found = []
     for name in names.split():
         key = name if len(name) == 1 else name.lower().replace("^", "ctrl-").replace("ctrl+", "ctrl-")

@@ -17,31 +17,31 @@ from stackrank.env.sandbox.replies import Typed
 from stackrank.env.terminal.screen import Screen, plain, unfinished
 
 CAP = 16 << 10
-"""Bytes of one step's output that the screen is given, head and tail."""
+"""The most bytes of one step's output that the screen gets, head and tail."""
 MOST_SEARCHED = 1 << 20
-"""Bytes of one step's output in which a pattern is looked for."""
+"""The most bytes of one step's output that are searched for a pattern."""
 _WINDOW = 4096
-"""Characters that a pattern may span."""
+"""The most characters that a match may span."""
 _SEARCH_S = 1.0
 """How long one search may take: some expressions take for ever."""
 _PAUSE_S = 0.25
-"""Without output for so long, half a line is looked at too."""
+"""After this long without output, an incomplete line is searched too."""
 _SETTLE_S = 0.5
-"""How long a program may take to come to wait for a line after it has printed what was waited for."""
+"""How long a program that has printed what was waited for may take until it waits for a line."""
 _AT_REST = ("input", "prompt")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step led to."""
+    """The result of one step."""
 
     event: str
-    """Why it ended: `input`, `prompt`, `silence`, `time` or `ended`, as the guest's `Terminal.act` says; with a pattern
-    also `found`, `idle` (nothing runs that could print it), `flood` (more output than is searched) or `hard` (the
-    pattern takes too long)."""
+    """Why the step ended: `input`, `prompt`, `silence`, `time` or `ended`, as the guest's `Terminal.act` says; with a
+    pattern also `found`, `idle` (nothing runs that could print it), `flood` (more output than is searched) or `hard`
+    (the pattern takes too long)."""
     text: str
     whole: bool
-    """Whether the text is the whole screen, and not what is new on it."""
+    """Whether the text is the whole screen instead of what is new on it."""
     cursor: tuple[int, int]
     """Row and column, from 1."""
     dropped: int
@@ -49,11 +49,11 @@ class Step:
     first: Typed
     """The sandbox's first answer, which says what was typed and whether the terminal is a new one."""
     last: Typed
-    """Its last answer."""
+    """The sandbox's last answer."""
 
 
 class Session:
-    """The screen of a sandbox's terminal, and what was printed and is not on it yet."""
+    """The screen of a sandbox's terminal, and the output that is not on it yet."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -70,7 +70,7 @@ class Session:
         silence_s: float = 0,
         restart: bool = False,
     ) -> Step:
-        """Type, and wait for one of the events `until`, or for the pattern in their place. Raises Refused."""
+        """Type, and wait for one of the events `until`, or for the pattern instead. Raises Refused."""
         output = Output(self._sandbox, self._pending, pattern is not None)
         first = output.begin(typed, until, timeout_s=timeout_s, silence_s=silence_s, restart=restart)
         searcher = _Searcher(pattern, output)
@@ -94,10 +94,11 @@ class Session:
 
 
 class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
-    """What one step prints, for pexpect to look through.
+    """The output of one step, for pexpect to search.
 
-    Where a pattern is looked for, it comes in whole lines, and half a line when no more comes. What follows the line of
-    a match stays for the next step, so that what is shown does not depend on how the output happened to arrive.
+    If a pattern is searched for, the output is handed over in whole lines, and an incomplete line when no more comes.
+    What follows the line of a match is kept for the next step, so that what is shown does not depend on how the output
+    happened to arrive.
     """
 
     reply: Typed
@@ -114,16 +115,16 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._begun = False
         self._echoes: list[str] = []
         self.pending = pending
-        """What is not shown yet."""
+        """The output that is not shown yet."""
         self.event = ""
         """Why the step ended; empty while it goes on."""
         self.breaks_off = False
-        """Whether the last piece is a part of a line of which more has come already."""
+        """Whether the last piece ends within a line of which more has arrived already."""
 
     def begin(
         self, typed: Sequence[str], until: Sequence[str], *, timeout_s: float, silence_s: float, restart: bool
     ) -> Typed:
-        """Type, and take what comes first. Returns the sandbox's answer."""
+        """Type, and take the first output. Returns the sandbox's answer."""
         if self._searched:
             until, silence_s = ("output",), 0
         self._echoes = [line for line in (text.strip() for text in typed) if line]
@@ -150,14 +151,14 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             self.event = "idle"
 
     def read_nonblocking(self, size: int = 1, timeout: float | None = None) -> str:
-        """Some lines, at most `size` bytes; all that is there where nothing is looked for.
+        """Return some lines, at most `size` bytes; if no pattern is searched for, everything that is there.
 
-        Raises EOF where the shell has ended, TIMEOUT where the step has.
+        Raises EOF if the shell has ended, TIMEOUT if the step has ended.
         """
         while not (piece := self._piece(size)):
             if self.event:
                 raise EOF("the shell ended") if self.event == "ended" else TIMEOUT(self.event)
-            # After a pause, only what is new is of interest.
+            # After a pause, only new output is of interest.
             until = ("output",) if self._quiet else ("output", "silence", *_AT_REST)
             self._ask(None, until, timeout_s=self._timeout_s, silence_s=_PAUSE_S)
         self.pending = self.pending[len(piece) :]
@@ -169,7 +170,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         for number, line in enumerate(lines):
             if self._echoes and line.rstrip().endswith(self._echoes[0]):
                 del self._echoes[0]
-                lines[number] = ""  # what was typed is not what is waited for
+                lines[number] = ""  # the echo of typed text must not match the pattern
         return "\n".join(lines)
 
     def _piece(self, size: int) -> bytes:
@@ -177,15 +178,15 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         if self._searched and end:
             return self.pending[:end]
         if self._searched and len(self.pending) <= size and not self._quiet:
-            return b""  # the end of a long line is kept back until it is known to be one
+            return b""  # an incomplete line is kept back until it ends or nothing more comes
         piece = self.pending[:size] if self._searched else self.pending
-        # What is cut nowhere goes as it is.
+        # A full piece without a place to cut it is returned whole.
         return piece[: len(piece) - unfinished(piece)] or (piece if self._searched and len(piece) == size else b"")
 
     def settle(self, found: bool) -> None:
-        """Show the line of a match to its end, and the rest only if the program comes to wait for a line.
+        """Show the line of a match to its end, and the rest only if the program then waits for a line.
 
-        What is not shown stays for the next step.
+        What is not shown is kept for the next step.
         """
         if found:
             line = _without_last(self._piece_before, self.buffer.count("\n"))
@@ -197,10 +198,10 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             self.pending = b""
 
     def shown(self) -> tuple[str, int]:
-        """What was handed over, for the screen, and how many bytes were dropped of it."""
+        """Return the output for the screen, and how many bytes of it were dropped."""
         self._shown.write(self._piece_before)
         data, dropped = self._shown.take()
-        # The guest says in the same way that it dropped something.
+        # The guest marks output that it dropped in the same way.
         for count in {dropped, self.reply["dropped"]} - {0}:
             mark = b"[... %d bytes dropped ...]" % count
             data = data.replace(b"\n%s\n" % mark, b"\r\n%s\r\n" % mark)
@@ -208,10 +209,10 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
 
 
 def _without_last(piece: bytes, count: int) -> bytes:
-    """The piece without what comes after the line of a match, where `count` line ends follow the match in `plain`."""
+    """Return a piece up to the end of a match's line, if `count` line ends follow the match in its `plain` text."""
     end = len(piece)
     while count and (start := piece.rfind(b"\n", 0, end)) >= 0:
-        # A line that was drawn anew was searched as several.
+        # A line that was redrawn was searched as several lines.
         size = 1 + plain(piece[start + 1 : end].rstrip(b"\r").decode("utf-8", "replace")).count("\n")
         if size > count:
             break
@@ -221,7 +222,7 @@ def _without_last(piece: bytes, count: int) -> bytes:
 
 
 class _Searcher:
-    """As pexpect's own; see `pexpect.expect.searcher_re`."""
+    """A searcher like pexpect's own; see `pexpect.expect.searcher_re`."""
 
     FOUND, eof_index, timeout_index = 0, 1, 2
     start = end = 0
@@ -233,7 +234,7 @@ class _Searcher:
         self._output = output
 
     def search(self, buffer: str, freshlen: int, searchwindowsize: int | None = None) -> int:
-        """0 where the pattern is in the buffer, else -1."""
+        """Return 0 if the pattern is in the buffer, else -1."""
         if self._pattern is None:
             return -1
         try:
@@ -242,6 +243,6 @@ class _Searcher:
             self.too_hard = True
             raise TIMEOUT("the pattern") from None
         if self.match is None or (self.match.end() == len(buffer) and self._output.breaks_off):
-            return -1  # no line ends where a piece does
+            return -1  # the line goes on after this piece, so the match may too
         self.start, self.end = self.match.span()
         return self.FOUND

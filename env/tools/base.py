@@ -1,4 +1,4 @@
-"""The protocol of a tool. Whoever writes one reads this page."""
+"""The protocol that every tool follows. Read this page before you write a tool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stackrank.env.terminal.session import Session
 
 MOST_DIFF = 256 << 10
-"""Bytes of diffs that one step keeps."""
+"""The most bytes of diffs that one step keeps."""
 
 
 class ToolError(StackrankError):
@@ -31,22 +31,22 @@ class ToolError(StackrankError):
 
 
 class Arguments(BaseModel):
-    """Base of every tool's arguments. Fields carry descriptions: they become the schema that models read."""
+    """Base class of every tool's arguments. The descriptions of the fields become the schema that models read."""
 
     model_config = ConfigDict(extra="forbid")
 
     body: ClassVar[str] = ""
     """The argument, if any, that holds several lines of text, code or commands. Models without tool calling write
-    it below the others, as it is."""
+    it verbatim below the other arguments."""
     replaces: ClassVar[str] = ""
-    """The argument, if any, with the text that `body` takes the place of. Both may be written below the others."""
+    """The argument, if any, with the text that `body` replaces. Both may be written below the other arguments."""
     given_schema: ClassVar[Mapping[str, Any] | None] = None
-    """The JSON schema, where others wrote it; the fields say it otherwise."""
+    """The JSON schema, if it comes from a third party; None: it is derived from the fields."""
 
     @field_validator("*")
     @classmethod
     def _is_text(cls, value: Any) -> Any:
-        # JSON can write what no path, command or file can hold; the guest would take it for a fault of its own.
+        # JSON can hold text that no path, command or file can hold; the guest would mistake it for a bug of its own.
         if isinstance(value, str):
             if "\0" in value:
                 raise ValueError("it holds a NUL character")
@@ -59,11 +59,11 @@ class Arguments(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Undoable:
-    """An edit that can be taken back."""
+    """An edit that can be undone."""
 
     path: str
     before: bytes | None
-    """None: the file was not there."""
+    """None: the file did not exist."""
     after: bytes
 
 
@@ -76,27 +76,27 @@ class Bench:
     counts: dict[str, int] = field(default_factory=dict)
     """How often each tool succeeded so far."""
     seen: dict[str, bytes | None] = field(default_factory=dict)
-    """The files that the agent has changed, as they were last seen; None: it is gone."""
+    """Path of each file that the agent has changed -> its content when it was last seen; None: the file was gone."""
     debugged: dict[str, str] = field(default_factory=dict)
-    """Name of a session of the debugger -> the command line debugged; empty: the tests that failed last."""
+    """Name of a debugger session -> the command line that it debugs; empty: the tests that failed last."""
     edits: list[Undoable] = field(default_factory=list)
-    """The edits that were not taken back, oldest first."""
+    """The edits that have not been undone, oldest first."""
     outcomes: dict[str, str] = field(default_factory=dict)
-    """Test id -> outcome, of the last run of the visible tests."""
+    """Test id -> outcome in the last run of the visible tests."""
     overwritten: set[str] = field(default_factory=set)
-    """Read-only files that an action changed and that have not been put back."""
+    """Read-only files that an action changed and that have not been restored yet."""
     must_parse: bool = False
     """Whether an edit after which a file no longer parses is refused."""
     own_test: str = ""
-    """The test file that the agent is told to write; empty where it is shown a failing test."""
+    """The test file that the agent is told to write; empty if it is shown a failing test."""
     terminal: Session | None = None
-    """The screen of the terminal, once it was used."""
+    """The terminal; None until it is used."""
     servers: dict[str, Connection] = field(default_factory=dict)
     """The entrant's MCP servers, by name."""
     asked: list[dict[str, Any]] | None = None
-    """What the entrant's own program told its model last; None where none runs."""
+    """The messages that the entrant's own program sent to its model last; None if no program runs."""
     investigation: Changes | None = None
-    """While an investigation goes on: how the workspace was before it."""
+    """The workspace before the investigation that is in progress; None if there is none."""
 
     @property
     def failing(self) -> tuple[str, ...]:
@@ -104,9 +104,9 @@ class Bench:
         return tuple(test for test, outcome in self.outcomes.items() if outcome == "failed")
 
     def with_changes(self, observation: Observation) -> Observation:
-        """The observation with what changed in the workspace since the last one, whichever tool changed it.
+        """Add to an observation what changed in the workspace since the last one, whichever tool changed it.
 
-        And with what was said to servers.
+        Also add what was said to MCP servers and by them.
         """
         self.outcomes = outcomes_of(observation.state) or self.outcomes
         changed = {each.path: each for each in self.sandbox.news()}
@@ -123,7 +123,7 @@ class Bench:
         return replace(observation, state=cast(State, state))
 
     def put_back(self) -> str:
-        """Give read-only files their content again, before a program is run. Returns what to tell about it."""
+        """Restore read-only files before a program is run. Returns notes for the agent about the restored files."""
         told = []
         for path in sorted(self.overwritten):
             try:
@@ -142,9 +142,9 @@ class Bench:
             return None
 
     def _diff_of(self, changed: Iterable[ChangedFile]) -> str:
-        """The diff of files since they were last seen; they count as seen then.
+        """Return the diff of files since they were last seen, and remember them as seen.
 
-        What would be too much is named and not shown.
+        Files that would make the diff too large are named and not shown.
         """
         parts: list[str] = []
         left = MOST_DIFF
@@ -165,21 +165,21 @@ class Bench:
 
 
 class Tool(Protocol):
-    """One thing an agent can do. Stateless: what has to be remembered lives in the sandbox or on the bench."""
+    """One thing an agent can do. A tool has no state: what it must remember lives in the sandbox or on the bench."""
 
     name: str
     version: str
-    """Changes when the tool's behaviour does; part of the entrant's identity."""
+    """Changes when the tool's behaviour changes; part of the entrant's identity."""
     description: str
-    """What a model reads: when to use it and what comes back."""
+    """What a model reads: when to use the tool and what it returns."""
 
     @property
     def arguments(self) -> type[Arguments]:
-        """The model that its arguments are validated by."""
+        """The Pydantic model that validates its arguments."""
         ...
 
     def __call__(self, bench: Bench, arguments: Any) -> Observation:
-        """Carry it out. Raises ToolError or Refused for what the agent can mend, SandboxError for what it cannot."""
+        """Run the tool. Raises ToolError or Refused if the agent can correct the problem, SandboxError if it cannot."""
         ...
 
 
@@ -188,28 +188,28 @@ class Described(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that it is called by."""
+        """The name by which the tool is called."""
         ...
 
     @property
     def description(self) -> str:
-        """When to use it and what comes back."""
+        """When to use the tool and what it returns."""
         ...
 
     @property
     def arguments(self) -> type[Arguments]:
-        """The model of its arguments."""
+        """The Pydantic model of its arguments."""
         ...
 
 
 @functools.lru_cache(256)
 def _full_schema(arguments: type[Arguments]) -> dict[str, Any]:
-    """Worked out once: every episode of every entrant describes the same tools."""
+    """Return the schema, cached because every episode of every entrant describes the same tools."""
     return arguments.model_json_schema()
 
 
 def schema(tool: Described) -> dict[str, Any]:
-    """The tool's arguments as JSON schema: the one source of function-calling schemas, help texts and tables."""
+    """Return a tool's arguments as JSON schema: the one source of function-calling schemas, help texts and tables."""
     if tool.arguments.given_schema is not None:
         return {"type": "object", "properties": {}, "required": [], **tool.arguments.given_schema}
     full = _full_schema(tool.arguments)
@@ -223,9 +223,9 @@ def schema(tool: Described) -> dict[str, Any]:
 
 
 def _plain(entry: dict[str, Any]) -> dict[str, Any]:
-    """An argument's schema without its title; of one that may be left out, without the alternative null.
+    """Return an argument's schema without its title and, for an optional argument, without the alternative null.
 
-    Models take it for a value to give, and some servers refuse it. It is still accepted.
+    Models take null for a value to pass, and some servers refuse it. A null that a model passes is still accepted.
     """
     kept = {key: value for key, value in entry.items() if key != "title"}
     others = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
@@ -235,7 +235,7 @@ def _plain(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def descriptions(described: Mapping[str, Any]) -> dict[str, str]:
-    """What a schema says of each argument: its description, or else the JSON of what it has to be."""
+    """Return each argument's description in a schema; if it has none, its own schema as JSON."""
     properties = described["properties"].items()
     return {name: _said(entry) or json.dumps(entry, ensure_ascii=False) for name, entry in properties}
 

@@ -1,4 +1,4 @@
-"""Running any command."""
+"""The tool that runs shell commands."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from stackrank.env.tools.shown import limit
 
 
 def how_it_ended(status: int, task: Task) -> str:
-    """An exit status in words."""
-    # A shell says 128 + signal for what it ran.
+    """Describe an exit status in words."""
+    # A shell reports 128 + signal for a command that a signal killed.
     number = -status if status < 0 else status - 128 if status > 128 else 0
     if number == signal.SIGKILL:
         return f"killed (SIGKILL): most likely it needed more than the {task.limits.memory_mb} MB of memory it may use"
@@ -46,7 +46,7 @@ class Bash:
     arguments = BashArguments
 
     def __call__(self, bench: Bench, arguments: BashArguments) -> Observation:
-        """Output and exit status."""
+        """Return the output and the exit status."""
         most_s = bench.task.limits.timeout_s
         timeout_s = min(arguments.timeout_s or most_s, most_s)
         result = bench.sandbox.run(arguments.command, timeout_s)

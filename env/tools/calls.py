@@ -1,4 +1,4 @@
-"""The calls of a function."""
+"""The tool that shows the calls of a function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stackrank.env.tools.following import TEST, Run, Where, ending, follow, fram
 from stackrank.env.tools.shown import clipped
 
 TOLD = 8
-"""Calls that are told from either end of the list."""
+"""How many calls are shown from each end of the list."""
 _MOST_VALUE = 120
 
 
@@ -61,7 +61,7 @@ class _Totals(TypedDict):
 
 
 class Calls:
-    """Shows what calls of a function got, gave back and changed."""
+    """Shows what the calls of a function received, returned and changed."""
 
     name = "calls"
     version = "2"
@@ -73,7 +73,7 @@ class Calls:
     arguments = CallsArguments
 
     def __call__(self, bench: Bench, arguments: CallsArguments) -> Observation:
-        """The calls, and how the run ended."""
+        """Return the calls and how the run ended."""
         n = arguments.n or 0
         first, last = (n, n) if n > 0 else (1, TOLD) if n == 0 else (0, 0)
 
@@ -84,7 +84,7 @@ class Calls:
         totals = found.first("calls", _Totals)
         count = totals["count"] if totals else 0
         told = found.read("call", _Call)
-        # What the last calls are is known only now: the program runs again for them.
+        # The numbers of the last calls are known only now, so the program runs again to show them.
         if n < 0 and count + n >= 0:
             told = run(count + n + 1, count + n + 1).read("call", _Call)
         elif n == 0 and count > TOLD:
@@ -132,7 +132,7 @@ def _listed(told: list[_Call]) -> Iterator[str]:
 
 
 def _alike(told: list[_Call]) -> Iterator[list[_Call]]:
-    """The calls, those together that follow each other and do not differ."""
+    """Group consecutive calls that do not differ."""
     group: list[_Call] = []
     for call in told:
         if group and (call["number"] > group[-1]["number"] + 1 or _shown(call) != _shown(group[0])):
@@ -184,7 +184,7 @@ def _more(call: _Call) -> str:
 
 
 def _short(name: str, value: str) -> str:
-    """A value on one line. The beginning of a large object is the same in call after call and tells nothing."""
+    """Shorten a value. The beginning of a large `self` is the same in every call, so only its class is shown."""
     if name == "self" and len(value) > _MOST_VALUE and value.startswith("<"):
         return f"{value.split(maxsplit=1)[0]} ...>"
     return clipped(value, _MOST_VALUE)

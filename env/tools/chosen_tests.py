@@ -1,4 +1,4 @@
-"""Some of a task's tests: the test command for them alone."""
+"""Builds the command that runs only some of a task's tests."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stackrank.env.task import Task
 from stackrank.env.tools.base import ToolError
 
 _WITH_VALUE = re.compile(r"-[ckmnopW]|--[\w-]+")
-"""Options of pytest whose value may be the next word."""
+"""pytest options whose value may be the next word."""
 _BETWEEN = re.compile(r"[\s,]+(?=[^\s\[\],]*(?:::|\.py\b))")
 
 
 def named(asked: str, known: Collection[str]) -> list[str]:
-    """The ids in what an agent wrote; parameters in brackets may hold spaces."""
+    """Split what an agent wrote into test ids; parameters in brackets may contain spaces."""
     asked = asked.strip().strip("[]\"'") if asked.strip().startswith("[") else asked.strip()
     if asked in known:
         return [asked]
@@ -24,14 +24,14 @@ def named(asked: str, known: Collection[str]) -> list[str]:
 
 
 def command_for(task: Task, chosen: Collection[str], verbose: bool) -> str:
-    """The task's test command, for `chosen` ids of tests or files; none: all. Raises ToolError."""
+    """Return the test command for the `chosen` ids of tests or files; if empty, for all tests. Raises ToolError."""
     run = pytest_run(task.test_command)
     if run is None:
         raise ToolError(f"the tests are run by `{task.test_command}`, which takes no ids and is always as verbose")
     arguments = _without_paths(run.arguments, task, run.folder) if chosen else list(run.arguments)
     folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
     variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
-    # Not -vv: a -q of the task's own would take half of it back, and pytest would cut differences again.
+    # Not -vv: a -q in the task's own command would cancel one v, and pytest would cut differences again.
     words = ["python", "-m", "pytest", *arguments, *(["--verbosity=2"] if verbose else []), *chosen]
     return folder + " ".join([*variables, *map(shlex.quote, words)])
 

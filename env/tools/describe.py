@@ -7,13 +7,13 @@ from stackrank.env.tools.registry import find_tool, tool_names
 
 
 def usage(name: str, required: list[str], arguments: list[str], body: str = "") -> str:
-    """One line: `rewrite path [start] [end]`; the argument that is written below it is left out."""
+    """Return a line such as `rewrite path [start] [end]`, without the argument that is written below it."""
     words = [each if each in required else f"[{each}]" for each in arguments if each != body]
     return " ".join([name, *words])
 
 
 def markdown_table() -> str:
-    """All tools as a Markdown table."""
+    """Return all tools as a Markdown table."""
     rows = ["| tool | arguments | what it does |", "| --- | --- | --- |"]
     rows += [_row(find_tool(name)) for name in tool_names()]
     return "\n".join(rows)

@@ -1,4 +1,4 @@
-"""Where the run of one test first differs from that of another. Lines of test files do not count."""
+"""Finds where the runs of two tests first differ. Lines of test files do not count."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Path(TypedDict):
 
 
 def difference(bench: Bench, failing: str | None, passing: str | None) -> Observation:
-    """The first line at which the runs of two tests part, with what their variables were there. Raises ToolError."""
+    """Find the first line at which the runs of two tests differ, and their variables there. Raises ToolError."""
     failing = failing or next((test for test, each in bench.outcomes.items() if each in ("failed", "error")), "")
     passing = passing or _partner(bench, failing)
     if not failing or not passing:
@@ -82,7 +82,7 @@ def _parting(ours: list[_Line], theirs: list[_Line], same: int) -> Iterator[str]
 
 
 def _partner(bench: Bench, failing: str) -> str:
-    """A test that passes: of the same function with other parameters, else of the same file, else any."""
+    """Choose a passing test: the same function with other parameters, else one of the same file, else any."""
     passed = [test for test, outcome in bench.outcomes.items() if outcome == "passed"]
     for like in (failing.partition("[")[0], failing.rpartition("::")[0], failing.partition("::")[0], ""):
         found = next((test for test in passed if test.startswith(like)), None)
@@ -98,7 +98,7 @@ def _verdict(run: Run) -> str:
 
 
 def _contrast(one: Frame, two: Frame) -> Iterator[str]:
-    """The variables of two frames that differ."""
+    """Describe the variables whose values differ between two frames."""
     names = list(dict.fromkeys([*one["locals"], *two["locals"]]))
     rows = [(name, *(frame["locals"].get(name, "not set") for frame in (one, two))) for name in names]
     rows = [row for row in rows if row[1] != row[2]]
@@ -107,5 +107,5 @@ def _contrast(one: Frame, two: Frame) -> Iterator[str]:
 
 
 def _only(ours: list[_Line], theirs: list[_Line]) -> str:
-    """The lines that one run has and the other has not."""
+    """Name the lines that only the first run executed."""
     return spans({(line["file"], line["line"]) for line in ours} - {(line["file"], line["line"]) for line in theirs})

@@ -1,4 +1,4 @@
-"""Editing as models know it: by what is there, not by line numbers; and taking an edit back."""
+"""Editing as models know it, by the text in the file instead of line numbers; and undoing an edit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class CreateArguments(Arguments):
 
 
 class Create:
-    """Writes a file that is not there yet."""
+    """Writes a file that does not exist yet."""
 
     name = "create"
     version = "1"
@@ -100,7 +100,7 @@ class UndoArguments(Arguments):
 
 
 class Undo:
-    """Takes the last edit back."""
+    """Undoes the last edit."""
 
     name = "undo"
     version = "1"
@@ -108,7 +108,7 @@ class Undo:
     arguments = UndoArguments
 
     def __call__(self, bench: Bench, arguments: UndoArguments) -> Observation:
-        """Put the file back as it was, or refuse where something else has changed it since."""
+        """Restore the file as it was, or refuse if something else has changed it since the edit."""
         if not bench.edits:
             raise ToolError("there is no edit to take back")
         last = bench.edits[-1]
@@ -122,9 +122,10 @@ class Undo:
 
 
 def edited(bench: Bench, path: str, text: str, start: int | None = None, end: int | None = None) -> Observation:
-    """Replace lines `start` to `end` of a file, or all of it, as `Sandbox.edit` does; the edit can be taken back.
+    """Replace lines `start` to `end` of a file, or all of it, as `Sandbox.edit` does; the edit can be undone.
 
-    Where the tool set says so, a file that parsed has to parse afterwards. Raises ToolError, Refused: nothing changed.
+    If the tool set demands it, a file that parsed has to parse afterwards. Raises ToolError or Refused, and changes
+    nothing then.
     """
     plain = bench.sandbox.resolve(path)
     if not bench.task.may_edit(plain):
@@ -137,7 +138,7 @@ def edited(bench: Bench, path: str, text: str, start: int | None = None, end: in
     if done.syntax_error and bench.must_parse:
         if not bench.sandbox.restore(plain, before):
             raise ToolError(f"nothing was changed, because {path} would not parse: {done.syntax_error}")
-        done = bench.sandbox.edit(path, text, start, end)  # it does not parse as it is either
+        done = bench.sandbox.edit(path, text, start, end)  # the file did not parse before either
     state = EditState(kind="edit", edited=plain, lines=done.touched)
     if done.syntax_error:
         state["syntax_error"] = done.syntax_error
@@ -166,12 +167,12 @@ def _around(done: Edit, margin: int = 3) -> str:
 def _before(bench: Bench, path: str) -> bytes | None:
     try:
         return bench.sandbox.read(path)
-    except Refused:  # it is not there, or what cannot be edited either
+    except Refused:  # it does not exist, or is something that cannot be edited either
         return None
 
 
 def _lines(text: str, old: str, new: str) -> tuple[int, int, str]:
-    """Replacing `old` by `new`, as whole lines: the first and the last line that go, and what comes for them."""
+    """Return the replacement in whole lines: the first and last line to replace, and the text that replaces them."""
     at = text.index(old)
     stop = at + len(old)
     head = text[text.rfind("\n", 0, at) + 1 : at]
@@ -180,7 +181,7 @@ def _lines(text: str, old: str, new: str) -> tuple[int, int, str]:
         return first, text.count("\n", 0, stop), head + new
     end = text.find("\n", stop)
     tail = text[stop : len(text) if end < 0 else end]
-    # A line that is empty now is a line all the same.
+    # A line that has become empty is still a line.
     return first, text.count("\n", 0, stop) + 1, head + new + tail or "\n"
 
 

@@ -1,4 +1,4 @@
-"""What `trace`, `calls` and `snapshot` share: running a program under an observer, and reading what that told."""
+"""What `trace`, `calls` and `snapshot` share: running a program under an observer and reading its report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEST = (
     "The test to run, as in `tests/test_x.py::test_y`, or a program, as in `python script.py arguments`. "
     "Default: the first failing test."
 )
-"""How the argument `test` is described."""
+"""The description of the argument `test`."""
 
 
 class Where(TypedDict):
@@ -31,7 +31,7 @@ class Where(TypedDict):
 
 
 class Frame(Where):
-    """A call that is going on."""
+    """A call in progress, with its local variables."""
 
     source: str
     locals: dict[str, str]
@@ -40,7 +40,7 @@ class Frame(Where):
 
 
 class Cause(TypedDict):
-    """An exception that another one came from."""
+    """An exception that led to another one."""
 
     error: str
     frames: list[Frame]
@@ -58,7 +58,7 @@ class Failure(TypedDict):
 
 
 class Stopped(TypedDict):
-    """A moment at which the run was ended."""
+    """A moment at which the run was stopped."""
 
     test: str
     frames: list[Frame]
@@ -74,7 +74,7 @@ class Ended(TypedDict):
 
 Record = TypeVar("Record")
 _LARGE = 80
-"""Characters of a value that is told once."""
+"""A value with more characters than this is shown in full only once."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
     def read(self, kind: str, shape: type[Record]) -> list[Record]:
-        """The records of a kind. What has another shape was written by the program and is left out."""
+        """Return the records of a kind. Records of another shape come from the program itself and are left out."""
         found = []
         for record in self.records.get(kind, []):
             try:
@@ -98,11 +98,11 @@ class Run:
         return found
 
     def first(self, kind: str, shape: type[Record]) -> Record | None:
-        """The first record of a kind."""
+        """Return the first record of a kind."""
         return next(iter(self.read(kind, shape)), None)
 
     def note(self, text: str) -> None:
-        """Add a sentence, once."""
+        """Add a note, unless it is there already."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -153,7 +153,7 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
 
 
 def _target(bench: Bench, asked: str) -> tuple[str, str]:
-    """The command, and the test of it that is meant; empty for all that it runs."""
+    """Return the command, and the test that is meant; empty for everything that the command runs."""
     first = asked.split()[0] if asked else ""
     if first in ("python", "python3", "pytest", "py.test"):
         return asked, ""
@@ -166,14 +166,14 @@ def _target(bench: Bench, asked: str) -> tuple[str, str]:
 
 
 def frames_of(run: Run) -> list[Frame]:
-    """The frames where the program failed or was when its time was up."""
+    """Return the frames where the program failed, or where it was when its time was up."""
     if run.failure is not None:
         return run.failure["frames"]
     return run.interrupted["frames"] if run.interrupted else []
 
 
 def state_of(run: Run, frames: list[Frame], event: str, places: list[ReachedPlace] | None = None) -> FollowedState:
-    """What the run showed, as data; `frames`: where it was stopped, or failed."""
+    """Return what the run showed, as data. `frames`: where the run was stopped or failed."""
     state = FollowedState(kind="followed", exit=run.result.exit, timed_out=run.result.timed_out)
     state["places"] = places or []
     if run.outcomes:
@@ -193,7 +193,7 @@ def state_of(run: Run, frames: list[Frame], event: str, places: list[ReachedPlac
 
 
 def ending(run: Run) -> Iterator[str]:
-    """How the run ended, in lines; notes; what the program printed."""
+    """Yield lines about how the run ended, then the notes."""
     bad = {test: outcome for test, outcome in run.outcomes.items() if outcome != "passed"}
     passed = len(run.outcomes) - len(bad)
     failure = run.failure
@@ -223,18 +223,18 @@ class _Exited(TypedDict):
 
 
 def printed(run: Run, most: int = 500) -> str:
-    """What the program printed, cut in its middle; it comes last, so that nothing in it can be taken for ours."""
+    """Return what the program printed, cut in the middle. It is shown last, so that none of it can pass for ours."""
     text = shortened(run.result.output.strip(), most, LESS)
     return f"The program printed:\n{text}" if text else ""
 
 
 def spot(place: Where) -> str:
-    """A place as `file:line in function`."""
+    """Return a place as `file:line in function`."""
     return f"{place['file']}:{place['line']} in {place['function']}"
 
 
 def spans(lines: Iterable[tuple[str, int]]) -> str:
-    """Lines of files as `cart.py:1-3, 7; tax.py:2`, capped."""
+    """Return lines of files as `cart.py:1-3, 7; tax.py:2`, capped."""
     found: dict[str, list[list[int]]] = {}
     for file, number in sorted(set(lines)):
         rows = found.setdefault(file, [])
@@ -250,15 +250,15 @@ def spans(lines: Iterable[tuple[str, int]]) -> str:
 
 
 def values(shown: dict[str, str], known: set[tuple[str, str]]) -> str:
-    """Names and values on one line; large ones that are `known` in short. What is told becomes known."""
+    """Return names and values on one line, large ones that are `known` shortened. Values shown become known."""
     return ", ".join(f"{name} {value}" if value.startswith("raised ") else f"{name} = {once(name, value, known)}"
                      for name, value in shown.items())  # fmt: skip
 
 
 def frames_text(frames: list[Frame], room: int) -> str:
-    """Frames with their locals, the outermost first; repeated ones folded; the outer ones left out where it is long.
+    """Return frames with their locals, outermost first. Repeated frames are folded; outer ones are left out for room.
 
-    A large object that has the same name in several of them, as `self` often has, is told in the innermost.
+    A large object that has the same name in several frames, as `self` often has, is shown in the innermost only.
     """
     told: list[str] = []
     known: set[tuple[str, str]] = set()
@@ -290,7 +290,7 @@ def frames_text(frames: list[Frame], room: int) -> str:
 
 
 def once(name: str, value: str, known: set[tuple[str, str]], where: str = "above") -> str:
-    """A value, or only its beginning where it is large and was told of the same name `where`."""
+    """Return a value; only its beginning if it is large and was already shown `where` under the same name."""
     if len(value) <= _LARGE:
         return value
     if (name, value) in known:
@@ -304,7 +304,7 @@ def _same(one: Frame, two: Frame) -> bool:
 
 
 def joined(parts: Iterator[str] | list[str], run: Run, room: int = MOST_SHOWN - 200) -> str:
-    """The parts as one text of about `room` characters, with what the program printed at its end."""
+    """Join the parts to a text of about `room` characters, with what the program printed at its end."""
     said = printed(run)
     room -= len(said) + 1
     text = "\n".join(part for part in parts if part)

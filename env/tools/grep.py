@@ -1,4 +1,4 @@
-"""Searching the files."""
+"""The tool that searches the files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.shown import clipped, fitting_lines, limit
 
 LONGEST_LINE = 240
-"""Characters of a line that are shown."""
+"""How many characters of a line are shown."""
 
 
 class GrepArguments(Arguments):
@@ -32,7 +32,7 @@ class Grep:
     arguments = GrepArguments
 
     def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:
-        """Matching lines, at most 100."""
+        """Return the matching lines, at most 100."""
         found = bench.sandbox.search(
             arguments.pattern, arguments.path, arguments.glob, ignore_case=arguments.ignore_case
         )

@@ -1,7 +1,7 @@
-"""An investigation: a question is asked, debugging tools answer it, and the workspace stays as it was.
+"""An investigation: the agent asks a question, debugging tools answer it, and the workspace stays as it was.
 
-`investigate` opens it and `answer` ends it. In between there are only the tools of `INVESTIGATOR`, whoever uses them:
-the agent `llm` lets a second model do so. The environment knows of no model.
+`investigate` opens an investigation and `answer` ends it. In between only the tools of `INVESTIGATOR` are available,
+whoever uses them: the agent `llm` gives them to a second model. The environment itself knows nothing of models.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.pdb import INVESTIGATION
 
 INVESTIGATOR = ("view", "listdir", "grep", "eval", "pdb", "answer")
-"""The tools of whoever investigates."""
+"""The tools that are available during an investigation."""
 
 
 class InvestigateArguments(Arguments):
@@ -48,7 +48,7 @@ class Investigate:
     arguments = InvestigateArguments
 
     def __call__(self, bench: Bench, arguments: InvestigateArguments) -> Observation:
-        """Remember the workspace. The steps up to `answer` are the investigation's."""
+        """Remember the workspace. The steps up to `answer` belong to the investigation."""
         bench.investigation = bench.sandbox.changes()
         return Observation(
             f"The investigation begins. Its tools: {', '.join(INVESTIGATOR)}. What it changes in the workspace is put "
@@ -78,7 +78,7 @@ class Answer:
     arguments = AnswerArguments
 
     def __call__(self, bench: Bench, arguments: AnswerArguments) -> Observation:
-        """The answer, and the workspace as it was. Raises ToolError: nobody has asked anything."""
+        """Return the answer and restore the workspace. Raises ToolError if no question was asked."""
         if bench.investigation is None:
             raise ToolError("there is no investigation that could be answered")
         text = arguments.text.strip()
@@ -88,7 +88,7 @@ class Answer:
 
 
 def put_back(bench: Bench) -> list[str]:
-    """End the investigation that goes on, if any: its debugger, and what it did to the workspace.
+    """End the investigation in progress, if any: stop its debugger and undo its changes to the workspace.
 
     Returns the paths that could not be put back.
     """
@@ -121,7 +121,7 @@ def _different(before: Changes, now: Changes) -> Iterator[str]:
 
 
 def _remove(bench: Bench, path: str) -> None:
-    # A link goes, and not what it leads to; so do folders that are empty then.
+    # This removes a link but not its target, and then the folders that have become empty.
     folder = shlex.quote(str(PurePosixPath(path).parent))
     command = f"rm -rf -- {shlex.quote(path)} && {{ rmdir -p -- {folder} 2>/dev/null || true; }}"
     if bench.sandbox.run(command, 10.0).exit:

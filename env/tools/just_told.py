@@ -1,4 +1,4 @@
-"""What one call of pdb has told already, so that what stands below it need not say it again."""
+"""Finds what pdb's output shows already, so that the text below it need not repeat that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CUT = re.compile(r"^\[\.\.\. \d+ characters left out", re.MULTILINE)
 _STACK = frozenset({"w", "where", "bt"})
 _SOURCE = frozenset({"l", "list", "ll", "longlist"})
 _LOCALS = frozenset({"p locals()", "pp locals()"})
-# After these, the program stands where it stood before.
+# After these commands, the program stands where it stood before.
 _LOOKS = _STACK | _SOURCE | {
     "p", "pp", "whatis", "a", "args", "rv", "retval", "display", "source", "b", "break", "tbreak", "cl", "clear",
     "condition", "ignore", "enable", "disable", "h", "help",
@@ -20,16 +20,16 @@ _LOOKS = _STACK | _SOURCE | {
 
 
 def just_told(said: str, line: int) -> frozenset[Kind]:
-    """What the last commands showed whole of the place where the program stands.
+    """Return what the last commands showed in full about the place where the program stands.
 
-    `said`: what pdb said, each command after its prompt, as where several were given. `line`: where it stands.
+    `said`: pdb's output, each command after its prompt, as it is for several commands. `line`: the current line.
     """
     told: set[Kind] = set()
     _, *parts = _ECHO.split(said)
     for command, answer in reversed([*zip(parts[::2], parts[1::2], strict=True)]):
         word = command.split(" ")[0]
         if word not in _LOOKS:
-            break  # it may have moved the program, or changed a variable
+            break  # the command may have moved the program or changed a variable
         if _CUT.search(answer):
             continue
         if word in _STACK:

@@ -1,4 +1,4 @@
-"""Listing a directory."""
+"""The tool that lists a directory."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Listdir:
     arguments = ListdirArguments
 
     def __call__(self, bench: Bench, arguments: ListdirArguments) -> Observation:
-        """An indented tree in a fixed order."""
+        """Return the paths in a fixed order."""
         return listed(bench, arguments.path, arguments.depth, arguments.limit)
 
 
 def marked(task: Task, path: str) -> str:
-    """A file, and whether it is read-only."""
+    """Return a file's path, marked if the file is read-only."""
     return path + ("" if task.may_edit(path) else "  (read-only)")
 
 
 def listed(bench: Bench, path: str, depth: int, most: int) -> Observation:
-    """Entries below a folder, in at most `most` characters. Raises Refused."""
+    """List the entries below a folder in at most `most` characters. Raises Refused."""
     found = bench.sandbox.listing(path, depth, MOST_ENTRIES)
     lines = []
     for name, size in found["entries"]:

@@ -1,4 +1,4 @@
-"""Tools of others: each tool of an MCP server is one of the entrant's."""
+"""Third-party tools: each tool of an MCP server becomes a tool of the entrant."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from stackrank.env.mcp.server import Offer
 from stackrank.env.state import ServerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 
-# What every interface takes as the name of a function.
+# The function names that every model interface accepts.
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class McpArguments(Arguments):
-    """What a server's schema asks for; the server itself checks it."""
+    """The arguments that a server's schema asks for; the server itself checks them."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -28,7 +28,7 @@ class McpTool:
     """Calls one tool of a server."""
 
     def __init__(self, offer: Offer, described: Mapping[str, Any]) -> None:
-        """`described`: the tool as the server describes it. Raises ValueError: it cannot be called so."""
+        """`described`: the tool as the server describes it. Raises ValueError if its name is too long for models."""
         self.offer = offer
         self._tool = str(described["name"])
         self.name = f"{offer.name}_{re.sub(r'[^a-zA-Z0-9_-]', '_', self._tool)}"
@@ -43,7 +43,7 @@ class McpTool:
         self.arguments.given_schema = described["inputSchema"]
 
     def __call__(self, bench: Bench, arguments: McpArguments) -> Observation:
-        """What the server answers, as text; an answer that its tool failed is not ok."""
+        """Return the server's answer as text; it is not ok if the server says that its tool failed."""
         given = arguments.model_extra or {}
         try:
             json.dumps(given, allow_nan=False)
@@ -57,5 +57,5 @@ class McpTool:
 
 
 def tools_of(offer: Offer) -> tuple[McpTool, ...]:
-    """The tools that an offer holds. Raises ValueError: one cannot be called by its name."""
+    """Return the tools of an offer. Raises ValueError if the name of one is too long for models."""
     return tuple(McpTool(offer, each) for each in offer.tools)

@@ -18,9 +18,9 @@ from stackrank.env.tools.just_told import Kind, just_told
 from stackrank.env.tools.shown import limit, without_filling
 
 FAILING = "tests"
-"""The entry point that goes back to the tests that failed last."""
+"""The entry point that stands for the tests that failed last."""
 INVESTIGATION = "investigation"
-"""The name of the debugger's session in an investigation."""
+"""The name of the debugger session of an investigation."""
 _TEST_ID = re.compile(r"[\w./-]+\.py::\S.*")
 _MOST_LOCALS = 700
 _MOST_CALLS = 8
@@ -60,10 +60,10 @@ class Pdb:
     arguments = PdbArguments
 
     def __call__(self, bench: Bench, arguments: PdbArguments) -> Observation:
-        """What the debugger said, where the program stands, what it printed."""
+        """Return what the debugger said, where the program stands, and what the program printed."""
         if named := next(filter(_TEST_ID.fullmatch, map(str.strip, arguments.command.splitlines())), ""):
             raise ToolError(f"{named} is no command of pdb: give it as `entrypoint` to debug that test")
-        # Whoever investigates has a debugger of its own, and leaves the other one where it is paused.
+        # An investigation has a debugger of its own, so the other one stays paused where it is.
         session = "" if bench.investigation is None else INVESTIGATION
         debugged = arguments.entrypoint
         debugged = bench.debugged.get(session, "") if debugged is None else debugged.strip()
@@ -100,7 +100,7 @@ def _text(reply: Debugged, state: DebuggerState, most: int) -> str:
         below.append(_breakpoints(state["breakpoints"]))
     if reply["moved"] and "source" not in told:
         said = _without_current_line(said, state)
-    # What was asked for has the room that the rest leaves, and a note of what is left out.
+    # The output that was asked for, with a note of what is left out, gets the room that the rest leaves.
     room = most - 100 - sum(len(part) + 1 for part in [*notes, *below])
     return "\n".join(part for part in [*notes, shortened(said, max(room, most // 2), more), *below] if part)
 
@@ -129,7 +129,7 @@ def _place(state: DebuggerState, told: frozenset[Kind]) -> str:
 
 
 def _calls(state: DebuggerState) -> list[str]:
-    """The calls around the current one, the outermost first, on one line. What is no call is not shown."""
+    """Return the calls around the current one on one line, outermost first; nothing if there is only one frame."""
     stack = state.get("stack", [])
     if len(stack) < 2:
         return []
@@ -146,21 +146,21 @@ def _calls(state: DebuggerState) -> list[str]:
             calls = [f"{call['function']} ({call['file']}:{call['line']})" for call in stack[first : first + period]]
             text = " > ".join(calls) + (f" x{times}" if times > 1 else "")
             parts.append(f"*{text}*" if stack[first]["current"] else text)
-    # Of a deep stack, the state has the calls around the current one.
+    # Of a deep stack, the state holds only the calls around the current one.
     deeper = len(parts) > _MOST_CALLS or state["depth"] > known
     left_out = ["..."] if deeper else []
     return ["Calls: " + " > ".join([*left_out, *parts[-_MOST_CALLS:]])]
 
 
 def _of_library(call: dict[str, Any]) -> bool:
-    """Whether a call around the current one is none of the workspace's: imports, event loops, context managers."""
+    """Whether a call around the current one is outside the workspace: imports, event loops, context managers."""
     return not call["current"] and call["file"].startswith(("/", "<frozen "))
 
 
 def _locals(values: dict[str, str]) -> list[str]:
     shown: list[str] = []
     room = _MOST_LOCALS
-    # A few variables get the room of many: what matters is seldom at the beginning of an object.
+    # If there are few variables, each gets more room: what matters is seldom at the beginning of an object.
     most = max(_MOST_LOCALS // max(len(values), 1) - 30, 120)
     for name, value in values.items():
         text = f"{name} = {value if len(value) <= most else value[: most - 3] + '...'}"

@@ -1,4 +1,4 @@
-"""The tool `program`: the entrant's own program runs in the sandbox, from one question to its model to the next."""
+"""The tool `program`: runs the entrant's own program in the sandbox, from one question to its model to the next."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.storable import storable_json
 
 MOST = 16 << 20
-"""Bytes of one question."""
+"""The most bytes of one question to the model."""
 LONGEST_S = 600.0
-"""How long one wait for a program may take."""
+"""The longest time that one step may wait for a program, in seconds."""
 LONGEST_HEADER = 4000
 _CONVERSATION = {"responses": "input"}
-"""What a question to an address that ends so calls its conversation, where it is not `messages`."""
+"""End of a question's address -> the key of the conversation in the question, if it is not `messages`."""
 _SERVER = "program"
 _START = 'exec "$TASK_PYTHON" -I -c "$RELAY"'
 
@@ -59,7 +59,7 @@ class ProgramArguments(Arguments):
 
 
 class RunProgram:
-    """Lets the entrant's program go on until it asks its model again, or ends."""
+    """Lets the entrant's program run until it asks its model again or ends."""
 
     name = "program"
     version = "1"
@@ -67,7 +67,7 @@ class RunProgram:
     arguments = ProgramArguments
 
     def __call__(self, bench: Bench, arguments: ProgramArguments) -> Observation:
-        """What the program asks, or how it ended. Raises ToolError: there is none, or it cannot be started."""
+        """Return what the program asks, or how it ended. Raises ToolError if there is no program to go on with."""
         data = b""
         if arguments.start is not None:
             data = _line(arguments.start.model_dump(exclude={"requirements"}))
@@ -90,7 +90,7 @@ class RunProgram:
         return self._ended(bench, told)
 
     def _asked(self, bench: Bench, path: str, body: str, headers: dict[str, str]) -> Observation:
-        """A question, of which the record keeps what is new since the one before."""
+        """Return a question. The state keeps only the messages that are new since the previous question."""
         assert bench.asked is not None
         try:
             request = read_question(body, _CONVERSATION.get(path.partition("?")[0].rpartition("/")[2], "messages"))
@@ -139,7 +139,7 @@ def _line(what: dict[str, Any]) -> bytes:
 
 
 def _read(lines: bytes) -> dict[str, Any] | None:
-    """What the relay wrote, or whoever wrote in its place; None where there is no whole line of it."""
+    """Read the last line of the relay, or of a program that wrote in its place; None if it is no JSON object."""
     try:
         found = storable_json(json.loads(lines.splitlines()[-1])) if lines.strip() else None
     except (ValueError, RecursionError):
@@ -148,7 +148,7 @@ def _read(lines: bytes) -> dict[str, Any] | None:
 
 
 def read_question(body: str, name: str = "messages") -> dict[str, Any]:
-    """A question as it can be stored and sent, its conversation, which it calls `name`, as `messages`.
+    """Read a question into a form that can be stored and sent: its conversation, called `name`, becomes `messages`.
 
     Raises ValueError with one sentence.
     """
@@ -161,7 +161,7 @@ def read_question(body: str, name: str = "messages") -> dict[str, Any]:
     if not isinstance(request, dict) or not isinstance(request.get(name), list):
         raise ValueError(f"the question has to be a JSON object with a list `{name}`")
     for number, each in enumerate(request[name]):
-        # Items of Responses that are no messages have a type in the place of a role.
+        # In the Responses API, items that are not messages have a type instead of a role.
         if not isinstance(each, dict) or not isinstance(
             each.get("role", each.get("type") if name == "input" else 0), str
         ):
@@ -172,7 +172,7 @@ def read_question(body: str, name: str = "messages") -> dict[str, Any]:
 
 
 def _headers(said: object) -> dict[str, str]:
-    """Those that can be sent on: a program may write in the relay's place."""
+    """Return the headers that can be sent on. Others are dropped: a program may write in the relay's place."""
     given = said if isinstance(said, dict) else {}
     return {
         name: text
@@ -185,8 +185,8 @@ def _headers(said: object) -> dict[str, str]:
 
 
 def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
-    """Without the marks of Anthropic's that say up to where to cache; a text alone is one, and no list of one block, in
-    which it stands where there is a mark."""
+    """Return a message without the marks that tell Anthropic up to where to cache. A mark needs a list of blocks, so a
+    list of one text block becomes a plain text again."""
     content = message.get("content")
     if not isinstance(content, list):
         return message
@@ -208,12 +208,12 @@ def _is_marked(message: dict[str, Any]) -> bool:
 
 
 def _who(message: dict[str, Any]) -> str:
-    """Who says it: of what has no role, the results of calls are a tool's, and the rest is the model's."""
+    """Return a message's role. Without one, the results of calls are a tool's and everything else is the model's."""
     return str(message.get("role") or ("tool" if str(message.get("type")).endswith("_output") else "assistant"))
 
 
 def _text(message: dict[str, Any]) -> str:
-    """What a message says, in one of the forms that it may have."""
+    """Return the text of a message, whichever form its content has."""
     content = message.get("content", message.get("output"))
     parts = content if isinstance(content, list) else [content]
     return "\n".join(_part(each) for each in parts)

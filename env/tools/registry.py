@@ -1,4 +1,4 @@
-"""Which tools and tool sets there are. Other packages add tools by the entry point group `stackrank.tools`."""
+"""The available tools and tool sets. Other packages add tools by the entry point group `stackrank.tools`."""
 
 from __future__ import annotations
 
@@ -45,33 +45,33 @@ class ToolSet:
     must_parse: bool = False
     """Whether an edit after which a file no longer parses is refused."""
     servers: tuple[str, ...] = ()
-    """The MCP servers whose tools come with it."""
+    """The MCP servers whose tools belong to the set."""
     added: tuple[McpTool, ...] = ()
-    """Their tools, which are in `tools` too, once it is known what they offer; see `with_offers`."""
+    """The servers' tools, once it is known what the servers offer; `tools` names them too. See `with_offers`."""
 
     installed: tuple[Environment, ...] = ()
     """What is installed for the entrant's own program."""
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """What those servers offer."""
+        """What the set's MCP servers offer."""
         return tuple({tool.offer.name: tool.offer for tool in self.added}.values())
 
     @property
     def prefixes(self) -> tuple[Environment, ...]:
-        """What is installed for those servers and the entrant's program, beside a task's own environment."""
+        """What is installed for the servers and the entrant's program, in addition to a task's own environment."""
         return (*self.installed, *(offer.server.prefix for offer in self.offers if offer.server.prefix))
 
     def find(self, name: str) -> Tool:
-        """The tool of that name. Raises ValueError."""
+        """Return the tool of that name. Raises ValueError."""
         return next((tool for tool in self.added if tool.name == name), None) or find_tool(name)
 
     def version(self, name: str) -> str:
-        """The version of a tool; `1` for one that was written before tools had versions. Raises ValueError."""
+        """Return a tool's version; `1` if the tool was written before tools had versions. Raises ValueError."""
         return str(getattr(self.find(name), "version", "1"))
 
     def with_offers(self, offers: Sequence[Offer]) -> ToolSet:
-        """The set with the tools that its servers offer. Raises ValueError: a name cannot be given to a model."""
+        """Return the set with its servers' tools added. Raises ValueError if a name is too long or occurs twice."""
         added = tuple(tool for offer in offers for tool in tools_of(offer))
         names = [*self.tools, *(tool.name for tool in added)]
         if double := next((name for name in names if names.count(name) > 1), ""):
@@ -80,16 +80,16 @@ class ToolSet:
 
     @property
     def debuggers(self) -> tuple[str, ...]:
-        """Its debugging tools."""
+        """The set's debugging tools."""
         return tuple(name for name in DEBUGGERS if name in self.tools)
 
     @property
     def reachable(self) -> tuple[str, ...]:
-        """Its tools, and those that they let others use."""
+        """The set's tools, and the tools of an investigation if the set can open one."""
         return tuple(dict.fromkeys((*self.tools, *(INVESTIGATOR if Investigate.name in self.tools else ()))))
 
     def locked(self, tool: str, rewrites: int) -> int:
-        """How many rewrites are still to come before `tool` is available; 0 when it is."""
+        """Return how many more rewrites it takes until `tool` is available; 0 if it is available."""
         return max(dict(self.after_rewrites).get(tool, 0) - rewrites, 0)
 
 
@@ -103,17 +103,17 @@ TOOL_SETS: dict[str, ToolSet] = {
         ToolSet("rewrite", ("eval", *_READ, "rewrite", "submit")),
         ToolSet("debug", ("eval", *_READ, "pdb", "rewrite", "submit")),
         ToolSet("debug5", ("eval", *_READ, "pdb", "rewrite", "submit"), (("pdb", 5),)),
-        # As `debug`, with another interface to the running program in the place of pdb.
+        # Like `debug`, with another interface to the running program instead of pdb.
         ToolSet("trace", ("eval", *_READ, "trace", "rewrite", "submit")),
         ToolSet("calls", ("eval", *_READ, "calls", "rewrite", "submit")),
         ToolSet("snapshot", ("eval", *_READ, "snapshot", "rewrite", "submit")),
         ToolSet("investigate", ("eval", *_READ, "investigate", "rewrite", "submit")),
-        # The editing that models are trained with.
+        # The editing tools that models are trained with.
         ToolSet("edit", ("eval", *_READ, *_EDIT, "submit"), must_parse=True),
         ToolSet("edit-debug", ("eval", *_READ, "pdb", *_EDIT, "submit"), must_parse=True),
         ToolSet("bash", ("eval", *_READ, "bash", "rewrite", "submit")),
         ToolSet("terminal", ("eval", *_READ, "terminal", "rewrite", "submit")),
-        # What the agent `command` plays with: its program brings its own tools.
+        # For the agent `command`, whose program brings its own tools.
         ToolSet("command", ("program", "submit")),
         ToolSet("full", ("eval", *_READ, "pdb", "bash", "rewrite", "submit")),
     )
@@ -130,12 +130,12 @@ def _all_tools() -> dict[str, Tool]:
 
 
 def tool_names() -> list[str]:
-    """The names of all tools."""
+    """Return the names of all tools."""
     return list(_all_tools())
 
 
 def find_tool(name: str) -> Tool:
-    """The tool of that name. Raises ValueError with a sentence that lists those there are."""
+    """Return the tool of that name. Raises ValueError with a sentence that lists all tools."""
     try:
         return _all_tools()[name]
     except KeyError:
@@ -143,7 +143,7 @@ def find_tool(name: str) -> Tool:
 
 
 def tool_set(text: str) -> ToolSet:
-    """A tool set by name, or from a list of tools as in `view,rewrite,eval`; `+SERVER` adds an MCP server's tools.
+    """Return a tool set by name or from a list such as `view,rewrite,eval`; `+SERVER` adds an MCP server's tools.
 
     Raises ValueError.
     """

@@ -1,4 +1,4 @@
-"""Editing a file."""
+"""The tool that rewrites a file or some of its lines."""
 
 from __future__ import annotations
 

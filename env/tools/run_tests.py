@@ -1,4 +1,4 @@
-"""Running the task's tests. The tool is called `eval`, as in debug-gym."""
+"""The tool that runs the task's tests. It is called `eval`, as in debug-gym."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Eval:
     arguments = EvalArguments
 
     def __call__(self, bench: Bench, arguments: EvalArguments) -> Observation:
-        """The tests' output and, in the state, each test's outcome."""
+        """Return the tests' output and, in the state, each test's outcome."""
         chosen = named(arguments.test, bench.outcomes)
         plain = not chosen and not arguments.verbose
         command = bench.task.test_command if plain else command_for(bench.task, chosen, arguments.verbose)
@@ -49,7 +49,7 @@ class Eval:
         if chosen:
             state["solved"] = False
             if "tests" in state:
-                # What the other tests showed when they were run last still stands.
+                # The other tests keep their outcomes from the last run.
                 ids = {**bench.outcomes, **state["tests"]["ids"]}
                 failed = sum(outcome == "failed" for outcome in ids.values())
                 passed = sum(outcome in PASSED for outcome in ids.values())
@@ -58,7 +58,7 @@ class Eval:
 
 
 def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "") -> Observation:
-    """The output of the test command, or another; `state["solved"]` says whether all of it succeeded."""
+    """Run the test command, or `command`, and return its output; `state["solved"]` says whether it showed no bug."""
     key = os.urandom(32)
     command = command or task.test_command
     result = sandbox.test(command, task.limits.timeout_s, key, score=False)

@@ -1,4 +1,4 @@
-"""How much of an observation is shown."""
+"""Decides how much of an observation is shown."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from stackrank.env.sandbox.guest.output import shortened
 from stackrank.env.tools.base import Arguments
 
 MOST_SHOWN = 4000
-"""Characters of an observation, unless more are asked for."""
+"""The most characters of an observation, unless the agent asks for more."""
 LESS = "ask for a part of it"
-"""How to see what was left out, where no argument says how much is shown."""
+"""How to see what was left out, if the tool has no argument for how much is shown."""
 _HINT = re.compile(
     r"^(?:(?:E)?[ \t]*\n)?(?:E)?[ ]*(?:Use -v to get more diff|\.\.\.Full output truncated.*)(?:\n|\Z)", re.MULTILINE
 )
@@ -24,21 +24,21 @@ _SOURCE = re.compile(r"^((?: {4}.*\n){2,})>   (.*)$", re.MULTILINE)
 """The lines of a function that pytest shows, down to the one that it marks."""
 _SHOWN_ABOVE = "    [as above]\n"
 _WIDTH = 98
-"""What pytest fills up has this many characters, or few more; shorter lines may be the program's own."""
+"""Lines that pytest pads have this many characters or a few more; shorter lines may be the program's own."""
 
 
 def without_filling(text: str) -> str:
-    """What pytest says, without what fills its lines up, and without its hint at an option the agent cannot give.
+    """Return pytest's output without padding, and without its hint at an option that the agent cannot give.
 
-    The same again for what has gone through it.
+    Idempotent: an output that was processed before stays the same.
     """
     return _PROGRESS.sub(_narrow, _FILLED.sub(_narrow, _HINT.sub("", text)))
 
 
 def without_repeats(text: str) -> str:
-    """What pytest says, with a function's source once: each failure of a test with other parameters shows it again.
+    """Show a function's source only once in pytest's output, which repeats it for each set of parameters that fails.
 
-    The marked line stays each time. The same again for what has gone through it.
+    The marked line stays each time. Idempotent: an output that was processed before stays the same.
     """
     shown: list[str] = []
 
@@ -62,23 +62,23 @@ def _narrow(found: re.Match[str]) -> str:
 
 
 def limit() -> Any:
-    """The argument `limit` of tools whose observation may be long. It comes last."""
+    """Return the argument `limit` for tools whose observation may be long. It comes last."""
     told = f"Most characters to show. Default: {MOST_SHOWN}, head and tail."
     return Field(MOST_SHOWN, ge=500, le=60_000, description=told)
 
 
 def more(most: int) -> str:
-    """How to see what was left out, of a tool with the argument `limit`."""
+    """Say how to see what was left out, for a tool with the argument `limit`."""
     return f"a limit above {most} shows more"
 
 
 def clipped(text: str, most: int) -> str:
-    """The beginning of a text on one line."""
+    """Return the beginning of a text, for showing it on one line."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def fitting_lines(lines: list[str], most: int) -> list[str]:
-    """The first lines, as many as `most` characters hold with a note below them."""
+    """Return as many of the first lines as fit into `most` characters with a note below them."""
     room = most - 80
     for number, line in enumerate(lines):
         room -= len(line) + 1
@@ -88,16 +88,16 @@ def fitting_lines(lines: list[str], most: int) -> list[str]:
 
 
 def asked_for(arguments: Arguments) -> int | None:
-    """How many characters the arguments ask for at most; None: no argument says so."""
-    if arguments.given_schema is not None:  # an argument of that name is a server's own
+    """Return how many characters the arguments ask for at most; None if no argument says so."""
+    if arguments.given_schema is not None:  # an argument of that name belongs to the server
         return None
     most = getattr(arguments, "most_shown", getattr(arguments, "limit", None))
     return most if isinstance(most, int) else None
 
 
 def capped(text: str, most: int | None = None) -> str:
-    """The head and the tail of a long observation, with how much is left out and how to see it.
+    """Return the head and the tail of a long observation, with a note of how much is left out and how to see it.
 
-    `most`: how many characters were asked for; None: as many as every observation may have.
+    `most`: how many characters the agent asked for; None: as many as every observation may have.
     """
     return shortened(text, most or MOST_SHOWN, LESS if most is None else more(most))

@@ -1,4 +1,4 @@
-"""A failure as it stands, what led to it, and how the run differs from one that passes."""
+"""The tool that shows a failure, what led to it, and how the run differs from one that passes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from stackrank.env.tools.following import (
 from stackrank.env.tools.shown import clipped
 
 STEPS = 12
-"""Stops before a failure that are shown."""
+"""How many stops before a failure are shown."""
 BUDGET = 200
-"""Lines that are looked at with their variables before it is known which ones matter; further ones are counted."""
+"""How many lines are recorded with their variables before it is known which ones matter; others are counted."""
 NEAR_CALLS = 20
-"""How many calls before a failure the lines are counted, where not all of them can be."""
+"""If not all lines before a failure can be counted, the lines of this many last calls are."""
 NEVER = 10**12
-"""A line that no run comes to."""
+"""The number of a line that no run reaches."""
 MOST_ROWS = 40
 _MOST_CHANGED = 300
 
@@ -71,7 +71,7 @@ class Snapshot:
     arguments = SnapshotArguments
 
     def __call__(self, bench: Bench, arguments: SnapshotArguments) -> Observation:
-        """What was asked for, and how the run ended."""
+        """Return what was asked for, and how the run ended."""
         if arguments.show == "difference":
             return difference(bench, arguments.test, arguments.passing)
         if arguments.show == "tree":
@@ -132,7 +132,7 @@ class _Moment(TypedDict):
 
 
 def _back(bench: Bench, arguments: SnapshotArguments) -> Observation:
-    """The stops before the failure, or the frames at one of them: the program runs again until there."""
+    """Show the stops before the failure, or the frames at one of them: then the program runs again up to that stop."""
     wanted = max(STEPS, arguments.back)
 
     def run(**clock: int) -> tuple[Run, _Moment | None]:
@@ -143,8 +143,8 @@ def _back(bench: Bench, arguments: SnapshotArguments) -> Observation:
     start = {"from_call": 0, "from_line": 0}
     found, moment = run(**start)
     if moment is not None and moment["tired"] and found.failure is not None:
-        # Too far to look at every line. Where they could not be counted, those of the last calls are; then the last
-        # of them looked at.
+        # There are too many lines to record each. If they could not even be counted, count those of the last calls;
+        # then record the last lines.
         if not moment["counted"]:
             start["from_call"] = moment["calls"] - NEAR_CALLS if moment["calls"] > NEAR_CALLS else 0
             found, moment = run(**{**start, "from_line": NEVER})
@@ -184,7 +184,7 @@ def _steps(run: Run, moment: _Moment) -> Observation:
         away = moment["lines"] - step["number"]
         told = {*known}
         changed = values(step["changed"], told)
-        if len(changed) <= _MOST_CHANGED:  # else parts of it are not told
+        if len(changed) <= _MOST_CHANGED:  # otherwise some of the values are cut off
             known = told
         changed = clipped(changed, _MOST_CHANGED)
         lines.append(f"-{away}  {spot(step)}: {step['source']}" + (f"\n        {changed}" if changed else ""))
@@ -225,7 +225,7 @@ def _tree(bench: Bench, arguments: SnapshotArguments) -> Observation:
     if tree and tree["tired"]:
         lines.append("[what came after so many calls was not followed]")
     if len(lines) > MOST_ROWS:
-        # What lies deep goes first.
+        # The deepest rows are left out first.
         limit = sorted(row["depth"] for row in rows)[MOST_ROWS]
         kept = [line for line, row in zip(lines, rows, strict=False) if row["depth"] < max(limit, 1)][:MOST_ROWS]
         lines = [*kept, f"[{len(rows) - len(kept)} lines of the tree left out, the deepest ones]"]

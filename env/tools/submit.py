@@ -1,4 +1,4 @@
-"""Ending the episode."""
+"""The tool that ends the episode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A terminal that stays open: a shell, and whatever runs in it, from step to step."""
+"""A terminal that stays open from step to step: a shell, and whatever runs in it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from stackrank.env.terminal.session import Step
 
 _ROOM = 800
-"""Of the characters that may be shown, those for what the terminal does, which comes below the screen."""
+"""Characters reserved for the notes below the screen, which say what the terminal is doing."""
 _JOB = re.compile(r"^(\[\d+\]) \d+$", re.MULTILINE)
-"""What the shell says about a program in the background. Its process number is another one each time."""
+"""The shell's message about a background program. The process number differs from run to run."""
 _COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 _MOST_REPEATED = 10_000
-"""What is repeated in a pattern takes room for each time, on this side of the sandbox."""
+"""The most repetitions in a pattern: each takes memory, on the host's side of the sandbox."""
 _LONGEST_PATTERN = 500
 USUAL_TIMEOUT_S = 30.0
 USUAL_SILENCE_S = 1.0
@@ -68,7 +68,7 @@ class TerminalArguments(Arguments):
 
 
 class Terminal:
-    """Types into the terminal and shows what came of it."""
+    """Types into the terminal and shows the result."""
 
     name = "terminal"
     version = "4"
@@ -81,8 +81,8 @@ class Terminal:
     arguments = TerminalArguments
 
     def __call__(self, bench: Bench, arguments: TerminalArguments) -> Observation:
-        """What is new on the screen, and what the terminal does now."""
-        # pexpect and the emulator, which few episodes need.
+        """Return what is new on the screen, and what the terminal is doing now."""
+        # Imported here, because few episodes need pexpect and the emulator.
         from stackrank.env.terminal.session import Session
 
         if bench.terminal is None:
@@ -105,7 +105,7 @@ class Terminal:
 
 
 def _typed(arguments: TerminalArguments) -> list[str]:
-    """The texts to type, one after the other."""
+    """Return the texts to type, in order."""
     from stackrank.env.terminal.keys import sent
 
     lines = arguments.text.removesuffix("\n").split("\n") if arguments.text else []
@@ -124,7 +124,7 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     if len(pattern) > _LONGEST_PATTERN:
         raise ToolError(f"a pattern has at most {_LONGEST_PATTERN} characters: nothing was typed")
     try:
-        re.compile(pattern)  # of Python's syntax, what follows allows more: recursion, which takes any memory
+        re.compile(pattern)  # only Python's syntax: `regex` also allows recursion, which takes any memory
         counts = [max(1, *(int(number or 0) for number in part)) for part in _COUNT.findall(pattern)]
         if math.prod(counts) > _MOST_REPEATED:
             raise ToolError(f"the pattern repeats something more than {_MOST_REPEATED} times: nothing was typed")
@@ -152,7 +152,7 @@ def _text(step: Step, typed: list[str], timeout_s: float, task: Task, most: int)
 
 
 def _standing(step: Step, timeout_s: float, task: Task) -> str:
-    """What the terminal does now, where the text does not show it."""
+    """Say what the terminal is doing now, if the text does not show it."""
     program = step.last["program"]
     waits = f"[{program} waits for input]" if program and step.last["event"] == "input" else ""
     if step.event == "time":

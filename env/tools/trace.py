@@ -1,4 +1,4 @@
-"""Values at places, without pausing."""
+"""The tool that logs values at places in the program, without pausing it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from stackrank.env.tools.following import (
 )
 
 MOST_PLACES = 8
-"""More places are summed up."""
+"""If there are more places, they are summarised."""
 
 
 class TraceArguments(Arguments):
@@ -94,7 +94,7 @@ class Trace:
     arguments = TraceArguments
 
     def __call__(self, bench: Bench, arguments: TraceArguments) -> Observation:
-        """The hits, where the exception was raised, how the run ended."""
+        """Return the hits, where the exception was raised, and how the run ended."""
         if not arguments.at.strip() and not arguments.exception.strip():
             raise ToolError("name a place (at) or an exception: there is nothing to trace otherwise")
         shown = [line.strip() for line in arguments.show.split("\n") if line.strip()]

@@ -1,4 +1,4 @@
-"""Reading a file."""
+"""The tool that shows a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ViewArguments(Arguments):
 
     @property
     def most_shown(self) -> int:
-        """Who names the last line has asked for all up to it."""
+        """The most characters to show. `limit` does not apply if `end` asks for all lines up to it."""
         return self.limit if self.end is None else MOST_ASKED
 
 
@@ -40,7 +40,7 @@ class View:
     arguments = ViewArguments
 
     def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
-        """The lines asked for, at most MAX_LINES of them, and whole ones."""
+        """Return the lines asked for: only whole lines, and at most MAX_LINES."""
         try:
             text = decode(bench.sandbox.read(arguments.path))
         except Refused as refused:
@@ -77,7 +77,7 @@ class View:
 
 
 def decode(content: bytes) -> str:
-    """Text of a file: UTF-8, else Latin-1, which holds any bytes."""
+    """Decode a file as UTF-8, else as Latin-1, which accepts any bytes."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
