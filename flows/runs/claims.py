@@ -1,4 +1,4 @@
-"""Decides which claims on episodes are void: the worker is dead, or this process watched it be silent for too long."""
+"""Decides which claims on episodes are void: the worker is dead, or was silent too long while this process watched."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     same test function, and the program function run by the fewest tests is the same for them. Groups with the same most
     suspicious lines are one problem. Files that cannot be imported for the same reason are one, too.
 
-    Raises BenchmarkError if no test of the suite passes, because then a fix cannot be told from damage. The exception
-    are files that cannot be imported, because their tests will tell.
+    Raises BenchmarkError if no test of the suite passes, because then a fix cannot be told from damage. Files that
+    cannot be imported are an exception, because their own tests tell a fix from damage.
     """
     if not suite.passing and not any(map(is_file, suite.failing)):
         why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
@@ -231,7 +231,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         statement=problem.statement,
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
         pass_to_pass=[] if is_file(problem.tests[0]) else near,
-        # A fix does not belong into what tests share. If that were editable, an agent would spend its time there.
+        # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
         readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
     )
