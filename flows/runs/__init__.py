@@ -1,1 +1,1 @@
-"""Runs without Prefect: the specification, checking it on this machine, and playing its episodes."""
+"""Runs, without Prefect: the specification, checking it on this machine, and playing its episodes."""

@@ -1,4 +1,4 @@
-"""How many episodes may be played on this machine at the same time, by whatever processes: a ledger under a lock."""
+"""Limits how many episodes all processes on this machine play at the same time, with a ledger under a lock."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from stackrank.home import home, is_dead, is_of_this_boot, locked, process_mark,
 from stackrank.settings import settings
 
 Entries = dict[str, tuple[str, int]]
-"""Episodes that are played: id -> whose they are, and the megabytes they may take."""
+"""Episodes in play: id -> the process that plays it, and the megabytes that it may take."""
 _ENTRIES = TypeAdapter(Entries)
 SANDBOXES = 2
-"""An episode has one to play in, and one for the verdict."""
+"""Sandboxes per episode: one to play in, and one for the verdict."""
 _WAIT_S = 0.5
 _PATIENCE_S = 30.0
-"""How long another process may keep the ledger, which it needs for milliseconds."""
+"""How long another process may keep the ledger locked. It normally needs milliseconds."""
 
 
 @contextmanager
 def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
-    """While an episode is played: waits until this machine has room for it, or `stopped` says so.
+    """Reserve room for an episode while the body plays it. Waits until this machine has room, or `stopped` says so.
 
-    All processes with one home keep to `STACKRANK_HOST_WORKERS` episodes, and to sandboxes whose memory limits add up
-    to `STACKRANK_HOST_MEMORY_MB`, by default this machine's memory. One episode may always be played. Raises NotReady
-    where a process that is stuck keeps the ledger; its message says which.
+    All processes with the same home together play at most `STACKRANK_HOST_WORKERS` episodes, in sandboxes whose memory
+    limits add up to at most `STACKRANK_HOST_MEMORY_MB`, by default this machine's memory. One episode may always be
+    played. Raises NotReady if a stuck process keeps the ledger locked; the message names it.
     """
     entry = uuid.uuid4().hex
     needed = SANDBOXES * limits.memory_mb
@@ -41,7 +41,7 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
         try:
             if _enter(entry, needed) or stopped():
                 break
-        except OSError as error:  # its disk is full: as long as it is, no episode starts
+        except OSError as error:  # the disk is full: until it is not, no episode starts
             if stopped():
                 break
             if not said:
@@ -54,12 +54,12 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
         try:
             with _ledger() as entries:
                 entries.pop(entry, None)
-        except (NotReady, OSError) as error:  # the episode was played; its place is free when this process ends
+        except (NotReady, OSError) as error:  # the episode was played; its place becomes free when this process ends
             log.warning("the ledger of this machine's episodes cannot be changed", error=str(error))
 
 
 def capacity() -> tuple[int, int]:
-    """How many episodes this machine has room for, and how many megabytes. Raises SettingsError."""
+    """Return how many episodes and how many megabytes this machine has room for. Raises SettingsError."""
     said = settings()
     return said.host_workers, said.host_memory_mb or psutil.virtual_memory().total >> 20
 
@@ -79,16 +79,16 @@ def _enter(entry: str, needed_mb: int) -> bool:
 
 @contextmanager
 def _ledger() -> Iterator[Entries]:
-    """The entries, for changing, while no other process does."""
+    """Yield the entries to be changed, while the lock keeps other processes out."""
     ledger = home() / "host.json"
     with locked("host", patience_s=_PATIENCE_S):
         entries: Entries = {}
         try:
             entries = _ENTRIES.validate_json(ledger.read_bytes())
         except FileNotFoundError:
-            pass  # the first on this machine
+            pass  # this is the first episode on this machine
         except ValidationError:
-            # Perhaps the machine lost its power. Episodes that are going on are forgotten: a few too many may start.
+            # Perhaps the machine lost its power. Episodes in play are forgotten, so a few too many may start.
             log.warning("the ledger of this machine's episodes is damaged, and begun anew", file=ledger)
         yield entries
         # The file is replaced as a whole, so that a process that is killed here does not damage it.

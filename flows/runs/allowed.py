@@ -1,7 +1,7 @@
-"""What a specification of somebody else's may name on this machine: files, variables and hosts.
+"""Which files, variables and hosts on this machine other people's specifications may name.
 
-Where `STACKRANK_GUARDED` holds, as it does for what a worker takes from a shared Prefect server, a specification names
-nothing but what the operator of this machine allows. What users run by hand on their own machine is not restricted.
+If `STACKRANK_GUARDED` is on, as it is in a worker of a shared Prefect server, a specification may name only what the
+operator of this machine allows. What users run by hand on their own machine is not restricted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")
 
 
 def require_file(place: str, file: str) -> None:
-    """Raises ValueError where specifications may not name this file or folder."""
+    """Raises ValueError if specifications may not name this file or folder."""
     if not settings().guarded:
         return
     path = Path(file).expanduser().resolve()
@@ -31,13 +31,13 @@ def require_file(place: str, file: str) -> None:
 
 
 def require_variable(place: str, name: str) -> None:
-    """Raises ValueError where specifications may not name this variable of the environment."""
+    """Raises ValueError if specifications may not name this environment variable."""
     if settings().guarded and name not in _KEYS | set(_words(settings().allowed_variables)):
         raise ValueError(_refusal(place, name, "allowed_variables"))
 
 
 def require_host(place: str, url: str) -> None:
-    """Raises ValueError where specifications may not name this address."""
+    """Raises ValueError if specifications may not name this address."""
     if not settings().guarded:
         return
     own = [os.environ.get(name, "") for name in _ADDRESSES] + [settings().webhook]
@@ -48,7 +48,7 @@ def require_host(place: str, url: str) -> None:
 
 
 def require_webhook(place: str, url: str) -> None:
-    """Raises ValueError where specifications may not have this address called. `$NAME` alone is the operator's own."""
+    """Raises ValueError if specifications may not have this address called. `$NAME` alone is the operator's own."""
     for name in _VARIABLE.findall(url):
         require_variable(place, name)
     if url and not re.fullmatch(_VARIABLE.pattern + r"\}?", url):
@@ -56,7 +56,7 @@ def require_webhook(place: str, url: str) -> None:
 
 
 def require_config(config: Mapping[str, Any]) -> None:
-    """Raises ValueError where an agent's settings name what they may not."""
+    """Raises ValueError if an agent's settings name something that is not allowed."""
     for place, value in _texts(config, ""):
         name = place.rpartition(".")[2]
         if name.endswith(("_file", "_path")):
@@ -82,7 +82,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 def _host(url: str) -> str:
-    """`name` or `name:port` of an address, in small letters; empty where it has none."""
+    """Return `name` or `name:port` of an address, in lower case; empty if the address has no host."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""

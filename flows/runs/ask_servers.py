@@ -1,4 +1,4 @@
-"""What the MCP servers of a run's entrants offer, asked once before the first episode: it is part of who they are."""
+"""Asks the entrants' MCP servers, once before the first episode, what they offer: it is part of their identity."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from stackrank.flows.runs.spec import SpecError
 
 
 def ask_servers(run: CheckedRun, say: Say) -> CheckedRun:
-    """The run with its entrants whole: their servers are installed, started and asked in a sandbox of its first task.
+    """Return the run with complete entrants: installs, starts and asks their servers in a sandbox of the first task.
 
-    Raises SpecError: a server cannot be installed, does not start, or offers what cannot be used. Raises SandboxError.
+    Raises SpecError if a server cannot be installed, does not start, or offers something unusable. Raises SandboxError.
     """
     used = dict.fromkeys(name for entrant in run.entrants for name in entrant.tools.servers)
     if not used:

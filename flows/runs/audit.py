@@ -1,7 +1,7 @@
-"""Auditing the tests of a benchmark's tasks, side by side: wrong changes that pass are sought and stored.
+"""Auditing the tests of a benchmark's tasks in parallel: finds and stores wrong changes that pass the tests.
 
-What was found under equal conditions (task, engine, seed, sandbox) is not sought again, so that an audit that was
-interrupted goes on where it was.
+Results found under equal conditions (task, engine, seed, sandbox) are reused, so an interrupted audit continues where
+it stopped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from stackrank.flows.runs.save import save_benchmark
 
 _AUDIT = TypeAdapter(Audit)
 OnAudit = Callable[[Audit, int, int], None]
-"""Called with a task's result, how many tasks are done, and of how many."""
+"""Called with a task's result, the number of finished tasks, and the number of all tasks."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Audits:
     digest: str
     seed: int
     audited_before: int
-    """Of `results`, those that are from an earlier audit under equal conditions."""
+    """How many of `results` come from an earlier audit under equal conditions."""
     results: tuple[Audit, ...]
 
     @property
@@ -67,7 +67,7 @@ class Audits:
         return sum(bool(result.wrong) for result in self.results)
 
     def document(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the result as plain data."""
         return {
             "benchmark": self.benchmark.name,
             "digest": self.digest,
@@ -96,9 +96,9 @@ def audit_benchmark(
     say: Say,
     on_result: OnAudit,
 ) -> Audits:
-    """Audit the tasks of a benchmark (all where `tasks` is empty), and store each result as soon as it is known.
+    """Audit the tasks of a benchmark (all if `tasks` is empty), and store each result as soon as it is known.
 
-    What is stored from equal conditions is taken as it is, unless `again`. Raises BenchmarkError, SandboxError.
+    Results stored under equal conditions are reused, unless `again` is set. Raises BenchmarkError, SandboxError.
     """
     benchmark = load_benchmark(name, source)
     all_tasks = tuple(benchmark.tasks())
@@ -125,7 +125,7 @@ def audit_benchmark(
         for result in found:
             results[result.task] = result
             if result.audited:
-                # What there was no time for is tried the next time.
+                # Candidates that were not tried for lack of time are tried in the next audit.
                 under = None if result.untried else conditions[result.task]
                 store.save_audit(saved.id, result.task, {**asdict(result), "conditions": under})
             on_result(result, len(results), len(chosen))
@@ -133,14 +133,14 @@ def audit_benchmark(
 
 
 def _conditions(task: Task, backend: str, seed: int, rejected: Sequence[str]) -> str:
-    """What an audit depends on besides the task, as a hash."""
+    """Hash everything that an audit depends on besides the task."""
     parts = (_engine(), environment_digest(task, backend), seed, *sorted(rejected))
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 @functools.cache
 def _engine() -> str:
-    """A hash of the source of all that makes candidates and tries them; the scorer only confirms what passes."""
+    """Hash the source of the code that makes and tries candidates; the scorer only confirms those that pass."""
     found = hashlib.sha256(version("libcst").encode())
     for file in sorted(file for part in (attack, inject, repair) for file in Path(part.__path__[0]).rglob("*.py")):
         found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -148,7 +148,7 @@ def _engine() -> str:
 
 
 def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
-    """Fixes of this task that a person rejected, as far as they are for these files."""
+    """Yield the fixes of this task that a person rejected, if they still apply to its files."""
     for diff in diffs:
         touched = touched_files(task.fix) | touched_files(diff)
         try:
@@ -159,7 +159,7 @@ def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
 
 
 def wrong_repairs(task: Task) -> Iterator[Candidate]:
-    """What the agent `repair` could try in the functions that the known fix touches."""
+    """Yield the changes that the agent `repair` could try in the functions that the known fix touches."""
     for fault in task.faults:
         try:
             text = task.files[fault.file].decode()
@@ -177,7 +177,7 @@ def wrong_repairs(task: Task) -> Iterator[Candidate]:
 
 
 def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:
-    """One task; a failure of the infrastructure is this task's alone."""
+    """Audit one task; an infrastructure failure becomes the result of this task only."""
     try:
         known = [*rejected_fixes(task, rejected.get(task.id, ()))]
         return audit(task, new_sandbox, wrong_repairs(task), seed, known)

@@ -1,4 +1,4 @@
-"""Environments are built before the first episode, side by side and each once."""
+"""Builds the environments before the first episode, in parallel and each only once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from stackrank.flows.runs.spec import SpecError
 def build(run: CheckedRun, say: Say) -> CheckedRun:
     """Build the environments of a run's tasks. Returns the run without the tasks whose environment cannot be built.
 
-    `say` gets a line whenever there is something to wait for, and what people should know about the benchmark's data.
-    Raises SpecError where no task is left, SandboxError.
+    `say` gets a line before each long wait, and the notes about the benchmark's data. Raises SpecError if no task is
+    left, SandboxError.
     """
     for note in run.benchmark.notes if isinstance(run.benchmark, TaskByTask) else ():
         say(note)
@@ -32,7 +32,7 @@ def build(run: CheckedRun, say: Say) -> CheckedRun:
 
 
 def _left(tasks: Sequence[Task], unbuilt: Mapping[str, str]) -> tuple[Task, ...]:
-    """The tasks that can be played. Raises SpecError where there is none."""
+    """Return the tasks that can be played. Raises SpecError if there is none."""
     left = tuple(task for task in tasks if task.id not in unbuilt)
     if not left:
         raise SpecError(f"no task is left: {next(iter(unbuilt.values()), 'the benchmark is empty')}")
@@ -42,10 +42,10 @@ def _left(tasks: Sequence[Task], unbuilt: Mapping[str, str]) -> tuple[Task, ...]
 def build_environments(
     backend: Backend, tasks: Sequence[Task], workers: int, say: Say, prefixes: tuple[Environment, ...] = ()
 ) -> dict[str, str]:
-    """Build what the tasks need and is not there yet. Returns the tasks that cannot be played: id -> reason.
+    """Build the missing environments of the tasks. Returns the tasks that cannot be played: id -> reason.
 
-    `prefixes`: what is installed beside each task's environment; see `SandboxSpec`.
-    Raises SandboxError where the infrastructure fails.
+    `prefixes`: what is installed in addition to each task's environment; see `SandboxSpec`.
+    Raises SandboxError if the infrastructure fails.
     """
     needy = [task for task in tasks if task.environment is not None or prefixes]
 

@@ -1,6 +1,6 @@
 """A run of one episode, played by the person at this terminal or by somebody else's program.
 
-It does without Prefect: nothing has to be scheduled or tried again while somebody watches.
+It does not use Prefect: while somebody watches, nothing has to be scheduled or retried.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Ended:
     status: RunStatus
     episode_id: int
     reason: str = ""
-    """Why it did not finish."""
+    """Why the run did not finish; empty if it did."""
 
 
 def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], say: Say) -> Ended:
@@ -69,7 +69,7 @@ def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
         store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=str(error), by=error.by or None)
         ended = Ended(RunStatus.FAILED, episode_id, str(error))
     except KeyboardInterrupt:
-        # On a terminal only while a tool is at work: while a line is typed, Ctrl-C takes the line back.
+        # On a terminal, this happens only while a tool is working: while a line is typed, Ctrl-C discards the line.
         ended = Ended(RunStatus.CANCELLED, episode_id, "the player interrupted it")
         store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=ended.reason)
     except Exception as error:

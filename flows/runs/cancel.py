@@ -1,4 +1,4 @@
-"""Cancelling a run, wherever it is played."""
+"""Cancelling a run, on whatever machines it is played."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ WAIT_S = 15.0
 
 
 def cancel_run(store: Store, ref: str) -> list[Claim]:
-    """Cancel a run, and wait until its episodes have ended. Returns the claims of those that have not after WAIT_S.
+    """Cancel a run, and wait until its episodes have ended. Returns the claims that are still held after WAIT_S.
 
-    Raises SpecError for a run that does not go on, NotFound.
+    Raises SpecError if the run is not in progress, NotFound.
     """
     run = queries.run(store.engine, ref)
     run_id = run["id"]
@@ -27,7 +27,7 @@ def cancel_run(store: Store, ref: str) -> list[Claim]:
     deadline = time.monotonic() + WAIT_S
     while (claims := store.claims(run_id)) and time.monotonic() < deadline:
         for row in claims:
-            if is_gone(row["claimed_by"]):  # nobody else can end it
+            if is_gone(row["claimed_by"]):  # its worker is dead, so nobody else can end it
                 error = "the run was cancelled"
                 store.fail_episode(row["id"], stop_reason=StopReason.CANCELLED, error=error, by=row["claimed_by"])
         time.sleep(0.2)

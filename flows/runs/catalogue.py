@@ -1,4 +1,4 @@
-"""The benchmarks and tasks that there are, with what is known about their soundness."""
+"""Lists the available benchmarks and tasks, with what is known about their soundness."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _STANDING = {True: "valid", False: "invalid", None: "unproven"}
 
 
 def benchmark_rows(engine: Engine) -> list[Row]:
-    """All benchmarks: as they are, or, where their data has to be named, as they were last validated or run.
+    """Return all benchmarks: their current state or, if their data must be named, the state when last validated or run.
 
-    A family of sets has a row for each set that is stored; `benchmark` is the family, and `set` its own name.
+    A family of sets has a row for each stored set: `benchmark` is the family, `set` the name of the set.
     """
     stored = {row["name"]: row for row in reversed(queries.benchmarks(engine))}
     rows: list[Row] = []
@@ -41,7 +41,7 @@ def benchmark_rows(engine: Engine) -> list[Row]:
 
 
 def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
-    """The tasks of a benchmark."""
+    """Return a row for each task of a benchmark."""
     known, audits = queries.validations(engine, benchmark.name), queries.audits(engine, benchmark.name)
     repaired = queries.resolved_by(engine, benchmark.name, "repair")
     rows: list[Row] = []
@@ -120,7 +120,7 @@ def _validated(rows: Sequence[Mapping[str, Any]], total: int) -> Row:
 
 
 def _count(task: Task) -> int | None:
-    """How many files a task has; None where its repository is not at hand."""
+    """Return how many files a task has; None if its repository is not available."""
     try:
         return len(task.files)
     except BenchmarkError:

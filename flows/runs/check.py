@@ -1,4 +1,4 @@
-"""What a specification means on this machine: its tasks, entrants and sandboxes, checked before anything starts."""
+"""Resolves a specification on this machine: its tasks, entrants and sandboxes, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Entrant:
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """A run that can be played on this machine: what its specification means here."""
+    """A run that can be played on this machine: its specification, resolved here."""
 
     spec: RunSpec
     benchmark: Benchmark
     all_tasks: tuple[Task, ...]
     tasks: tuple[Task, ...]
-    """The tasks that are played."""
+    """The tasks to play."""
     entrants: tuple[Entrant, ...]
     backend: Backend
     budget: Budget
@@ -67,7 +67,7 @@ class CheckedRun:
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """What has to be equal before episodes are pooled with those of another run; see `db.conditions`."""
+        """The conditions that must be equal for episodes of two runs to be pooled; see `db.conditions`."""
         where = {
             "sandbox": self.backend.name,
             "scorer": scorer_digest(),
@@ -81,8 +81,8 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
     """Check everything that can be checked without changing anything. Nothing is built, written or printed.
 
     With `engine`, as for every new run, tasks that `stackrank validate` found invalid are left out unless the
-    specification wants them. Raises SpecError for what the caller can mend, SandboxError when no sandbox can be made
-    here.
+    specification includes them. Raises SpecError for problems that the caller can fix, SandboxError if no sandbox can
+    be made here.
     """
     try:
         benchmark = load_benchmark(spec.benchmark, spec.source)
@@ -101,7 +101,7 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
     if not tasks:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(invalid.items())[:3])
         raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them anyway")
-    capacity()  # a setting that is wrong is said now, and not by every episode
+    capacity()  # reports a wrong setting now, and not in every episode
     if spec.runner != "threads" and find_spec(f"prefect_{spec.runner}") is None:
         raise SpecError(
             f"runner: {spec.runner} needs a package that is not installed: pip install 'stackrank[{spec.runner}]'"
@@ -112,9 +112,9 @@ def check(spec: RunSpec, engine: Engine | None = None) -> CheckedRun:
 
 
 def check_entrants(spec: RunSpec) -> tuple[tuple[Entrant, ...], dict[str, str]]:
-    """The entrants that play, and label -> why it does not play, as of `idle_entrants`. Needs no task.
+    """Return the entrants that play, and the result of `idle_entrants` for the others. Needs no task.
 
-    Raises SpecError where one is unsound, or none plays.
+    Raises SpecError if an entrant is unsound, or none plays.
     """
     idle = idle_entrants(spec)
     if len(idle) == len(spec.entrants) or (spec.stop and spec.stop.against in idle):
@@ -131,7 +131,7 @@ def check_entrants(spec: RunSpec) -> tuple[tuple[Entrant, ...], dict[str, str]]:
 
 
 def idle_entrants(spec: RunSpec) -> dict[str, str]:
-    """Label -> why it is not played, of entrants with which nothing is wrong. Raises SpecError."""
+    """Return the valid entrants that are not played: label -> reason. Raises SpecError."""
     try:
         return {each.label: reason for each in spec.entrants if (reason := why_idle(each))}
     except (SetupError, ValueError) as error:
@@ -139,7 +139,7 @@ def idle_entrants(spec: RunSpec) -> dict[str, str]:
 
 
 def require_different(entrants: Sequence[Entrant]) -> None:
-    """Raises SpecError where two entrants are one."""
+    """Raises SpecError if two entrants are the same."""
     same: dict[str, Entrant] = {}
     for entrant in entrants:
         if (other := same.setdefault(entrant.digest, entrant)) is not entrant:
@@ -150,12 +150,12 @@ def require_different(entrants: Sequence[Entrant]) -> None:
 
 
 def needing_fix(entrants: Sequence[Entrant]) -> str | None:
-    """The first entrant that plays only where a fix is known."""
+    """Return the first entrant that can play only tasks with a known fix."""
     return next((entrant.spec.label for entrant in entrants if entrant.agent.knows_fix), None)
 
 
 def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], named: bool) -> dict[str, str]:
-    """The tasks that not every entrant can play: name -> reason. `named`: the caller named each. Raises SpecError."""
+    """Tasks that not every entrant can play: name -> reason. `named`: the caller named each task. Raises SpecError."""
     needy = needing_fix(entrants)
     without = [task.id for task in tasks if not task.fix] if needy else []
     if without and (named or len(without) == len(tasks)):
@@ -164,7 +164,7 @@ def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], named: bool
 
 
 def _not_on_statement(tasks: Sequence[Task], named: bool) -> dict[str, str]:
-    """The tasks whose failing tests cannot be withheld: name -> reason. `named`: as above. Raises SpecError."""
+    """Tasks whose failing tests cannot be withheld: name -> reason. `named`: as above. Raises SpecError."""
     found = {}
     for task in tasks:
         try:
@@ -178,7 +178,7 @@ def _not_on_statement(tasks: Sequence[Task], named: bool) -> dict[str, str]:
 
 
 def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:
-    """Raises SpecError for a limit in dollars that cannot be kept."""
+    """Raises SpecError for a limit in dollars that cannot be enforced."""
     limits = {"budget_usd": spec.budget_usd, "cost_usd": spec.cost_usd}
     set_ones = [name for name, value in limits.items() if value is not None]
     for entrant in entrants if set_ones else ():
@@ -190,17 +190,17 @@ def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:
 
 
 def invalid_tasks(engine: Engine, benchmark: Benchmark, tasks: Sequence[Task]) -> dict[str, str]:
-    """The tasks that `stackrank validate` found invalid as they are now: name -> reason."""
+    """Return the tasks that `stackrank validate` found invalid in their current version: name -> reason."""
     known = queries.validations(engine, benchmark.name)
     found = {task.id: known.get((task.id, task.digest)) for task in tasks}
     return {name: row["invalid_reason"] for name, row in found.items() if row and row["valid"] is False}
 
 
 def why_idle(spec: EntrantSpec) -> str:
-    """Why an entrant is not played, though nothing is wrong with it; empty: it is. Raises SetupError, ValueError.
+    """Return why a valid entrant is not played; empty if it is. Raises SetupError, ValueError.
 
-    It could not play at all, or would play as it does without a debugger, and so pass for what its debugging tools are
-    worth.
+    The entrant could not play at all, or it would play as if it had no debugger, so that its results would be mistaken
+    for the value of its debugging tools.
     """
     agent, tools = find_agent(spec.agent), tool_set(spec.tools)
     if lacking := [name for name in agent.needs_tools if name not in tools.tools]:
@@ -214,10 +214,10 @@ def why_idle(spec: EntrantSpec) -> str:
 def make_entrant(
     spec: EntrantSpec, servers: Mapping[str, McpServer] | None = None, offers: Sequence[Offer] = ()
 ) -> Entrant:
-    """An entrant with its identity: a change of agent, model, settings or tools makes another one.
+    """Return an entrant with its identity: with another agent, model, settings or tools it is another entrant.
 
-    `servers`: the MCP servers that the run describes; `offers`: what those that the entrant uses offer, once that is
-    known. Its identity is whole only then. Raises SetupError, ValueError.
+    `servers`: the MCP servers that the run describes; `offers`: what the entrant's servers offer, once that is known.
+    The identity is complete only then. Raises SetupError, ValueError.
     """
     agent = find_agent(spec.agent)
     tools = tool_set(spec.tools).with_offers(offers)
@@ -247,7 +247,7 @@ def make_entrant(
         "tools": [tools.tools, tools.after_rewrites, *(["must parse"] if tools.must_parse else [])],
         "config": dict(setup.identity),
     }
-    # Those of version 1 are left out, so that an entrant from before tools had versions is the same one.
+    # Version 1 is left out, so that entrants from before tools had versions keep their identity.
     if newer := {name: version for name, version in versions.items() if version != "1"}:
         identity["tool_versions"] = newer
     if tools.servers and servers:

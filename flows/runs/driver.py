@@ -21,27 +21,27 @@ from stackrank.terms import ErrorClass, StopReason
 
 TICK_S = 1.0
 BACKOFF_S = 2.0
-"""Before the second try; doubled before each further one, and up to half as much again by chance."""
+"""Seconds before the first retry; doubled before each further one, plus up to half as much at random."""
 LATEST_S = 300.0
-"""A second try comes after what was never tried, so that it does not meet the same load; but no later than this."""
+"""Retries wait behind untried episodes, so that they do not meet the same load, but at most for this long."""
 ENOUGH = 5
-"""Episodes that must have ended before their share of errors means anything."""
+"""Episodes that must have ended before the share of errors counts."""
 MOST_INTERRUPTIONS = 20
-"""An episode that was cut off more often than this probably kills its workers."""
+"""An episode that was interrupted more often than this probably kills its workers."""
 
 Done = Callable[[BaseException | None], None]
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt)."""
 Submit = Callable[[Claimed, Done], None]
-"""Plays a claimed episode somewhere, and calls back when it is over, with what it raised."""
+"""Plays a claimed episode somewhere, and calls back when it is over, with the error that it raised, if any."""
 
 
 class Driver:
     """Plays the open episodes of a run, `workers` at a time. Used by one thread."""
 
     def __init__(self, session: Session, submit: Submit, *, limit: int | None = None, probes: bool = False) -> None:
-        """`limit`: at most so many episodes, however often tried, and no waiting for those that others play, nor for
-        endpoints that do not answer. `probes`: it is time to ask those.
+        """`limit`: play at most this many episodes, however often each is tried, and wait neither for episodes of other
+        workers nor for endpoints that do not answer. `probes`: it is time to ask those endpoints again.
         """
         self._session = session
         self._store = session.store
@@ -56,9 +56,9 @@ class Driver:
         self._playing: dict[int, Claimed] = {}
         self._tries: dict[Cell, int] = {}
         self._unanswered: dict[Cell, tuple[int, int]] = {}
-        """The steps that an episode had answers for when its endpoint failed, and how often it failed there."""
+        """How many steps of an episode a model had answered when its endpoint failed, and how often it failed there."""
         self._waiting: list[tuple[float, Claimed]] = []
-        """Failed episodes, and when each is tried again. They stay claimed, so that the run does not look finished."""
+        """When each failed episode is due again. They stay claimed, so that the run does not look finished."""
         self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
         self._why = ""
         self._errors = False
@@ -66,7 +66,7 @@ class Driver:
         self._too_many_errors = Sparingly(lambda: too_many_errors(session))
 
     def run(self) -> str:
-        """Play until nothing is left to play. Returns why it ended earlier, empty if it did not."""
+        """Play until nothing is left to play. Returns why the run ended early, empty if it did not."""
         try:
             while True:
                 exhausted = self._start()
@@ -81,7 +81,7 @@ class Driver:
             self._give_back()
 
     def _is_awaited(self) -> bool:
-        """Whether something may still come that can be played here."""
+        """Whether there may still be an episode to play here later."""
         out, tried = self._outages, [claim["entrant_id"] for _, claim in self._waiting]
         if self._others or any(entrant not in out.waiting for entrant in tried):
             return True
@@ -92,7 +92,7 @@ class Driver:
         return not self._why
 
     def _start(self) -> bool:
-        """Start what can be started. True when there is nothing more that could be."""
+        """Start as many episodes as possible. Returns True if there is none left to start."""
         while len(self._playing) < self._session.run.spec.workers:
             if self._stopping():
                 return False
@@ -128,7 +128,7 @@ class Driver:
         return found or self._again(now)
 
     def _claimed(self) -> Claimed | None:
-        """An episode that nobody else plays; of an entrant whose endpoint does not answer, only its probe."""
+        """Claim an episode that nobody else plays. Entrants whose endpoint does not answer play only its probe."""
         token, waiting = self._session.claims.token, self._outages.waiting
         while self._void:
             seen = self._void.pop(0)
@@ -139,7 +139,7 @@ class Driver:
         return self._outages.probe() or self._store.claim_next(self._session.run_id, token, without=waiting)
 
     def _again(self, due_by: float) -> Claimed | None:
-        """The first failed episode whose next try was due by then."""
+        """Begin the first failed episode whose retry was due by `due_by`."""
         for entry in self._waiting:
             due, claim = entry
             if due <= due_by and claim["entrant_id"] not in self._outages.waiting:
@@ -152,7 +152,7 @@ class Driver:
     def _ended(self, claim: Claimed, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
         if error is not None and not isinstance(error, EpisodeFailed):
-            # Whoever played it is gone, or could not: the claim will be found void.
+            # Its player died, or could not play it: the claim will be found void.
             log.warning("an episode was left, and will be gone on with", run=self._session.run_id, error=error)
         if isinstance(error, EpisodeFailed) and error.endpoint:
             self._unanswered_by(claim, error)
@@ -175,19 +175,19 @@ class Driver:
             self._lost()
 
     def _lost(self) -> None:
-        """An episode ended in an error for good."""
+        """Note that an episode ended in an error and is not retried."""
         self._errors = True
         self._why = self._why or self._too_many_errors()
 
     def _unanswered_by(self, claim: Claimed, error: EpisodeFailed) -> None:
-        """An episode waits for its endpoint; unless that answers the others, again and again, and never this one."""
+        """Let an episode wait for its endpoint, unless the endpoint keeps answering others and never this one."""
         cell, answered = _cell(claim), queries.answered_steps(self._store.engine, claim["id"])
         before, times = self._unanswered.get(cell, (answered, 0))
         times = (times if answered == before else 0) + (not self._outages.is_probe(claim))
         self._unanswered[cell] = (answered, times)
         self._outages.down(claim, error)
         if times > self._session.run.spec.retries + 1:
-            # Unless somebody has claimed it meanwhile.
+            # `by=""`: unless somebody has claimed the episode meanwhile.
             reason, kind = StopReason.ERROR, ErrorClass.ENDPOINT
             self._store.fail_episode(claim["id"], stop_reason=reason, error=str(error), error_class=kind, by="")
             self._lost()
@@ -200,7 +200,7 @@ class Driver:
         return bool(self._why)
 
     def _give_back(self) -> None:
-        """Give up the claims on episodes that would have been tried again, for the next process that plays the run."""
+        """Release the claims on episodes that wait for a retry, for the next process that plays the run."""
         for _, claim in self._waiting:
             self._session.claims.let_go(claim["id"])
             if self._session.is_over():
@@ -220,7 +220,7 @@ def reopen_errors(session: Session) -> None:
 
 
 def too_many_errors(session: Session) -> str:
-    """Why the run has to end, if too large a share of its episodes ended in errors; else empty."""
+    """Return why the run must end, if too large a share of its episodes ended in errors; else empty."""
     counts = queries.progress(session.store.engine, session.run_id)
     errors, done = counts["errors"], counts["done"]
     share = session.run.spec.max_error_share
@@ -231,7 +231,7 @@ def too_many_errors(session: Session) -> str:
 
 
 def spent(session: Session) -> str:
-    """Why the run has to end, if its budget is spent; else empty."""
+    """Return why the run must end, if its budget is spent; else empty."""
     budget = session.run.spec.budget_usd
     if budget is None:
         return ""

@@ -1,4 +1,4 @@
-"""Plays one episode of a run and writes it into the database. Does not use Prefect."""
+"""Plays one episode of a run and stores it in the database. Does not use Prefect."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from stackrank.storable import storable_json
 from stackrank.terms import StopReason, Verdict
 
 GRACE_S = 3.0
-"""How long an episode that has to end may take to notice. One that waits for its model is left behind."""
+"""How long an episode that must end may take to notice. An episode that waits for its model is abandoned."""
 
 
 def play_episode(session: Session, claim: Claimed, *, here: bool = False) -> dict[str, Any]:
-    """Play an episode that this process has claimed, or go on with it, and write down what happens, step by step.
+    """Play or continue an episode that this process has claimed, and store each step as it happens.
 
-    `claim`: the row as `Store.claim_next` gives it. `here`: in the calling thread, for agents that own the terminal;
-    else in one that is left behind where the agent does not notice that the run is over. Returns {"episode",
-    "verdict", "stop_reason"}; no verdict: the run was cancelled, or somebody else has taken the episode over. Raises
-    EpisodeFailed after the error has been written down.
+    `claim`: the row as `Store.claim_next` returns it. `here`: play in the calling thread, for agents that own the
+    terminal; otherwise play in a new thread, which is abandoned if the agent does not notice that the run is over.
+    Returns {"episode", "verdict", "stop_reason"}; the verdict is empty if the run was cancelled, or another worker took
+    over the episode. Raises EpisodeFailed after the error has been stored.
     """
     episode_id = claim["id"]
     nothing = {"episode": episode_id, "verdict": "", "stop_reason": ""}
@@ -56,7 +56,7 @@ def play_episode(session: Session, claim: Claimed, *, here: bool = False) -> dic
         how = policy(error)
         text = sentence(error)
         if how.waits:
-            # Whoever drives the run gives it back when all workers know that the endpoint is out.
+            # The run's driver releases the episode once all workers know that the endpoint is down.
             endpoint = getattr(error, "endpoint", "") or f"of {session.entrants[claim['entrant_id']].spec.label}"
             raise EpisodeFailed(text, how.retried, endpoint=endpoint, by=session.claims.token) from error
         if not session.store.fail_episode(
@@ -87,7 +87,7 @@ def _play_to_end(session: Session, claim: Claimed) -> Outcome:
     agent = entrant.agent(
         model=entrant.spec.model, config=entrant.spec.config, task=task if entrant.agent.knows_fix else None
     )
-    # The last step is committed before the verdict is taken, hence no rewards on the way.
+    # No rewards on the way, because the last step is committed before the verdict is taken.
     env = DebugEnv(
         task,
         entrant.tools,
@@ -115,18 +115,18 @@ def _play_to_end(session: Session, claim: Claimed) -> Outcome:
 
 
 def break_off(session: Session, episode_id: int) -> str:
-    """Leave an episode in the middle. Returns its stop reason."""
+    """End an episode before its verdict. Returns its stop reason."""
     if session.state is SessionState.RELEASED:
         session.store.release(episode_id, session.claims.token)
         return ""
-    # An error, because nothing was found out about the entrant.
+    # It ends in an error, because it says nothing about the entrant.
     error = "the run was cancelled"
     session.store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=error, by=session.claims.token)
     return str(StopReason.CANCELLED)
 
 
 def finish(store: Store, episode_id: int, outcome: Outcome, task: Task, backend: str, *, by: str | None = None) -> None:
-    """Write the verdict and the totals in one transaction. `by`: whose claim it has to be; raises ClaimLost."""
+    """Store the verdict and the totals in one transaction. `by`: who must hold the claim; raises ClaimLost."""
     change = pack(outcome.changes) if outcome.changes is not None else None
     score = outcome.score
     assert score is not None
@@ -171,7 +171,7 @@ def finish(store: Store, episode_id: int, outcome: Outcome, task: Task, backend:
 
 
 def verdict_record(task: Task, backend: str, score: Score, change: str) -> dict[str, Any]:
-    """A verdict as the database keeps it, with the digests of all that it was made from."""
+    """Return a verdict as the database stores it, with the digests of everything it depends on."""
     return {
         "task_digest": task.digest,
         "workspace": files_digest(task.files),

@@ -1,7 +1,7 @@
-"""Which errors are the infrastructure's: one table, read by everything that has to tell.
+"""One table of which errors the infrastructure causes, and what to do about each.
 
-What the workspace, the code under test or the model's words cause is no error: the environment and the agents see to
-it that it ends in `unresolved`, and never gets here.
+Failures that the workspace, the code under test or the model's output causes are not errors: the environment and the
+agents turn them into `unresolved`, so they never get here.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Policy:
     cause: str
     """What failed, for people."""
     error_class: ErrorClass
-    """Whose part of the world that is. None is the entrant's."""
+    """Who is responsible. Never the entrant."""
     retried: bool
-    """Whether the episode is tried again. It is never counted as a failure of the entrant."""
+    """Whether the episode is retried. Either way, it does not count as a failure of the entrant."""
     afresh: bool = False
-    """Whether it then starts from the beginning, whatever it had done. Otherwise it goes on where it was cut off."""
+    """Whether the retry starts from the beginning. Otherwise it continues where the episode was interrupted."""
     ends_run: bool = False
-    """Whether no other episode can do better, so that none is started any more."""
+    """Whether every other episode would fail, too, so that no more are started."""
     waits: bool = False
-    """Whether the episode waits until what failed is there again, without any verdict."""
+    """Whether the episode waits, without a verdict, until what failed works again."""
 
 
-# Any other error is a fault of stackrank: the episode ends in `error`, is not tried again, and its message says so.
+# Any other error is a bug of stackrank: the episode ends in `error`, is not retried, and its message says so.
 POLICIES: dict[type[Exception], Policy] = {
     BuildError: Policy("the environment", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
     SandboxError: Policy("the sandbox", ErrorClass.MACHINE, retried=True),
@@ -52,18 +52,18 @@ POLICIES: dict[type[Exception], Policy] = {
     AccessError: Policy(
         "the model's endpoint", ErrorClass.ENDPOINT, retried=False, ends_run=True
     ),  # before its base class
-    # CPython may fail at parsing source in several threads: https://github.com/python/cpython/issues/106905
+    # CPython may fail to parse source in several threads: https://github.com/python/cpython/issues/106905
     SystemError: Policy("the Python interpreter", ErrorClass.MACHINE, retried=True),
     SetupError: Policy("the agent's set-up", ErrorClass.ENVIRONMENT, retried=False),
 }
 SHORTAGE = Policy("this machine", ErrorClass.MACHINE, retried=True)
-"""What an OSError means that says the machine has no more of something: disk space, files, memory, processes."""
+"""The policy for an OSError that says the machine has run out of disk space, files, memory or processes."""
 _SHORTAGES = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO}
 FAULT = Policy("stackrank itself", ErrorClass.OURS, retried=False)
 
 
 class EpisodeFailed(StackrankError):
-    """An episode ended in `error`, which has been written down; or it has to wait for an endpoint, still claimed."""
+    """An episode ended in `error`, and that is stored; or it must wait for an endpoint, and is still claimed."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class EpisodeFailed(StackrankError):
         endpoint: str = "",
         by: str = "",
     ) -> None:
-        """As in `Policy`; `endpoint`: what it waits for, `by`: whose claim it is then.
+        """Most arguments are as in `Policy`. `endpoint`: what the episode waits for; `by`: who then holds the claim.
 
-        All arguments are kept in `args`, so that it can be sent between processes.
+        `args` keeps all arguments, so that the error can be sent between processes.
         """
         super().__init__(message, retried, afresh, ends_run, endpoint, by)
         self.retried = retried
@@ -90,7 +90,7 @@ class EpisodeFailed(StackrankError):
 
 
 def policy(error: BaseException) -> Policy:
-    """The policy for an error, by its class and not by its text."""
+    """Return the policy for an error, chosen by its class and not by its text."""
     if isinstance(error, OSError) and error.errno in _SHORTAGES:
         return SHORTAGE
     for kind, found in POLICIES.items():
@@ -100,7 +100,7 @@ def policy(error: BaseException) -> Policy:
 
 
 def sentence(error: BaseException) -> str:
-    """The error in one line."""
+    """Return the error as one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     found = policy(error)
     return f"{found.cause}: {text}" if found is not FAULT else f"{found.cause}: {type(error).__name__}: {text}"

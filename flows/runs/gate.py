@@ -1,4 +1,4 @@
-"""What a gate answers, for pipelines: exit status, JUnit XML, one line for a pull request."""
+"""A gate's answer in forms for CI pipelines: exit status, JUnit XML, one line for a pull request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stackrank.terms import GateOutcome
 from stackrank.wording import one_line
 
 STATUS = {GateOutcome.NOT_WORSE: 0, GateOutcome.WORSE: 1, GateOutcome.UNKNOWN: 3}
-"""Outcome -> exit status. 2 is for calls that were wrong."""
+"""Outcome -> exit status. Status 2 is for usage errors."""
 _SIGNS = {
     GateOutcome.NOT_WORSE: ":white_check_mark:",
     GateOutcome.WORSE: ":x:",
@@ -18,13 +18,14 @@ _SIGNS = {
 
 
 def markdown_line(found: rows.Gate) -> str:
-    """The answer as one line of Markdown."""
+    """Return the answer as one line of Markdown."""
     return f"{_SIGNS[GateOutcome(found['outcome'])]} {one_line(found['sentence'])}"
 
 
 def junit(found: rows.Gate) -> bytes:
-    """The answer as a JUnit report with one test: worse is a failure; not known is an error, so that nothing passes by
-    being unknown. The format is the one that CI systems read (https://github.com/testmoapp/junitxml)."""
+    """Return the answer as a JUnit report with one test. `worse` is a failure, and `unknown` is an error, because an
+    unknown outcome must not pass. The report has the format that CI systems read
+    (https://github.com/testmoapp/junitxml)."""
     outcome = GateOutcome(found["outcome"])
     counts = {
         "tests": "1",

@@ -1,4 +1,4 @@
-"""The claims on episodes that this process holds for a run, kept alive by a heartbeat."""
+"""The claims on episodes that this process holds for a run. A heartbeat keeps them alive."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class HeldClaims:
     """Claims made with one token. Safe to use from many threads."""
 
     def __init__(self, store: Store, run_id: int, hear: Callable[[RunStatus | None, bool], None]) -> None:
-        """`hear` is called at each beat with the run's status, and whether no claim is held."""
+        """`hear` is called at each heartbeat with the run's status, and whether this process holds no claim."""
         self.token = claims.new_token()
-        # Episodes that end at once may take every connection for as long as a claim lasts.
+        # Its own connections: many episodes that end together may use up the others for as long as a claim lasts.
         self._store = Store(apart(store.engine))
         self._run_id = run_id
         self._hear = hear
@@ -41,7 +41,7 @@ class HeldClaims:
             self.let_go(episode_id)
 
     def hold(self, episode_id: int) -> None:
-        """Keep the claim on an episode until `let_go` was called as often."""
+        """Keep the claim on an episode until `let_go` has been called as many times as `hold`."""
         with self._lock:
             self._held[episode_id] += 1
 
@@ -51,7 +51,7 @@ class HeldClaims:
             self._held[episode_id] -= 1
 
     def start_heart(self) -> None:
-        """From now on say every few seconds that this process lives, and hear how the run stands."""
+        """Start a thread that reports every few seconds that this process is alive, and reads the run's status."""
         with self._lock:
             if self._heart is None:
                 self._heart = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -60,7 +60,7 @@ class HeldClaims:
     def _beat(self) -> None:
         while not self._stopped.wait(settings().beat_s):
             with self._lock:
-                self._held = +self._held  # without what is no longer held
+                self._held = +self._held  # drops claims that are no longer held
                 held = set(self._held)
             try:
                 self._store.keep_claims(held, self.token)
@@ -71,6 +71,6 @@ class HeldClaims:
             self._hear(status, not held)
 
     def give_up(self) -> None:
-        """Stop the heart. What is claimed is free for others."""
+        """Stop the heartbeat, and free the claims for others."""
         self._stopped.set()
         claims.give_up(self.token)

@@ -1,4 +1,4 @@
-"""A run as one HTML file that opens without a server. Its numbers are those of every other view."""
+"""A run as one HTML file that opens without a server. Its numbers are the same as in every other view."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from stackrank.terms import STAGES, FailurePoint, Verdict
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str], str]
-"""Heading, text of a row, and `n` for numbers."""
+"""Heading, function that returns a row's text, and `n` for numbers."""
 _MOST_PAIRS_OF = 8
-"""At most this many entrants are compared pair by pair: the best ones."""
+"""Most entrants that are compared pair by pair: the best ones."""
 _COLORS: dict[str, str] = {
     Verdict.RESOLVED: "green",
     FailurePoint.NEVER_REPRODUCED: "blue",
@@ -39,7 +39,7 @@ _COLORS: dict[str, str] = {
 
 
 def render(engine: Engine, ref: int | str) -> tuple[str, int]:
-    """The report of a run, and the run's id. Raises `NotFound`."""
+    """Return the report of a run, and the run's id. Raises `NotFound`."""
     run = queries.run(engine, ref)
     run_id = run["id"]
     whole = queries.board(engine, Scope(run=run_id))
@@ -78,12 +78,12 @@ def render(engine: Engine, ref: int | str) -> tuple[str, int]:
 
 
 def _shown(value: Any) -> Any:
-    """Text of others without its effect; what the template made itself stays as it is."""
+    """Make text by others harmless; text that the template itself produced stays unchanged."""
     return wording.visible(value) if type(value) is str else value
 
 
 def _parts(row: Row) -> Row:
-    """The row with the pieces of its bar, from left to right."""
+    """Return the row with the parts of its bar, from left to right."""
     known = list(_COLORS)
     names = sorted(row["failure_points"], key=lambda name: (known.index(name) if name in known else 99, name))
     parts, start = [], 0.0

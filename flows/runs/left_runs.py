@@ -1,6 +1,6 @@
-"""Which runs nobody plays any more, or ended with errors that may pass: what a supervisor takes up again.
+"""Finds runs to be resumed by a supervisor: nobody plays them any more, or they ended with errors that may have passed.
 
-Does not use Prefect. Silence is measured by this process's own clock, as with claims: clocks need not agree.
+Does not use Prefect. As with claims, silence is measured by this process's own clock, so clocks need not agree.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from stackrank.flows.runs.spec import make_spec, played_by_hand
 from stackrank.settings import settings
 
 PAUSES_S = (600.0, 1800.0, 5400.0)
-"""How long after its end a run with errors is taken up again: the first time, the second and the last."""
+"""How long after its end a run with errors is resumed: the first, the second and the last time."""
 _OLDEST_S = 86_400.0
-"""A run that ended longer ago is history."""
+"""A run that ended longer ago is not resumed."""
 
 
 def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
-    """End a run that cannot start here as failed. It is left to whoever plays it, and gives a sign of life meanwhile.
+    """End a run that cannot start here as failed, unless another worker plays it and gives a sign of life meanwhile.
 
-    Waits for one as long as silence takes, where the run goes on: clocks tell nothing about others.
+    If the run is in progress, this waits for a sign of life for `silent_s`: timestamps by other clocks prove nothing.
     """
     heard = _heartbeat(store, run_id)
     deadline = time.monotonic() + settings().silent_s
@@ -36,30 +36,30 @@ def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
 
 
 def _heartbeat(store: Store, run_id: int) -> datetime | None:
-    """The last sign of life of a run that goes on."""
+    """Return the last sign of life of a run in progress."""
     return next((run["heartbeat_at"] for run in store.interrupted_runs() if run["id"] == run_id), None)
 
 
 class LeftRuns:
-    """Sees which runs were left. Used by one thread, which looks every few seconds."""
+    """Finds abandoned runs. Used by one thread, which looks every few seconds."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._silence = Silence()
 
     def silent(self) -> list[Interrupted]:
-        """The runs that have given no sign of life for as long as `run_silent_s`, while this process watched.
+        """Return the runs that gave no sign of life for `run_silent_s` while this process watched.
 
-        What a person or somebody's program plays is not among them: nobody else can go on with it.
+        Runs played by a person or by somebody's program are left out: nobody else can continue them.
         """
         going = self._store.interrupted_runs()
         silent = self._silence.find({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
         return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
 
     def ended_badly(self) -> list[Ended]:
-        """Runs of schedules and pools that ended with errors which may have passed, and whose pause is over.
+        """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.
 
-        Each is given to one caller, who has to go on with it.
+        Each run is given to only one caller, who must resume it.
         """
         due = [
             run

@@ -1,8 +1,8 @@
-"""A circuit breaker for each endpoint of a run: while it does not answer, its entrants wait, and the rest goes on.
+"""A circuit breaker for each endpoint of a run: while it does not answer, its entrants wait, and the others go on.
 
-Where an endpoint answers, but one of its models is over its limit or overloaded, only who asks that model waits. The
-state is in the run's row (`db.outages`), so that all workers of the run keep to it. One episode at a time, the
-probe, asks the endpoint again, after pauses that grow. The first answer ends the outage.
+If an endpoint answers, but one of its models is overloaded or over its limit, only the entrants that use that model
+wait. The state is in the run's row (`db.outages`), so all workers of the run share it. One episode at a time, the
+probe, asks the endpoint again, after growing pauses. The first answer ends the outage.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ class Outages:
     """What this process knows of the endpoints that do not answer. Used by one thread."""
 
     def __init__(self, session: Session, *, at_once: bool = False) -> None:
-        """`at_once`: whoever asks here has kept the pause already."""
+        """`at_once`: the caller has already waited for the pause between probes."""
         self._store = session.store
         self._session = session
         self._at_once = at_once
         self._known: dict[str, Outage] = {}
         self._out: dict[str, float] = {}
-        """When this process first saw an endpoint out. Pauses and patience are measured by its own clock."""
+        """When this process first saw that an endpoint is down. Pauses and patience are measured by its own clock."""
         self._still: dict[str, tuple[int, float]] = {}
-        """The number of probes, and when this process first saw it, or last saw one going on."""
+        """Endpoint -> number of its probes, and when this process first saw that number or last saw a probe in play."""
         self._probes: dict[int, tuple[str, int]] = {}
-        """The probes that this process plays: which endpoint each asks, and the steps that it had before."""
+        """The probes that this process plays: episode -> its endpoint, and the number of its answered steps before."""
 
     def look(self, played: Collection[int] = ()) -> None:
-        """Read how the endpoints stand, and end the outages of those that have answered a probe.
+        """Read the state of the endpoints, and end the outages of those that have answered a probe.
 
-        `played`: the episodes that are claimed; the pause after a probe begins when it has ended.
+        `played`: the claimed episodes, because the pause after a probe begins when the probe has ended.
         """
         for episode, (endpoint, steps) in list(self._probes.items()):
             if self._is_alone(endpoint) and queries.answered_steps(self._store.engine, episode) > steps:
@@ -53,17 +53,17 @@ class Outages:
                 self._still[endpoint] = (outage["probes"], now)
 
     def _is_alone(self, endpoint: str) -> bool:
-        """Whether an answer can only be this endpoint's: its entrants ask no other."""
+        """Whether an answer must come from this endpoint, because its entrants use no other."""
         who = self._known[endpoint]["entrants"] if endpoint in self._known else []
         return all(len(self._session.entrants[each].setup.endpoints) <= 1 for each in who)
 
     @property
     def waiting(self) -> frozenset[int]:
-        """The entrants of which no episode starts."""
+        """The entrants that wait: no episode of theirs starts."""
         return frozenset(entrant for outage in self._known.values() for entrant in outage["entrants"])
 
     def probe(self) -> Claimed | None:
-        """Claim the episode that asks an endpoint again, where it is time to."""
+        """Claim an episode that asks an endpoint again, if it is time for a probe."""
         token, store = self._session.claims.token, self._store
         for endpoint, outage in self._known.items():
             if not self.is_due(endpoint):
@@ -90,7 +90,7 @@ class Outages:
         return claim["id"] in self._probes
 
     def down(self, claim: Claimed, error: EpisodeFailed) -> None:
-        """The endpoint of this episode did not answer: its entrants wait from now on, and the episode does."""
+        """Note that an episode's endpoint did not answer. The episode and the endpoint's entrants wait from now on."""
         run_id, endpoint = self._session.run_id, error.endpoint
         if self._probes.pop(claim["id"], None) is None:
             log.warning("an endpoint does not answer: its entrants wait", run=run_id, endpoint=endpoint, error=error)
@@ -105,7 +105,7 @@ class Outages:
         return {entrant, *(key for key, each in asking if endpoint in each.setup.sources)}
 
     def over(self, claim: Claimed) -> None:
-        """An episode ended in another way than by its endpoint: if it was a probe, it was answered."""
+        """Note that an episode ended without an endpoint failure. If it was a probe, the endpoint has answered."""
         if self.is_probe(claim):
             self._end(claim["id"])
 
@@ -116,7 +116,7 @@ class Outages:
         self._known.pop(endpoint, None)
 
     def hopeless(self, patience_s: float) -> bool:
-        """Whether none of the endpoints that are out has answered for as long as anybody wants to wait."""
+        """Whether all endpoints that are down have been down for at least `patience_s`."""
         return all(time.monotonic() - since >= patience_s for since in self._out.values())
 
     def holds_back(self) -> bool:
@@ -124,7 +124,7 @@ class Outages:
         return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, most=1))
 
     def why(self) -> str:
-        """Which endpoints do not answer, in one line."""
+        """Say in one line which endpoints do not answer, and how many episodes wait."""
         left = self._store.count_waiting(self._session.run_id, self.waiting)
         go_on = f"`stackrank resume {self._session.run_id}` goes on when it does"
         return f"{left} episodes wait: {queries.paused(self._known)}: {go_on}"

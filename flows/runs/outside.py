@@ -1,4 +1,4 @@
-"""A run of one episode whose player is a program of somebody else's."""
+"""A run of one episode that somebody else's program plays."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from stackrank.terms import RunStatus
 
 
 class Client(NamedTuple):
-    """A program that plays, as it calls itself; empty where it does not."""
+    """The name and version that a playing program gives itself; empty if it gives none."""
 
     name: str = ""
     version: str = ""
 
 
 class OutsideGame:
-    """An episode that begins when the player first asks for something, and is played in a thread. Thread-safe.
+    """An episode that begins with the player's first request and is played in a thread. Thread-safe.
 
-    A client that only looks at the tools, as clients do when they start, makes no run.
+    A client that only lists the tools, as clients do when they start, creates no run.
     """
 
     def __init__(self, store: Store, task: str, tools: str, name: str, fields: dict[str, Any], say: Say) -> None:
-        """`name`: who plays; the client says it where empty. `fields`: further fields of the run's specification.
+        """`name`: who plays; if empty, the client's name is used. `fields`: further fields of the run's specification.
 
-        Raises SpecError, SandboxError for what would be wrong with the run.
+        Raises SpecError, SandboxError if the run could not be played.
         """
         self._store = store
         self._task = task
@@ -54,7 +54,7 @@ class OutsideGame:
         self.steps = checked.budget.steps
 
     def opening(self, client: Client) -> str:
-        """The first message. `client`: the program that asks."""
+        """Return the first message. `client`: the program that asks."""
         self._ensure_begun(client)
         return self._seat.opening()
 
@@ -64,7 +64,7 @@ class OutsideGame:
         return self._seat.act(action)
 
     def leave(self) -> None:
-        """Say that the player has gone. What was done so far gets its verdict."""
+        """Note that the player has left. Its changes so far get their verdict."""
         self._seat.leave()
 
     def wait(self) -> None:
@@ -97,7 +97,7 @@ class OutsideGame:
         except BaseException as error:
             self.failed = True
             ending = Observation(f"The episode could not be played: {sentence(error)}", False)
-        self._seat.close(ending)  # first: the player waits, and whoever watches may be gone
+        self._seat.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
     def _ending(self, ended: Ended) -> Observation:

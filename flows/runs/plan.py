@@ -1,4 +1,4 @@
-"""What a run has to be to answer its question: tasks x attempts x dollars x hours, before anything is played."""
+"""Plans how large a run must be to answer its question (tasks, attempts, dollars, hours), before anything is played."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from stackrank.wording import duration, usd
 
 TOKENS_IN, TOKENS_CACHED, TOKENS_OUT = 150_000, 75_000, 5_000
 MODEL_S, SCRIPT_S = 120.0, 20.0
-"""What is assumed of an episode about which no run says anything."""
+"""Assumptions about an episode, used if no earlier run tells."""
 ATTEMPTS = (1, 2, 3, 5, 10)
 _LIMITS = ("steps", "tokens", "cost_usd", "wall_s")
-"""What decides how much an episode costs and takes, as a specification and as conditions call it."""
+"""The limits that determine an episode's cost and time, by their names in specifications and conditions."""
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """What an episode of one entrant costs and takes."""
+    """The cost and duration of one entrant's episode."""
 
     cost_usd: float | None
     wall_s: float
     assumed: bool
     other_limits: bool = False
-    """It is what episodes under other limits cost and took."""
+    """Whether the numbers come from episodes under other limits."""
 
 
 def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
-    """The plan as a document: what the specification can see, and the ways to see a difference of `detect` (0..1).
+    """Return the plan as a document: what the run can detect, and ways to detect a difference of `detect` (0..1).
 
     Raises SpecError.
     """
@@ -127,9 +127,9 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
 
 
 def _episode(entrant: EntrantSpec, means: list[EpisodeMean]) -> _Episode:
-    """From the same entrant's episodes, else from those of its agent and model, else assumed.
+    """Estimate from the same entrant's episodes, else from those of its agent and model, else from assumptions.
 
-    What was played under other limits, as in a quick try, says less than either.
+    Episodes under other limits, as in a quick trial, are used only if there are none under the same limits.
     """
     same = [each for each in means if each["called"] == entrant.label]
     alike = [each for each in means if (each["agent"], each["model"]) == (entrant.agent, entrant.model)]
@@ -163,7 +163,7 @@ def _about_episodes(episodes: list[_Episode]) -> str:
 def _advice(
     of: Spread, attempts: int, detect: float, played: int, available: int, cheapest: Row | None, alpha: float
 ) -> str:
-    """Whether more tasks or more attempts help."""
+    """Say whether more tasks or more attempts help."""
     share = of.between / of.of(attempts) if of.of(attempts) else 0.0
     why = (
         f"{share:.0%} of the variance at {_count(attempts, 'attempt')} lies between tasks, which attempts do not reduce"

@@ -1,4 +1,4 @@
-"""Whether the entrants' models answer, asked once before the first sandbox is started."""
+"""Checks once that the entrants' models answer, before the first sandbox starts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _passed: set[str] = set()
 
 
 def ask_endpoints(entrants: Iterable[Entrant]) -> None:
-    """Raises SetupError (a key is refused, a model unknown) or EndpointError (nobody answers), with one sentence.
+    """Raises SetupError (a key is refused, a model unknown) or EndpointError (no answer), with a one-sentence message.
 
-    Entrants that differ in their tools only are asked about once, and so are those that passed before in this process.
+    Entrants that differ only in their tools are checked once, and entrants that passed before in this process are not
+    checked again.
     """
     for entrant in entrants:
         spec = entrant.spec
@@ -26,7 +27,7 @@ def ask_endpoints(entrants: Iterable[Entrant]) -> None:
 
 
 def silent_endpoints(entrants: Mapping[int, Entrant]) -> dict[int, EndpointDown]:
-    """The entrants, by the ids of their rows, at whose endpoint nobody answers. Raises SetupError for the others."""
+    """Return the entrants whose endpoint does not answer, by the ids of their rows. Raises SetupError for others."""
     silent: dict[int, EndpointDown] = {}
     for key, entrant in entrants.items():
         asked = {each.shown_url for each in entrant.setup.endpoints}

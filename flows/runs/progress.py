@@ -1,4 +1,4 @@
-"""How far a run is, read from the database while it is played."""
+"""Follows the progress of a run in the database while it is played."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from stackrank.db.rows import Progress
 from stackrank.flows.runs.sparingly import rest_s
 
 Counts = Progress
-"""As `queries.progress` gives them."""
+"""The counts that `queries.progress` returns."""
 
 
 @contextmanager
 def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Counts], None]) -> Iterator[None]:
-    """While the body runs, and once when it is over, call `show` in a thread of its own, every `period_s` seconds.
+    """Call `show` in a separate thread every `period_s` seconds while the body runs, and once more when it is over.
 
-    Nothing is shown while the database is away: what that means for the run, the run says.
+    Nothing is shown while the database is unavailable; the run itself reports what that means for it.
     """
     over = threading.Event()
 

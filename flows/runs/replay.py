@@ -1,4 +1,4 @@
-"""Repeating an episode's actions in a fresh sandbox, to see whether the observations are the same."""
+"""Repeats an episode's actions in a fresh sandbox, to see whether the observations are the same."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from stackrank.storable import storable_text
 from stackrank.terms import Verdict
 
 MOST_LINES = 40
-"""Lines of a difference that are shown."""
+"""Most lines of a difference that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a replay parts from the recording."""
+    """Where a replay differs from the recording."""
 
     step: int | None
-    """None: every step is the same and the verdict is not."""
+    """None: every step is the same, but the verdict differs."""
     tool: str
     diff: str
-    """Unified; the recording first."""
+    """A unified diff from the recording to the replay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of a replay."""
+    """The result of a replay."""
 
     difference: Difference | None
-    """The first one that counts; None: the episode is the same."""
+    """The first difference that counts; None: the episode is the same."""
     told_otherwise: list[Difference] = field(default_factory=list)
-    """Steps in which a tool of an MCP server succeeded again, left the same workspace, and answered in other words.
+    """Steps in which an MCP server's tool succeeded again and left the same workspace, but answered differently.
 
-    Such an answer is what another program says, which may hold times, ports, and orders of events. Nothing vouches for
-    it, so it is not held against the episode, and it is not called the same either.
+    The answer comes from another program and may contain times, ports, and orders of events. Nothing guarantees that it
+    is reproducible, so it does not count against the episode, but the steps are not called the same either.
     """
 
     @property
     def result(self) -> str:
-        """In short, as it is stored: `same`, `same but for N answers of MCP servers`, `step N` or `verdict`."""
+        """The short result, as stored: `same`, `same but for N answers of MCP servers`, `step N` or `verdict`."""
         if self.difference is not None:
             return "verdict" if self.difference.step is None else f"step {self.difference.step}"
         if not self.told_otherwise:
@@ -71,9 +71,9 @@ class _Differs(StackrankError):
 
 
 def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
-    """Repeat an episode's recorded actions in a fresh sandbox, down to the first difference.
+    """Repeat an episode's recorded actions in a fresh sandbox, up to the first difference.
 
-    `row`: the episode as `queries.episode` gives it. `sandbox`: the kind of sandbox. Raises SpecError where the
+    `row`: the episode as `queries.episode` returns it. `sandbox`: the kind of sandbox. Raises SpecError if the
     episode cannot be repeated, SandboxError.
     """
     past = trajectory(engine, row["id"])
@@ -89,7 +89,7 @@ def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
     spec = _spec(engine, row)
     under = {"end_when_solved": spec.ends_when_solved, "shows_failing_test": spec.shows_failing_test}
     agent = Replay(config={"episode": row["id"]})
-    # Only the recording ends it.
+    # Only the end of the recording ends the replay, no limit does.
     told_otherwise: list[Difference] = []
     unlimited = Budget(steps=len(past) - 1, wall_s=None, malformed=len(past) + 1, repeats=None)
     try:
@@ -115,12 +115,12 @@ def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
 
 
 def _spec(engine: Engine, row: Episode) -> RunSpec:
-    """The specification of an episode's run. Raises SpecError."""
+    """Return the specification of an episode's run. Raises SpecError."""
     return make_spec(queries.run(engine, row["run_id"])["spec"], f"run {row['run_id']}")
 
 
 def _task(engine: Engine, row: Episode) -> Task:
-    """The task that was played, found again where the run's specification says. Raises SpecError, BenchmarkError."""
+    """Find the played task again from the run's specification. Raises SpecError, BenchmarkError."""
     spec = _spec(engine, row)
     for task in load_benchmark(spec.benchmark, spec.source).tasks():
         if task.id == row["task"] and task.digest == queries.task(engine, row["task_id"])["digest"]:
@@ -129,7 +129,7 @@ def _task(engine: Engine, row: Episode) -> Task:
 
 
 def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
-    # The database holds no text that it could not store.
+    # Compare with text as the database stores it.
     seen, before = step.observation, past.observation
     text = storable_text(seen.text)
     if seen.ok == before.ok and tells_the_same(before.text, text):
@@ -145,7 +145,7 @@ def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
 
 
 def _of_a_server(state: State) -> bool:
-    """Whether a server of the entrant's answered."""
+    """Whether one of the entrant's MCP servers answered."""
     return state["kind"] == "server"
 
 

@@ -1,7 +1,8 @@
-"""Taking the verdicts of a run again: the stored changes, today's scorer and tests, fresh sandboxes.
+"""Scores the episodes of a run again: stored changes, today's scorer and tests, fresh sandboxes.
 
-No model is asked and no action is repeated. The verdict of record stays the one that an episode was played with, and
-boards count that one: verdicts of different scorers are never pooled. The new ones are appended beside it.
+No model is asked and no action is repeated. The verdict of record stays the one from when the episode was played, and
+leaderboards count only that one, because verdicts of different scorers are never pooled. New verdicts are stored in
+addition to it.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from stackrank.storable import storable_text
 from stackrank.terms import RunStatus, TestOutcome, Verdict
 
 _MOST_TESTS = 3
-"""Tests that the reason of a difference names."""
+"""Most tests that the reason of a difference names."""
 
 
 class CannotRescore(StackrankError):
-    """What is stored of an episode is not enough, or does not belong to today's task. The message says why."""
+    """The stored data of an episode is insufficient, or does not match today's task. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +52,35 @@ class Row:
     entrant: str
     before: str
     after: str
-    """Empty: it could not be scored again."""
+    """Empty: the episode could not be scored again."""
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rescoring:
-    """What scoring a run again came to."""
+    """The result of scoring a run again."""
 
     run: int
     name: str
     scorer: str
     rows: tuple[Row, ...]
-    """Every episode that has a verdict."""
+    """All episodes that have a verdict, except `failed`."""
     done_before: int
     failed: tuple[Row, ...]
-    """Those that the infrastructure failed on; a second call tries them again."""
+    """Episodes that hit an infrastructure failure; a second call tries them again."""
 
     @property
     def changed(self) -> tuple[Row, ...]:
-        """The episodes with another verdict than before."""
+        """The episodes whose verdict changed."""
         return tuple(row for row in self.rows if row.after and row.after != row.before)
 
     @property
     def impossible(self) -> tuple[Row, ...]:
-        """The episodes of which not enough is stored."""
+        """The episodes that could not be scored again."""
         return tuple(row for row in self.rows if not row.after)
 
     def document(self) -> dict[str, Any]:
-        """As plain data. The counts before and after are over the episodes that were scored again, for each entrant."""
+        """Return plain data. The counts before and after are over each entrant's episodes that were scored again."""
         scored = [row for row in self.rows if row.after]
         return {
             "run": self.run,
@@ -117,9 +118,9 @@ def rescore(
 ) -> Rescoring:
     """Score the changes of a run's episodes again, and store each verdict as soon as it is known.
 
-    What this scorer said before about the same task in the same environment is not asked again. `workers`, `sandbox`:
-    those of the run where None. `on_result`: called with how many episodes are done, and of how many. Raises SpecError
-    for a run that goes on, BenchmarkError, SandboxError.
+    Verdicts that this scorer gave before on the same task in the same environment are reused. `workers`, `sandbox`:
+    None means those of the run. `on_result`: called with the number of finished episodes and of all. Raises SpecError
+    if the run is still in progress, BenchmarkError, SandboxError.
     """
     engine = store.engine
     run = queries.run(engine, ref)
@@ -179,7 +180,7 @@ def rescore(
 
 
 def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, rows.VerdictListed]:
-    """What this scorer said again of the episodes of a run, with today's tasks and in this environment."""
+    """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
     now = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
     found = queries.verdicts_again(engine, run_id, scorer_digest())
     return {each["episode_id"]: each for each in found if (each["task_digest"], each["environment"]) in now}
@@ -188,7 +189,7 @@ def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str)
 def _each(
     work: Callable[[rows.EpisodeListed], None], todo: list[rows.EpisodeListed], workers: int
 ) -> Iterator[tuple[rows.EpisodeListed, Exception | None]]:
-    """Do the work for every episode, and say how it ended. Whoever stops listening stops what has not begun."""
+    """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
         futures = {threads.submit(work, row): row for row in todo}
@@ -202,9 +203,9 @@ def _each(
 
 
 def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Changes]:
-    """What an episode left in its workspace, and the digest under which that is stored. Raises CannotRescore.
+    """Return the digest of an episode's stored change, and the change. Raises CannotRescore.
 
-    Episodes of older versions have a diff in its place, and no digest: it is taken where it applies without a rest.
+    Episodes of older versions have only a diff and no digest: the diff is used if it reproduces the change completely.
     """
     record = next((each for each in queries.verdicts(engine, episode_id) if each["of_record"]), None)
     if record is None:
@@ -243,7 +244,7 @@ def _row(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed | No
 
 
 def _why(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed) -> str:
-    """What differs between the verdict of record and another: tests, tampering, and what decided."""
+    """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
     found = {each["id"]: each for each in queries.verdicts(engine, row["id"])}
     now, first = found[taken["id"]], next((each for each in found.values() if each["of_record"]), None)
     tests = first["tests"] if first else queries.episode(engine, row["id"])["score"].get("tests", {})

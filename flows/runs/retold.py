@@ -1,4 +1,4 @@
-"""Observations as earlier versions worded them, beside today's: what a replay takes for the same."""
+"""Compares today's observations with those of earlier versions, so that a replay ignores changes of wording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MORE_FOUND = re.compile(r"\n\.\.\. and (\d+) more matches: .*\Z")
 
 
 class _Told(NamedTuple):
-    """What pdb told: by the commands, and of the place where the program stands. None: that was left out."""
+    """The parts of a pdb observation: what the commands said, and where the program stands. None: it was left out."""
 
     said: str
     rest: str
@@ -32,12 +32,12 @@ class _Told(NamedTuple):
 
 
 def tells_the_same(before: str, now: str) -> bool:
-    """Whether an observation is the recorded one, but for how an earlier version told it.
+    """Whether an observation equals the recorded one, apart from the wording of earlier versions.
 
-    Earlier versions showed pytest's filling and the source of a test with each of its parameters, counted the lines
-    that a new file replaces, and below the answers of pdb repeated them, left out more of them, and left out the place
-    where a breakpoint stops again. Where they left out the middle of a text, they showed more of its ends. The path
-    of a file stood in each line that a search found.
+    Earlier versions showed pytest's filler and a test's source once for each parameter set, counted the lines that a
+    new file replaced, repeated the answers of pdb below them, left out more of these, and left out the place where a
+    breakpoint stops again. When they cut the middle of a text, they showed more of its ends. Each line that a
+    search found began with the path of its file.
     """
     before, now = _today(before), _today(now)
     if before == now or _kept_more(before, now) or _found_the_same(before, now):
@@ -70,12 +70,12 @@ def _parted(text: str) -> _Told:
 
 
 def _without_current_line(said: str) -> str:
-    """What pdb said without the line of code that it ends with: the excerpt may stand for it."""
+    """Return what pdb said without its last line of code, because an excerpt may be shown instead."""
     return re.sub(r"\n-> .*\Z", "", said.rstrip())
 
 
 def _within(before: str, now: str) -> bool:
-    """Whether a text is the recorded one, or has more of it where the recorded one left something out."""
+    """Whether a text equals the recorded one, or has more where the recorded one left something out."""
     if _kept_more(before, now):
         return True
     first, *others = _LEFT_OUT.split(before)
@@ -93,7 +93,7 @@ def _within(before: str, now: str) -> bool:
 
 
 def _kept_more(before: str, now: str) -> bool:
-    """Whether both leave out their middle, and the recorded one less of it."""
+    """Whether both texts leave out their middle, and the recorded one leaves out less."""
     was, shown = (
         [(text[: cut.start()], text[cut.end() :]) for cut in _LEFT_OUT.finditer(text)] for text in (before, now)
     )
@@ -105,7 +105,7 @@ def _kept_more(before: str, now: str) -> bool:
 
 
 def _found_the_same(before: str, now: str) -> bool:
-    """Whether a search found the same; the recorded one names the file in each line, and so shows fewer of them."""
+    """Whether a search found the same. The recorded one names the file in each line, and so shows fewer lines."""
     was, shown = _found(before, _FOUND_THEN), _found(now, _FOUND)
     if not was.lines or was.all != shown.all or len(was.lines) > len(shown.lines):
         return False
@@ -120,7 +120,7 @@ class _Found(NamedTuple):
     lines: list[tuple[str, str, str]]
     """File, number and text."""
     all: int
-    """With those that are not shown. Less than none: this is nothing that a search found."""
+    """The number of all matches, including those not shown. Negative: the text is not the result of a search."""
 
 
 def _found(text: str, form: re.Pattern[str]) -> _Found:

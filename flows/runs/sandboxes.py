@@ -1,4 +1,4 @@
-"""The sandboxes of a run in one process, or of work on many tasks."""
+"""The sandboxes that one process uses for a run, or for work on many tasks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Result = TypeVar("Result")
 
 
 class Lent:
-    """The sandboxes that one user took from a pool, so that all of them can be ended. Safe to use from many threads."""
+    """Records which sandboxes one user took from a pool, so that all of them can be ended. Thread-safe."""
 
     def __init__(self, pool: Pool, labels: tuple[tuple[str, str], ...] = ()) -> None:
-        """`labels`: put on sandboxes that are not from the pool's stock."""
+        """`labels`: put on sandboxes that the pool did not start ahead."""
         self._pool = pool
         self._labels = labels
         self._lock = threading.Lock()
@@ -30,17 +30,17 @@ class Lent:
         self._ended = False
 
     def new(self, spec: SandboxSpec) -> Sandbox:
-        """A sandbox; after `end`, one that is closed. Raises SandboxError."""
+        """Take a sandbox from the pool. After `end`, it is already closed. Raises SandboxError."""
         sandbox = self._pool.take(replace(spec, labels=(*spec.labels, *self._labels)))
         with self._lock:
             self._open.add(sandbox)
             late = self._ended
-        if late:  # it was taken before the end
+        if late:  # `end` was called while the pool gave it out
             sandbox.close()
         return sandbox
 
     def end(self) -> None:
-        """Close every sandbox, also those that are in use."""
+        """Close every sandbox, even those in use."""
         with self._lock:
             self._ended = True
             left = list(self._open)
@@ -49,17 +49,17 @@ class Lent:
 
 
 class RunSandboxes:
-    """Gives sandboxes from a pool of its own, and can end all that it gave. Safe to use from many threads."""
+    """Gives out sandboxes from its own pool, and can end all of them. Thread-safe."""
 
     def __init__(self, backend: Backend, run_id: int | None = None, *, size: int) -> None:
         """`size`: how many episodes are played at the same time."""
-        # One of each kind at least: an episode takes one for the agent and then one for the verdict.
+        # At least one of each kind: an episode takes one for the agent, and then one for the verdict.
         self._pool = Pool(backend, size=max(size, 2))
         self._lent = Lent(self._pool, () if run_id is None else (("stackrank.run", str(run_id)),))
         self.new = self._lent.new
 
     def end(self) -> None:
-        """Close every sandbox, also those that are in use."""
+        """Close every sandbox, even those in use."""
         self._pool.close()
         self._lent.end()
 
@@ -71,7 +71,7 @@ class RunSandboxes:
 def side_by_side(
     work: Callable[[Task, NewSandbox], Result], tasks: Sequence[Task], backend: Backend, workers: int
 ) -> Generator[Result, None, None]:
-    """What `work` makes of each task, as it comes. Closing it ends the sandboxes: nobody waits for what was begun."""
+    """Yield the result for each task as it comes. Closing the generator ends the sandboxes without waiting."""
     sandboxes = RunSandboxes(backend, size=workers)
     threads = ThreadPoolExecutor(max_workers=workers)
     try:

@@ -1,4 +1,4 @@
-"""A checked run written into the database."""
+"""Stores a checked run in the database."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from stackrank.flows.runs.check import CheckedRun, Entrant
 from stackrank.terms import FAILURE_POINTS
 
 MOST_SHOWN = 256 * 1024
-"""Bytes of a task's files that are stored for the trace page."""
+"""Most bytes of a task's files that are stored for the trace page."""
 _NAMED = 3
-"""Entrants that fit into the name of a run."""
+"""Most entrants that the name of a run lists."""
 
 
 def save_benchmark(store: Store, benchmark: Benchmark, tasks: tuple[Task, ...]) -> SavedBenchmark:
-    """The benchmark's rows; calling it again is free."""
+    """Store the benchmark and its tasks, and return their rows. Calling this again is harmless."""
     return store.save_benchmark(
         name=benchmark.name,
         digest=digest(tasks),
@@ -56,11 +56,11 @@ def _task_row(task: Task) -> dict[str, Any]:
 
 
 def shown_files(task: Task) -> dict[str, str]:
-    """The texts among a task's files that a trace shows, up to MOST_SHOWN bytes: faulty ones, Python, others."""
+    """Return the text files of a task that a trace shows, up to MOST_SHOWN bytes: faulty ones, Python, others."""
     faulty = {fault.file for fault in task.faults}
     shown: dict[str, str] = {}
     left = MOST_SHOWN
-    # Of a whole repository, the faulty files and no others.
+    # Of a whole repository, only the faulty files are read.
     files = task.files.read(faulty) if isinstance(task.files, CommitFiles) else task.files
     for path in sorted(files, key=lambda path: (path not in faulty, not path.endswith(".py"), path)):
         content = files[path]
@@ -75,9 +75,9 @@ def shown_files(task: Task) -> dict[str, str]:
 
 
 def save_run(store: Store, run: CheckedRun, *, schedule: str = "", flow_run_id: str = "") -> int:
-    """The run with all its episodes, pending. Returns the run's id.
+    """Store the run with all its episodes as pending. Returns the run's id.
 
-    `schedule`: the deployment that starts it; `flow_run_id`: the Prefect flow run that makes it.
+    `schedule`: the deployment that starts the run; `flow_run_id`: the Prefect flow run that creates it.
     """
     spec = run.spec
     saved = save_benchmark(store, run.benchmark, run.all_tasks)
@@ -86,9 +86,9 @@ def save_run(store: Store, run: CheckedRun, *, schedule: str = "", flow_run_id: 
         name = spec.name
     entrants = [save_entrant(store, entrant) for entrant in run.entrants]
     tasks = list(run.tasks)
-    if spec.stop is not None:  # what was played first has to stand for all
+    if spec.stop is not None:  # the tasks played first must represent all
         random.Random(spec.seed).shuffle(tasks)
-    # Task by task, all entrants and attempts of one next to each other: a run that is cut off compares fairly.
+    # Task by task, with all entrants and attempts of a task together, so that an interrupted run compares fairly.
     cells = [
         (saved.task_ids[task.id], entrant, attempt)
         for task in tasks
@@ -115,7 +115,7 @@ def save_run(store: Store, run: CheckedRun, *, schedule: str = "", flow_run_id: 
 
 
 def save_entrant(store: Store, entrant: Entrant) -> int:
-    """The entrant's row; calling it again is free."""
+    """Store the entrant, and return the id of its row. Calling this again is harmless."""
     return store.save_entrant(
         digest=entrant.digest,
         name=entrant.spec.label,
@@ -131,7 +131,7 @@ def save_entrant(store: Store, entrant: Entrant) -> int:
 
 
 def versions() -> dict[str, str]:
-    """The versions that a result depends on."""
+    """Return the versions that a result depends on."""
     found = {"python": platform.python_version(), "failure_points": FAILURE_POINTS}
     for package in ("stackrank", "prefect", "openai", "docker", "pytest"):
         try:
@@ -142,12 +142,12 @@ def versions() -> dict[str, str]:
 
 
 def run_label(board: str, start: datetime, entrants: Sequence[str]) -> str:
-    """What a run is called in Prefect: `LEADERBOARD 2026-01-31 03:00 · ENTRANT, ENTRANT +3`."""
+    """Return a run's name in Prefect: `LEADERBOARD 2026-01-31 03:00 · ENTRANT, ENTRANT +3`."""
     shown = ", ".join(entrants[:_NAMED]) + (f" +{len(entrants) - _NAMED}" if len(entrants) > _NAMED else "")
     return f"{board} {start:%Y-%m-%d %H:%M} · {shown}"
 
 
 def label_of(run: Mapping[str, Any]) -> str:
-    """`run_label` of a run's row, as `db.queries.run` gives it."""
+    """Return `run_label` for a run's row, as `db.queries.run` returns it."""
     start = datetime.fromisoformat(run["created_at"]).astimezone()
     return run_label(run["leaderboard"] or run["name"], start, [each["name"] for each in run["entrants"]])

@@ -1,4 +1,4 @@
-"""What the episodes of a run share in a process. Any process that plays one of them can open it from the database."""
+"""What a run's episodes share in a process. Any process that plays one of them can open it from the database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from stackrank.flows.runs.spec import SpecError, make_spec
 from stackrank.terms import RunStatus
 
 PATIENCE_S = 60.0
-"""How long a run waits for a database that is away."""
+"""How long a run waits for a database that is unavailable."""
 
 
 class SessionState(Enum):
@@ -34,15 +34,15 @@ class SessionState(Enum):
     OPEN = auto()
     """Episodes start."""
     DRAINING = auto()
-    """No episode starts any more; those that are going on are played to their end."""
+    """No episode starts any more; those in progress are played to the end."""
     CANCELLED = auto()
-    """The episodes that are going on end now, and are cancelled."""
+    """The episodes in progress end now, and are cancelled."""
     RELEASED = auto()
-    """The episodes that are going on end now, and others go on with them."""
+    """The episodes in progress end now, and other processes continue them."""
 
 
 class Session:
-    """A run in this process: its tasks and entrants, and whether its episodes may start and go on."""
+    """A run in this process: its tasks and entrants, and whether its episodes may start and continue."""
 
     def __init__(
         self, store: Store, run_id: int, run: CheckedRun, tasks: dict[int, Task], entrants: dict[int, Entrant]
@@ -66,12 +66,12 @@ class Session:
         return self.state is SessionState.OPEN
 
     def is_over(self) -> bool:
-        """Whether the episodes that are going on have to end now."""
+        """Whether the episodes in progress must end now."""
         return self.state in (SessionState.CANCELLED, SessionState.RELEASED)
 
     @contextmanager
     def playing(self, episode_id: int) -> Iterator[threading.Event]:
-        """While this process plays an episode, whose claim is kept. The event is set when the episode has to end."""
+        """Keep the claim on an episode while the body plays it. The event is set when the episode must end."""
         ending = threading.Event()
         with self._lock:
             self._endings.add(ending)
@@ -91,15 +91,15 @@ class Session:
                 self.state = SessionState.DRAINING
 
     def cancel(self) -> None:
-        """End the run here: no episode starts any more, and those that are going on are cancelled."""
+        """End the run here: no episode starts any more, and those in progress are cancelled."""
         self._end(SessionState.CANCELLED)
 
     def release(self) -> None:
-        """End the work of this process: no episode starts here any more, and others go on with those that did."""
+        """End this process's work: no episode starts here any more, and other processes continue those in progress."""
         self._end(SessionState.RELEASED)
 
     def interrupt(self, reason: str) -> None:
-        """Cancel the run, and say so at once: who resumes it meanwhile does not meet a late cancel."""
+        """Cancel the run, and store that at once, so that a late cancellation cannot hit somebody who resumes it."""
         self.cancel()
         try:
             self.end_run(RunStatus.CANCELLED, reason)
@@ -107,9 +107,9 @@ class Session:
             log.warning("the database does not know yet that the run is cancelled", run=self.run_id, error=error)
 
     def end_run(self, status: RunStatus, reason: str) -> bool:
-        """End the run for everybody. False: it was over.
+        """End the run for all processes. Returns False if it was already over.
 
-        Once this process knows that, it ends the run no more: somebody may have resumed it, whose run it then is.
+        Once this process knows that the run is over, it does not end it again, because somebody may have resumed it.
         """
         with self._ending:
             if self._known_over:
@@ -129,9 +129,9 @@ class Session:
         self.sandboxes.end()
 
     def _hear(self, status: RunStatus | None, idle: bool) -> None:
-        """React to the run's status, which is read at each heartbeat. `idle`: this process holds no claim."""
+        """React to the run's status, which each heartbeat reads. `idle`: this process holds no claim."""
         if status in (RunStatus.PENDING, RunStatus.RUNNING):
-            return  # pending: it was cancelled a moment ago, and somebody is about to resume it
+            return  # pending: the run was just cancelled, and somebody is about to resume it
         self._known_over = True
         if status is RunStatus.CANCELLED:
             self.cancel()
@@ -141,7 +141,7 @@ class Session:
                 leave(self.run_id)
 
     def close(self) -> None:
-        """End the sandboxes that were started ahead, and give up what is claimed."""
+        """End the sandboxes that were started ahead, and give up the claims."""
         self.claims.give_up()
         self.sandboxes.close()
 
@@ -151,9 +151,9 @@ _opening = threading.Lock()
 
 
 def session_of(run_id: int, say: Say = log.info) -> Session:
-    """The session of a run in this process, opened if need be. Raises SpecError, SandboxError, DatabaseError.
+    """Return this process's session of a run, opened if necessary. Raises SpecError, SandboxError, DatabaseError.
 
-    `say` is told what is built.
+    `say` is told what is being built.
     """
     log.configure()
     with _opening:
@@ -163,7 +163,7 @@ def session_of(run_id: int, say: Say = log.info) -> Session:
 
 
 def open_session(run_id: int, run: CheckedRun) -> Session:
-    """The session of a run that was just checked, built and saved in this process."""
+    """Open the session of a run that was just checked, built and saved in this process."""
     log.configure()
     with _opening:
         _sessions[run_id] = _session(run_id, run)
@@ -171,7 +171,7 @@ def open_session(run_id: int, run: CheckedRun) -> Session:
 
 
 def cancel_here(run_id: int) -> bool:
-    """Cancel what this process plays of a run, in the background: for signal handlers. False: it plays nothing yet."""
+    """Cancel a run in the background, for signal handlers. Returns False if this process has no session of the run."""
     session = _sessions.get(run_id)
     if session is not None:
         threading.Thread(target=session.interrupt, args=("interrupted",), name="cancel").start()
@@ -179,7 +179,7 @@ def cancel_here(run_id: int) -> bool:
 
 
 def leave(run_id: int) -> bool:
-    """Forget a run that is over. False if this process had no part in it."""
+    """Forget a run that is over. Returns False if this process had no session of it."""
     with _opening:
         session = _sessions.pop(run_id, None)
     if session is not None:
@@ -188,7 +188,7 @@ def leave(run_id: int) -> bool:
 
 
 def _reopened(run_id: int, say: Say) -> Session:
-    """The session of a run that is in the database."""
+    """Open a session of a run from the database."""
     engine = connect()
     row = queries.run(engine, run_id)
     stored = row["done"] + row["running"] + row["pending"] + row["not_played"]
@@ -197,7 +197,7 @@ def _reopened(run_id: int, say: Say) -> Session:
             f"run {run_id} is still being created, or its creation was interrupted: it has {stored} of its "
             f"{row['episodes_total']} episodes: start a new one"
         )
-    # Those that were chosen when the run was made: what is known to be invalid may have changed since.
+    # The tasks chosen when the run was created, because the set of tasks known as invalid may have changed since.
     chosen = {"tasks": queries.tasks_of_run(engine, run_id)}
     run = build(check(make_spec({**row["spec"], **chosen}, f"run {run_id}")), say)
     if digest(run.all_tasks) != row["benchmark_digest"]:

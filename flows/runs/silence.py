@@ -1,4 +1,4 @@
-"""How long others have said nothing, by this process's own clock and as far as it could hear them."""
+"""Measures how long others have been silent, by this process's own clock, and only while it could have heard them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Silence:
-    """Watches how things stand. Used by one thread, which looks every few seconds.
+    """Watches whether states change. Used by one thread, which looks every few seconds.
 
-    Of a time in which nobody looked, half of what counts as silence is the most that is counted: while a database is
-    away, nobody can give a sign of life, and those who live need a moment to do so when it is back.
+    If nobody looked for a while, at most half of `silent_s` counts: while a database is unavailable, nobody can give a
+    sign of life, and live processes need a moment to do so when it is back.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Silence:
         self._looked = -math.inf
 
     def find(self, standing: Mapping[Key, Any], silent_s: float) -> set[Key]:
-        """Those that have stood as they do for `silent_s` seconds. `standing`: all that there are now."""
+        """Return keys whose state was the same for `silent_s` seconds. `standing`: the current state of each key."""
         now = time.monotonic()
         missed_s = max(now - self._looked - silent_s / 2, 0.0)
         self._looked = now

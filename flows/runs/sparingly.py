@@ -1,4 +1,4 @@
-"""Questions to the database that cost more the larger a run is, asked so that they never take much of the time."""
+"""Limits how often expensive questions go to the database: the larger a run, the more time each takes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 QUICK_S = 0.05
-"""What takes less is asked each time."""
+"""A question that takes less time than this is asked every time."""
 RESTS = 20
-"""Between two looks is at least this many times as long as a look took, ..."""
+"""After a slower question, it is not asked again for this many times as long as it took, ..."""
 LONGEST_S = 10.0
-"""... but no longer than that."""
+"""... but at most for this many seconds."""
 
 
 def rest_s(took_s: float) -> float:
-    """How long not to ask a question again that took so many seconds."""
+    """Return how long not to repeat a question that took this many seconds."""
     return min(RESTS * took_s, LONGEST_S) if took_s >= QUICK_S else 0.0
 
 
 class Sparingly(Generic[T]):
-    """Gives the last answer until it is time to ask again, which for a run of some thousand episodes is at once."""
+    """Repeats the last answer until it is time to ask again. For a run of some thousand episodes, it always asks."""
 
     def __init__(self, ask: Callable[[], T]) -> None:
         self._ask = ask
@@ -29,7 +29,7 @@ class Sparingly(Generic[T]):
         self._next = float("-inf")
 
     def __call__(self) -> T:
-        """The answer, which is at most `LONGEST_S` old. Raises what the question does."""
+        """Return the answer, which is at most `LONGEST_S` old. Raises what `ask` raises."""
         began = time.monotonic()
         if began >= self._next:
             self._answer = self._ask()

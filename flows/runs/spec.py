@@ -89,7 +89,7 @@ class Matrix(BaseModel):
     """The settings of all these agents."""
 
     def entrants(self) -> list[EntrantSpec]:
-        """All combinations: agent by agent, model by model. Models that no agent uses are left in, to be refused."""
+        """Return all combinations, agent by agent. Models that no agent uses stay in, and are refused later."""
         agents = self.agents or (["llm"] if self.models else ["repair"])
         use_one = [agent for agent in agents if _needs_model(agent)] or agents
         return [
@@ -199,8 +199,8 @@ class RunSpec(BaseModel):
 
     @property
     def episodes_are_tasks(self) -> bool:
-        """Whether each episode is a task run of Prefect's."""
-        # Dask and Ray get their work by Prefect's task runners.
+        """Whether each episode is a Prefect task run."""
+        # Dask and Ray get their work from Prefect's task runners.
         wanted = self.prefect_tasks or ("shards" if self.pool and self.runner == "threads" else "episodes")
         return wanted == "episodes"
 
@@ -214,7 +214,7 @@ class RunSpec(BaseModel):
     @field_validator("path", "fixes", "repos", "environments")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
-        # Whoever plays the run may stand in another folder. A data set of the hub is `owner/name` everywhere.
+        # A worker may run in another folder. A data set of the hub is `owner/name` everywhere.
         if value and is_hub_name(value):
             return value
         if not value:
@@ -257,7 +257,7 @@ class RunSpec(BaseModel):
 
     @model_validator(mode="after")
     def _tonight(self) -> RunSpec:
-        # Stored with a run, which may go on after midnight; not with a schedule, whose every run has its own.
+        # Stored with a run, which may continue after midnight; not with a schedule, whose runs have their own dates.
         if self.benchmark == "fresh" and not self.night:
             self.night = date.today().isoformat()
             self.model_fields_set.discard("night")
@@ -295,7 +295,7 @@ class RunSpec(BaseModel):
 
 
 def _portable(entrant: EntrantSpec) -> dict[str, Any]:
-    # Files that a configuration names are on this machine only, and what is in them is part of who the entrant is.
+    # Files that a configuration names exist only on this machine, and their content is part of the entrant's identity.
     if not entrant.config or entrant.agent not in agent_names():
         return entrant.config
     try:
@@ -311,14 +311,14 @@ PARTS: dict[int | str, type[BaseModel]] = {
     "mcp": McpServer,
     "stop": StopSpec,
 }
-"""Field of a run -> what it is made of."""
+"""Field of a run -> the model of its value."""
 
 
 def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
-    """The specification from a YAML file, with what the flags say on top. Raises SpecError.
+    """Read the specification from a YAML file; flags override it. Raises SpecError.
 
     `overrides`: fields of RunSpec, and `agent`, `model`, `tools` (lists), which together replace the entrants; what
-    they leave open comes from the file's matrix.
+    they do not set comes from the file's matrix.
     """
     data = _read_yaml(file) if file is not None else {}
     given = {name: value for name, value in overrides.items() if value is not None and value != []}
@@ -328,7 +328,7 @@ def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
         matrix = data.get("matrix")
         data["matrix"] = {**(matrix if isinstance(matrix, dict) else {}), **chosen}
         if not chosen.get("models") and chosen.get("agents") and not any(map(_needs_model, chosen["agents"])):
-            data["matrix"]["models"] = []  # the file's are for agents that use one
+            data["matrix"]["models"] = []  # the file's models are for agents that use one
         data["entrants"] = []
     spec = make_spec({**data, **given}, str(file) if file else "the call")
     if player := played_by_hand(spec):
@@ -343,7 +343,7 @@ def _needs_model(agent: str) -> bool:
 
 
 def played_by_hand(spec: RunSpec) -> str:
-    """The agent of the run that somebody plays from outside of it; empty where there is none. Raises SpecError."""
+    """Return the run's agent that a person or an outside program plays; empty if there is none. Raises SpecError."""
     try:
         return next((each.agent for each in spec.entrants if find_agent(each.agent).interactive), "")
     except SetupError as error:
@@ -351,7 +351,7 @@ def played_by_hand(spec: RunSpec) -> str:
 
 
 def make_spec(data: dict[str, Any], source: str) -> RunSpec:
-    """A specification from plain data. Raises SpecError with the first few problems."""
+    """Make a specification from plain data. Raises SpecError with the first few problems."""
     try:
         return RunSpec.model_validate(data)
     except ValidationError as error:
@@ -360,7 +360,7 @@ def make_spec(data: dict[str, Any], source: str) -> RunSpec:
 
 
 def _fields(place: tuple[int | str, ...]) -> list[str]:
-    """The names of the fields that are known at a place."""
+    """Return the names of the valid fields at a place."""
     return list((PARTS.get(place[0], RunSpec) if len(place) > 1 else RunSpec).model_fields)
 
 

@@ -18,7 +18,7 @@ A YAML file with these fields describes a run. The flags of `stackrank run` over
 
 
 def describe() -> str:
-    """All fields as Markdown."""
+    """Describe all fields in Markdown."""
     links = {kind: str(name) for name, kind in PARTS.items()}
     parts = [_HEAD, "## A run\n", table(RunSpec, links=links)]
     for name, kind in PARTS.items():

@@ -1,4 +1,4 @@
-"""What is wrong with a field, in words that name the field, what it should be, and what it is."""
+"""Describes what is wrong with a field: its name, what it should be, and what it is."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _LIMITS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "literal_error": lambda context: str(context["expected"]).replace("'", ""),
 }
 _SHOWN = 80
-"""Characters of a wrong value that are repeated."""
+"""Most characters of a wrong value that a message repeats."""
 
 
 def problem(error: ErrorDetails, known: Sequence[str]) -> str:
-    """One error in words. `known`: the fields there are where it happened."""
+    """Describe one error in words. `known`: the valid fields at its place."""
     kind, context = error["type"], error.get("ctx", {})
     field = ".".join(str(part) for part in error["loc"])
     if kind == "extra_forbidden":

@@ -1,7 +1,7 @@
-"""Ending a run when its comparisons are decided: what is not needed any more is marked as not played.
+"""Stops playing what a run no longer needs: when comparisons are decided, their unplayed episodes are marked so.
 
-What is decided is worked out from the database (`queries.stopping`), and marking is one statement. So it does not
-matter which worker does it, how many do, or whether the run was cut off in between.
+The decisions follow from the database (`queries.stopping`), and marking is one statement. So it does not matter which
+worker does it, how many do, or whether the run was interrupted in between.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from stackrank.flows.runs.session import Session
 
 
 def skip_what_is_known(session: Session) -> None:
-    """Mark the episodes of entrants whose comparisons are all decided. Free where the run has no `stop`."""
+    """Mark the episodes of entrants whose comparisons are all decided. Does nothing if the run has no `stop`."""
     stop = session.run.spec.stop
     if stop is None:
         return
@@ -22,7 +22,7 @@ def skip_what_is_known(session: Session) -> None:
 
 
 def reconsider(session: Session) -> None:
-    """Before a run is gone on with: what was tried again in between may have taken a decision back."""
+    """Decide again before a run is resumed, because episodes that were retried may have undone a decision."""
     if session.run.spec.stop is not None:
         session.store.unskip(session.run_id)
         skip_what_is_known(session)

@@ -1,4 +1,4 @@
-"""Trajectories into the database and out of it: the one place where a step becomes a row and a row a step."""
+"""Converts trajectories to and from the database: the only place where a step becomes a row, and a row a step."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from stackrank.env.tools import ToolSet, tool_set
 from stackrank.terms import Distance, Milestone
 
 _USAGE = [each.name for each in fields(Usage) if each.name not in ("estimated", "waited_ms")]
-"""What of a step's cost has a column; the rest is its exchanges'."""
+"""The fields of a step's usage that have columns; the others are only in its exchanges."""
 
 
 def trajectory(engine: Engine, episode_id: int) -> list[Step]:
-    """The committed steps of an episode, the reset first."""
+    """Return the committed steps of an episode, beginning with the reset."""
     return [from_row(row) for row in queries.steps(engine, episode_id, exchanges=True)]
 
 
 def to_row(episode_id: int, step: Step) -> models.Step:
-    """A step as the database holds it; the counterpart of `from_row`."""
+    """Return a step's row for the database; the counterpart of `from_row`."""
     return models.Step(
         episode_id=episode_id,
         index=step.index,
@@ -50,7 +50,7 @@ def to_row(episode_id: int, step: Step) -> models.Step:
 
 
 def from_row(row: Mapping[str, Any]) -> Step:
-    """A step from its row, with `exchanges`. A step that was malformed has no action."""
+    """Return the step of a row, which must have `exchanges`. A malformed step has no action."""
     exchanges = tuple(Exchange(**{**each, "usage": Usage(**each["usage"])}) for each in row["exchanges"])
     in_all = sum((each.usage for each in exchanges), Usage())
     return Step(
@@ -69,7 +69,7 @@ def from_row(row: Mapping[str, Any]) -> Step:
 
 
 def find_trajectory(engine: Engine, which: Recording, episode_id: int) -> list[Step]:
-    """The recorded trajectory for the task that an episode is about. Raises SetupError: there is none, or several."""
+    """Find the recorded trajectory for an episode's task. Raises SetupError if there is none, or several."""
     playing = queries.episode(engine, episode_id)
     task = playing["task"]
     try:
@@ -97,16 +97,16 @@ def find_trajectory(engine: Engine, which: Recording, episode_id: int) -> list[S
 
 
 def recorded_tools(text: str, spec: Mapping[str, Any], reset: Mapping[str, Any]) -> ToolSet:
-    """The tools that an entrant had. `spec`: of its run, as it is stored; `reset`: the state of the episode's reset.
+    """Return the tools that an entrant had. `spec`: its run's stored specification; `reset`: the reset's state.
 
-    Raises ValueError where there is no such tool any more.
+    Raises ValueError if a tool no longer exists.
     """
     tools = tool_set(text)
     return tools.with_offers(recorded_offers(tools.servers, spec.get("mcp", {}), reset.get("spoken", ())))
 
 
 def with_installed(tools: ToolSet, past: Sequence[Step]) -> ToolSet:
-    """The tools with what was installed for the program that the entrant started, if it did."""
+    """Return the tools with the packages that were installed for the entrant's own program, if it started one."""
     started = [step.action.arguments.get("start") for step in past if step.action and step.action.tool == "program"]
     needed = {tuple(each.get("requirements") or ()) for each in started if isinstance(each, dict)} - {()}
     return replace(tools, installed=tuple(Environment(requirements=each) for each in sorted(needed)))

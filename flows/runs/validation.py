@@ -1,4 +1,4 @@
-"""Proving every task of a benchmark, side by side; what was proved before is not proved again."""
+"""Proves every task of a benchmark, in parallel; tasks that were proved before are not proved again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from stackrank.flows.runs.save import save_benchmark
 
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
 OnResult = Callable[[Validation, int, int], None]
-"""Called with a task's result, how many tasks are done, and of how many."""
+"""Called with a task's result, the number of finished tasks, and the number of all tasks."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,16 @@ class Proof:
 
     @property
     def counts(self) -> Counter[Standing]:
-        """How many tasks have which standing."""
+        """The number of tasks with each standing."""
         return Counter(result.standing for result in self.results)
 
     @property
     def sound(self) -> bool:
-        """Whether no task is invalid, and none could not be tried."""
+        """Whether no task is invalid, and every task could be tried."""
         return not (self.counts[Standing.INVALID] or self.counts[Standing.ERROR])
 
     def document(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the result as plain data."""
         counts = self.counts
         return {
             "benchmark": self.benchmark.name,
@@ -102,12 +102,11 @@ def validate_benchmark(
     say: Say,
     on_result: OnResult,
 ) -> Proof:
-    """Prove the tasks of a benchmark (all where `tasks` is empty), and store each result as soon as it is known.
+    """Prove the tasks of a benchmark (all if `tasks` is empty), and store each result as soon as it is known.
 
     A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
-    `record` writes what was found into the tasks' own files: of `bugs` the tests that have to pass, the proofs and how
-    hard they are, of `deep` how hard they are. Raises
-    BenchmarkError, SandboxError.
+    `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
+    measured difficulty, for `deep` only the measured difficulty. Raises BenchmarkError, SandboxError.
     """
     if record and name not in (BugSuite.name, Deep.name):
         raise BenchmarkError(f"--record writes into the files of {BugSuite.name} and {Deep.name} only, not of {name}")
@@ -130,7 +129,7 @@ def validate_benchmark(
 
     workers = workers or os.cpu_count() or 2
     left = {task.id: task for task in chosen if task.id not in known or task.id in unmeasured}
-    if record:  # what the lists say now has no part in what they are to say
+    if record:  # the new lists must not depend on the current ones
         left = {name: replace(task, fail_to_pass=(), pass_to_pass=()) for name, task in left.items()}
     for task_id, reason in build_environments(backend, list(left.values()), workers, say).items():
         add(Validation(task_id, Standing.ERROR, reason))
@@ -155,7 +154,7 @@ def validate_benchmark(
             if result.proof is not None:
                 save_proof(left[result.task], result.proof)
             add(result)
-    save_benchmark(store, benchmark, all_tasks)  # with what was measured
+    save_benchmark(store, benchmark, all_tasks)  # again, now with the measurements
     ordered = tuple(results[task.id] for task in chosen)
     if record:
         _record(name, source, [result for result in ordered if result.valid])
@@ -181,7 +180,7 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
 def _results(
     tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str]
 ) -> Generator[Validation, None, None]:
-    """The results as they come. What is not known for lack of time, or of the infrastructure, is tried once more."""
+    """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
     late: set[str] = set()
     prove = partial(_prove, rounds=rounds, proved=proved)
     with closing(side_by_side(prove, tasks, backend, workers)) as found:
@@ -190,13 +189,13 @@ def _results(
                 late.add(result.task)
             else:
                 yield result
-    # Alone, so that none takes another's time.
+    # One at a time, so that none takes time from another.
     with closing(side_by_side(prove, [task for task in tasks if task.id in late], backend, 1)) as found:
         yield from found
 
 
 def _prove(task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str]) -> Validation:
-    """One task; a failure of the infrastructure is this task's alone. What is proved is only measured."""
+    """Prove one task; an infrastructure failure becomes its result. A task in `proved` is only measured."""
     try:
         if task.id in proved:
             with new_sandbox(spec_for(task, warm=False)) as sandbox:
@@ -205,6 +204,6 @@ def _prove(task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[
     except Exception as error:
         if policy(error).retried or isinstance(error, GuestBug):
             return Validation(task.id, Standing.ERROR, sentence(error))
-        if isinstance(error, BenchmarkError):  # what is read only when it is needed, such as a repository
+        if isinstance(error, BenchmarkError):  # from data that is read only when needed, such as a repository
             return Validation(task.id, Standing.ERROR, str(error))
         raise

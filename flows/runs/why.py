@@ -1,4 +1,4 @@
-"""Why a run is slow, who fails, and what to do: one paragraph from what was measured."""
+"""Explains why a run is slow, what fails, and what to do, in one paragraph made from measurements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REMEDIES = {
 
 
 def why(engine: Engine, ref: int | str) -> dict[str, Any]:
-    """The paragraph and what it is made from. Raises NotFound."""
+    """Return the paragraph and the numbers it is made from. Raises NotFound."""
     run = queries.run(engine, ref)
     spent = queries.time_spent(engine, run["id"])
     shares = _shares(spent)
@@ -57,7 +57,7 @@ def why(engine: Engine, ref: int | str) -> dict[str, Any]:
 
 
 def _silence(run: Run) -> float | None:
-    """Seconds since the run's last sign of life, where that is too long."""
+    """Return the seconds since the run's last sign of life, if they are too many; else None."""
     heard = run["heartbeat_at"] or run["started_at"]
     if run["status"] != RunStatus.RUNNING or not heard:
         return None
@@ -116,14 +116,14 @@ def _advice(run: Run, shares: dict[str, float]) -> str:
 
 
 def _shares(spent: Sequence[TimeSpent]) -> dict[str, float]:
-    """The share of each part in the time of all episodes; empty where no time was measured."""
+    """Return each part's share of the time of all episodes; empty if no time was measured."""
     sums = {name: sum(each[name] for each in spent) for name in PARTS}  # type: ignore[literal-required]
     total = sum(sums.values())
     return {name: seconds / total for name, seconds in sums.items()} if total else {}
 
 
 def _slowest(spent: Sequence[TimeSpent]) -> dict[str, float]:
-    """The mean time of each entrant's episodes, the slowest first."""
+    """Return the mean time of each entrant's episodes, slowest first."""
     times: dict[str, list[float]] = defaultdict(list)
     for each in spent:
         times[each["entrant"]].append(each["total_s"])

@@ -1,6 +1,6 @@
-"""A clock that stands still while this process does: stopped by Ctrl-Z, in a frozen container, in a paused machine.
+"""A clock that stops while this process is suspended: by Ctrl-Z, in a frozen container, or on a paused machine.
 
-Such a time is nobody's: no agent and no model may run out of it.
+Suspended time counts against nobody: no agent and no model may run out of time because of it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import threading
 import time
 
 TICK_S = 1.0
-"""How often a thread looks at the clock."""
+"""Seconds between two looks of the thread at the clock."""
 GAP_S = 5.0
-"""Where nobody has looked for longer than that, nobody could. A busy machine keeps a thread waiting for less."""
+"""If nobody has looked at the clock for longer than this, the process was suspended. A busy machine delays a thread for
+less."""
 
 
 class _Clock:
@@ -43,5 +44,5 @@ def _of(_process: int) -> _Clock:
 
 
 def now() -> float:
-    """Seconds, as those of `time.monotonic`, in which this process could do something. Only differences mean anything."""
+    """Seconds as of `time.monotonic`, minus the time this process was suspended. Only differences mean anything."""
     return _of(os.getpid()).now()

@@ -1,77 +1,77 @@
-"""What can go wrong. Whatever stackrank raises by intention is in this tree.
+"""What can go wrong. Every error that stackrank raises on purpose is in this tree.
 
     StackrankError
-      UsageError              what was asked for cannot be done; a command ends with status 2
+      UsageError              the request cannot be carried out; a command ends with status 2
         SettingsError         a variable of the environment
-        SpecError             the specification of a run, or the flags in its place
+        SpecError             the specification of a run, or the flags that replace it
         BenchmarkError        the data of a benchmark
-        SetupError            an agent, as it is configured
-          AccessError         the model's endpoint refuses the key, or does not know the model
-        TrainingError         an environment in a trainer's hands
-        NotFound              what was asked for is not in the database
-        DecisionRefused       a decision about a proposed fix that cannot count
-        NotComparable         what was asked for would put beside each other what cannot be compared
+        SetupError            the configuration of an agent
+          AccessError         the model's endpoint rejects the key, or does not know the model
+        TrainingError         a trainer's use of an environment
+        NotFound              the requested item is not in the database
+        DecisionRefused       a decision about a proposed fix that is not valid
+        NotComparable         a comparison of results that cannot be compared
       InfrastructureError     a machine, a server or a network failed; a command ends with status 1
         NotReady              something is missing on this machine
         SandboxError          a sandbox
-          MachineBusy         tests waited for a processor until their time was up
+          MachineBusy         tests ran out of time while they waited for a processor
           BuildError          the environment that sandboxes start in
-          CannotFork          the kernel does not let a factory fork them
-        PreparationFailed     what an episode or its verdict needs, before anything of an agent's ran there
-        McpServerFailed       an MCP server of an entrant's, before anything of the agent's ran
-          McpServerChanged    it offers other tools than when the run began
+          CannotFork          the kernel does not let a factory fork sandboxes
+        PreparationFailed     preparing a sandbox, before any code of an agent ran in it
+        McpServerFailed       an entrant's MCP server, before any code of the agent ran
+          McpServerChanged    it offers different tools than when the run began
         EndpointError         the model's endpoint
-          EndpointDown        it answers nobody, or one of its models does not: their entrants wait
+          EndpointDown        it, or one of its models, does not answer: the entrants that use it wait
         DatabaseError         the database
-        ForgeError            the forge that is to get a pull request
-        ServerError           a service in the background
-        WebhookError          the chat that is told about regressions
-      GaveUp                  the agent does not go on, for whatever reason
-      Malformed               what the agent said is no action
-      BadCall                 a call of a tool cannot be read
-      OutOfTime               the episode was over before the agent had decided
-      Unclear                 what a person typed is no action
-      ToolError               a tool was used wrongly, which the agent is told
-      Refused                 a sandbox does not take or give a file
-      Unmeasured              how hard a task is cannot be found out
+        ForgeError            the forge, such as GitHub
+        ServerError           a background service
+        WebhookError          the chat webhook that regressions are reported to
+      GaveUp                  the agent stops, for any reason
+      Malformed               the agent's output is not an action
+      BadCall                 a tool call cannot be parsed
+      OutOfTime               the episode's time ran out before the agent decided
+      Unclear                 a person's input is not an action
+      ToolError               a tool was used wrongly; the agent is told
+      Refused                 a sandbox refuses to read or write a file
+      Unmeasured              the difficulty of a task cannot be measured
       PatchError              a patch does not apply
-      ContextTooLong          a conversation does not fit the model any more
-      Failed                  a question to a model's endpoint got no answer
-        Garbled               its answer cannot be read
-      Rejected                a question of an entrant's own program is at fault itself, which the program is told
-      ReplayDiffers           an episode that was cut off cannot be repeated
-      ClaimLost               somebody else plays the episode now
-      EpisodeFailed           an episode ended in `error`, which has been written down
-      SandboxLost             what ran in a sandbox ended it
-      DamagedChange           what was kept of an episode's work cannot be read
-      CannotRescore           what was kept of an episode is not enough to score it again
+      ContextTooLong          a conversation no longer fits the model's context
+      Failed                  a request to a model's endpoint got no proper answer
+        Garbled               the answer cannot be read
+      Rejected                a request from an entrant's own program is invalid; the program is told
+      ReplayDiffers           an interrupted episode cannot be replayed
+      ClaimLost               another worker plays the episode now
+      EpisodeFailed           an episode ended in `error`, and that has been stored
+      SandboxLost             code that ran in a sandbox ended it
+      DamagedChange           the stored change of an episode cannot be read
+      CannotRescore           too little of an episode is stored to score it again
       NotAllowed              a request that the proxy before a Docker engine refuses
-        NoContainer           it is about a container that there is not
-      BadReply                a sandbox answered what our guest does not
-      GuestBug                a fault of ours, inside a sandbox
+        NoContainer           it is about a container that does not exist
+      BadReply                a sandbox sent an answer that our guest never sends
+      GuestBug                a bug of stackrank, inside a sandbox
 
-The last group is caught inside; a command that ends with one of them has a fault of ours. The program that runs inside
-sandboxes may use nothing but the standard library, and has errors of its own. Which errors are retried is said in
-`stackrank.flows.runs.error_policy`.
+The last group (GaveUp and below) is caught internally; a command that ends with one of them reveals a bug of stackrank.
+The program that runs inside sandboxes may use only the standard library, and has its own errors.
+`stackrank.flows.runs.error_policy` defines which errors are retried.
 """
 
 from __future__ import annotations
 
 
 class StackrankError(Exception):
-    """Something that is expected to go wrong at times."""
+    """An error that stackrank expects and raises on purpose."""
 
 
 class UsageError(StackrankError):
-    """What was asked for cannot be done. The message is one sentence that names the input and the remedy."""
+    """The request cannot be carried out. The message is one sentence that names the input and the remedy."""
 
 
 class InfrastructureError(StackrankError):
-    """A machine, a server or a network failed, and no entrant is to blame. The message is one sentence with the remedy."""
+    """A machine, a server or a network failed; no entrant is to blame. The message is one sentence with the remedy."""
 
 
 class SettingsError(UsageError):
-    """A variable `STACKRANK_...` has a value that it cannot have."""
+    """A variable `STACKRANK_...` has an invalid value."""
 
 
 class NotReady(InfrastructureError):

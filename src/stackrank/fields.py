@@ -1,4 +1,4 @@
-"""Descriptions of pydantic fields for people: in generated pages, and in error sentences."""
+"""Descriptions of pydantic fields for people, in generated pages and in error messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less tha
 def table(
     kind: type[BaseModel], *, heading: str = "field", label: Callable[[str], str] = str, links: Links | None = None
 ) -> str:
-    """A Markdown table of a model's fields: name (as `label` has it), type, default, and docstring."""
+    """Return a Markdown table of a model's fields: name (mapped by `label`), type, default, and docstring."""
     rows = [f"| {heading} | type | default | description |", "| --- | --- | --- | --- |"]
     for name, field in kind.model_fields.items():
         cells = (f"`{label(name)}`", wanted(field, links), _default(field), field.description or "")
@@ -36,7 +36,7 @@ def table(
 
 
 def wanted(field: FieldInfo, links: Links | None = None) -> str:
-    """What a field takes, for instance `whole number, at least 1`."""
+    """Describe the values that a field accepts, for instance `whole number, at least 1`."""
     words = [_name(field.annotation, links or {})]
     for limit in field.metadata:
         words += [f"{said} {getattr(limit, name):g}" for name, said in _LIMITS.items() if hasattr(limit, name)]

@@ -1,4 +1,4 @@
-"""Listening on a port, and saying in one sentence why that cannot be."""
+"""Listening on a port, with a one-sentence error if that fails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stackrank.errors import UsageError
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any that is free. Raises UsageError."""
+    """Return a listening socket; port 0 means any free port. Raises UsageError."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError):
@@ -21,5 +21,5 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def shown(host: str) -> str:
-    """A host as it stands in a URL."""
+    """Format a host for a URL: IPv6 addresses are put in brackets."""
     return f"[{host}]" if ":" in host else host

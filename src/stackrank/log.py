@@ -1,7 +1,8 @@
-"""One line for each thing that happens to a run or an episode, on standard error, where `STACKRANK_LOG` asks for it.
+"""Log lines on standard error, one for each event of a run or an episode, if `STACKRANK_LOG` asks for them.
 
-`STACKRANK_LOG=text` is for people, `STACKRANK_LOG=json` for programs: one object a line. Without it, warnings only. Any
-module may also use `logging.getLogger(__name__)`: its name begins with `stackrank.`, so it comes out in the same way.
+`STACKRANK_LOG=text` is for people, `STACKRANK_LOG=json` for programs: one object a line. Without it, only warnings are
+printed. Any module may also use `logging.getLogger(__name__)`: its name begins with `stackrank.`, so its records are
+printed in the same way.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ _logger = logging.getLogger("stackrank")
 
 class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        """`TIME LEVEL message run=3 episode=17`."""
+        """Format a record as `TIME LEVEL message run=3 episode=17`."""
         fields = " ".join(f"{name}={_plain(value)}" for name, value in _fields(record).items())
         return visible(masked(f"{_time(record)} {record.levelname} {record.getMessage()} {fields}".rstrip()))
 
 
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        """One JSON object."""
+        """Format a record as one JSON object."""
         about = {"time": _time(record), "level": record.levelname.lower(), "message": record.getMessage()}
         return masked(as_json(about | _fields(record)))
 
 
 class _Handler(logging.Handler):
-    """Writes to where standard error is at the time, and as the settings are at the time."""
+    """Writes to the current standard error, in the form that the current settings ask for."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One line, if the settings ask for it."""
-        from stackrank.settings import settings  # late: commands that only print their help need none
+        """Write one line, if the settings ask for it."""
+        from stackrank.settings import settings  # imported late: commands that only print their help do not need it
 
         try:
             kind = settings().log
@@ -53,7 +54,7 @@ _FORMS = {"text": _Text(), "json": _Json()}
 
 
 def configure() -> None:
-    """Let what the house's loggers say come out as `STACKRANK_LOG` says; calling it again changes nothing."""
+    """Print the records of stackrank's loggers as `STACKRANK_LOG` says; calling it again changes nothing."""
     if not _logger.handlers:
         _logger.addHandler(_Handler())
         _logger.setLevel(logging.INFO)
@@ -61,18 +62,18 @@ def configure() -> None:
 
 
 def info(message: str, /, **fields: Any) -> None:
-    """Something happened; `fields` say to which run and episode."""
+    """Log an event; `fields` name the run and the episode."""
     _logger.info(message, extra={"fields": fields})
 
 
 def warning(message: str, /, **fields: Any) -> None:
-    """Something went wrong that does not end the run."""
+    """Log a problem that does not end the run."""
     _logger.warning(message, extra={"fields": fields})
 
 
 @contextmanager
 def doing(what: str, /, **fields: Any) -> Iterator[dict[str, Any]]:
-    """Say when something starts, and how it ends: with what is put into the dictionary, or with its error."""
+    """Log how something starts and ends: with the fields that the body puts into the dictionary, or with its error."""
     info(f"{what} started", **fields)
     outcome: dict[str, Any] = {}
     try:

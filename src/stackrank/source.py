@@ -10,9 +10,9 @@ _parsing = threading.Lock()
 
 
 def parse_python(source: str | bytes) -> ast.Module:
-    """As `ast.parse`, and safe in threads. Raises SyntaxError, ValueError, RecursionError.
+    """Like `ast.parse`, but safe in threads. Raises SyntaxError, ValueError, RecursionError.
 
-    CPython 3.11 counts its recursion for all threads together: of two that parse at the same time one may end in
+    CPython 3.11 counts the recursion of all threads together: if two threads parse at the same time, one may fail with
     "SystemError: AST constructor recursion depth mismatch" (python/cpython issue 106905).
     """
     with _parsing:
@@ -20,8 +20,8 @@ def parse_python(source: str | bytes) -> ast.Module:
 
 
 def literal(source: str | ast.AST) -> Any:
-    """As `ast.literal_eval`, and safe in threads. Raises what `parse_python` raises, TypeError, MemoryError."""
+    """Like `ast.literal_eval`, but safe in threads. Raises what `parse_python` raises, TypeError, MemoryError."""
     if isinstance(source, str):
         with _parsing:
             source = ast.parse(source.lstrip(" \t"), mode="eval")
-    return ast.literal_eval(source)  # of a tree: nothing is parsed
+    return ast.literal_eval(source)  # of a tree, so nothing is parsed here

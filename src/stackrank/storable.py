@@ -1,4 +1,4 @@
-"""Making any text and any JSON storable, since what agents write is anything."""
+"""Making any text and any JSON storable, because agents may write anything."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _CUT = "(nested too deep)"
 
 
 def storable_text(text: str) -> str:
-    """`text` as PostgreSQL and UTF-8 can hold it: NUL becomes U+2400, a lone surrogate U+FFFD."""
+    """Return `text` in a form that PostgreSQL and UTF-8 can hold: NUL becomes U+2400, a lone surrogate U+FFFD."""
     if text.isascii():
         return text.replace("\0", "\u2400") if "\0" in text else text
-    # Half pairs that belong together are joined on the way.
+    # Surrogates that form a pair are joined on the way.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\u2400")
 
 
 def storable_json(value: Any, _depth: int = 0) -> Any:
-    """`value` as JSON that both databases can hold.
+    """Return `value` as JSON that both databases can hold.
 
-    Texts as in `storable_text`; NaN and infinities, bytes and objects become text; nesting is cut at 100 levels.
+    Texts become as in `storable_text`; NaN, infinities, bytes and objects become text; nesting is cut at 100 levels.
     """
     if value is None or isinstance(value, bool | int):
         return value

@@ -1,4 +1,4 @@
-"""The closed vocabularies: what is said the same way in code, tables, on the command line and on pages."""
+"""The fixed vocabularies, which are the same in code, in tables, on the command line and on pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What an episode came to. `error`: the infrastructure failed, and no rate counts the episode."""
+    """The result of an episode. `error`: the infrastructure failed, and no rate counts the episode."""
 
     RESOLVED = "resolved"
     UNRESOLVED = "unresolved"
@@ -14,20 +14,20 @@ class Verdict(StrEnum):
 
 
 class ErrorClass(StrEnum):
-    """Whose part of the world an `error` came from. None is the entrant's: what that causes is `unresolved`."""
+    """Who is responsible for an `error`. Never the entrant: what an entrant causes ends as `unresolved`."""
 
     MACHINE = "machine"
     """The operator's machines: a sandbox, the database, the interpreter, a worker that was killed or cancelled."""
     ENDPOINT = "endpoint"
-    """The model's provider, and the way there."""
+    """The model's provider, and the network on the way to it."""
     ENVIRONMENT = "environment"
     """What the operator set up: the environment of a task, the configuration of an agent."""
     OURS = "ours"
-    """A fault of stackrank."""
+    """A bug of stackrank."""
 
 
 class RunStatus(StrEnum):
-    """Where a run is in its life."""
+    """The state of a run."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -42,37 +42,37 @@ class RunStatus(StrEnum):
 
 
 class EpisodeStatus(StrEnum):
-    """Where an episode is in its life; only `done` ones have a verdict."""
+    """The state of an episode; only `done` ones have a verdict."""
 
     PENDING = "pending"
     RUNNING = "running"
     DONE = "done"
     NOT_PLAYED = "not_played"
-    """The run knew what it was asked without it: see `stop` in the specification."""
+    """The run was decided without this episode: see `stop` in the specification."""
 
 
 class Decision(StrEnum):
-    """What a run knows of two of its entrants, however often it was looked at."""
+    """What a run has decided about two of its entrants; it holds however often you look."""
 
     AHEAD = "ahead"
     """The second is better."""
     BEHIND = "behind"
     EQUAL = "equal"
-    """The difference is within the margin that was asked for."""
+    """The difference is within the requested margin."""
     OPEN = "open"
 
 
 class GateOutcome(StrEnum):
-    """What `stackrank compare --max-drop` answers."""
+    """The answer of `stackrank compare --max-drop`."""
 
     NOT_WORSE = "not_worse"
     WORSE = "worse"
     UNKNOWN = "unknown"
-    """It is not known yet."""
+    """Whether the candidate is worse is not known yet."""
 
 
 class ErrorsAre(StrEnum):
-    """What errors count as in a rate."""
+    """How a rate counts errors."""
 
     LEFT_OUT = "left-out"
     AS_FAILURES = "as-failures"
@@ -88,21 +88,21 @@ class StopReason(StrEnum):
     COST_LIMIT = "cost_limit"
     TIME_LIMIT = "time_limit"
     CONTEXT_LIMIT = "context_limit"
-    """The conversation did not fit into the model's context, not even when it was cut."""
+    """The conversation did not fit into the model's context, not even after it was cut."""
     AGENT_GAVE_UP = "agent_gave_up"
     REFUSED = "refused"
     """The model's endpoint refused to go on with the conversation because of what is in it."""
     MALFORMED_ACTIONS = "malformed_actions"
     SANDBOX_LOST = "sandbox_lost"
-    """The last action ended its sandbox, and did so again in a new one."""
+    """The last action killed its sandbox, and did so again in a new one."""
     CANCELLED = "cancelled"
     DECIDED = "decided"
-    """It was not played: every comparison that it would have been part of was decided."""
+    """The episode was not played, because every comparison that it would have been part of was decided."""
     ERROR = "error"
 
     @property
     def is_limit(self) -> bool:
-        """Whether the episode used up what it was given."""
+        """Whether the episode reached one of its limits."""
         return self.endswith("_limit")
 
 
@@ -124,22 +124,22 @@ class FailurePoint(StrEnum):
 
 
 FAILURE_POINTS = "2"
-"""Version of how milestones and failure points are worked out: another one may give the same steps others."""
+"""Version of the rules for milestones and failure points: another version may judge the same steps differently."""
 UNKNOWN = "unknown"
 """Stands for the failure point of an unresolved episode that has none on record."""
 
 
 class Milestone(StrEnum):
-    """What an episode's steps reach, in this order if all goes well. What the reset shows reaches nothing."""
+    """What an episode's steps can reach, in this order if all goes well. The reset's observation reaches none."""
 
     REPRODUCED = "reproduced"
-    """The program was seen to fail: a test of it, or itself."""
+    """A step saw the program, or one of its tests, fail."""
     LOCALIZED = "localized"
-    """The fault was seen: a line of it, or one close to it."""
+    """A step saw a line of the fault, or one close to it."""
     BREAKPOINT = "breakpoint"
     """A breakpoint was set in a faulty function."""
     INSPECTED = "inspected"
-    """The debugger paused there."""
+    """The debugger paused in a faulty function."""
     EDITED = "edited"
     """The fault was edited."""
     IMPROVED = "improved"
@@ -158,14 +158,14 @@ class Distance(StrEnum):
 
 
 class TestOutcome(StrEnum):
-    """What a test came to."""
+    """The result of a test."""
 
-    __test__ = False  # not a test, whatever pytest thinks of the name
+    __test__ = False  # pytest would take this class for a test because of its name
 
     MISSING = "missing"
-    """It was collected and never finished."""
+    """The test was collected but never finished."""
     UNSEEN = "unseen"
-    """The verdict was settled before it had run as its author wrote it."""
+    """The verdict was settled before the test had run as its author wrote it."""
     PASSED = "passed"
     XFAILED = "xfailed"
     SKIPPED = "skipped"
@@ -173,16 +173,16 @@ class TestOutcome(StrEnum):
 
 
 class DecisionKind(StrEnum):
-    """What somebody said of a proposed fix."""
+    """A person's reaction to a proposed fix."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
     COMMENT = "comment"
-    """It decides nothing."""
+    """A remark that decides nothing."""
 
 
 class Label(StrEnum):
-    """What people say of a task or of an episode."""
+    """A label that people give to a task or an episode."""
 
     DISPUTED = "disputed"
     BENCHMARK_BUG = "benchmark_bug"
@@ -191,13 +191,13 @@ class Label(StrEnum):
     FLAKY = "flaky"
     WRONG_VERDICT = "wrong_verdict"
     EXPLOIT = "exploit"
-    """Resolved by other means than a repair."""
+    """The episode was resolved by other means than a repair."""
     INSTRUCTIVE = "instructive"
-    """Worth to be shown to others."""
+    """Worth showing to others."""
 
     @property
     def disputes(self) -> bool:
-        """Whether a task with it says little about entrants."""
+        """Whether a task with this label says little about entrants."""
         return self in (Label.DISPUTED, Label.BENCHMARK_BUG, Label.UNCLEAR_STATEMENT, Label.FLAKY)
 
 
@@ -212,4 +212,4 @@ STAGES = (
 """The stages of the funnel, in order: milestones, and the verdict at the end."""
 
 DEBUGGERS = ("pdb", "trace", "calls", "snapshot", "investigate")
-"""The tools that show what a program does while it runs, which comparisons of tool sets are about."""
+"""The tools that show what a program does while it runs. Comparisons of tool sets are about these."""

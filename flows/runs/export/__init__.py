@@ -1,7 +1,7 @@
-"""A run's episodes for other programs.
+"""Exports a run's episodes for other programs.
 
-A format is a function from a `Source` to records, which come one by one: memory does not depend on how many episodes
-there are.
+A format is a function from a `Source` to records. Records are generated one by one, so memory does not depend on the
+number of episodes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Format:
 
     records: Callable[[Source], Iterator[dict[str, Any]]]
     about: str
-    """What one record is, for people."""
+    """Describes one record, for people."""
     pieces: Callable[[Iterator[Mapping[str, Any]]], Iterator[str]] = lines
-    """Records as text."""
+    """Turns records into text."""
     file_name: str = ""
-    """Where each record is a file of its own: the field that it is called by."""
+    """The field that names a record's file, if each record is a separate file."""
     optional: tuple[str, ...] = ()
     """Fields that not every record has."""
 
@@ -72,11 +72,11 @@ def export(
     filters: Mapping[str, Any],
     splits: Sequence[str] = (),
 ) -> int:
-    """Write the episodes of a run, to standard output where `out` is None. Returns how many there are.
+    """Write the episodes of a run to `out`, or to standard output if it is None. Returns the number of episodes.
 
-    Beside a file stands what it is about: for programs, NAME.scope.json, and for people, NAME.card.md. Records that
-    have room say it too. `run`: as `queries.run` gives it. `filters`: as `queries.episodes` takes them. `splits`:
-    only the tasks of these; none means all. A name that ends with `.parquet` is written as Parquet.
+    Next to a file, its scope is written: for programs NAME.scope.json, and for people NAME.card.md. Records with room
+    for the scope contain it, too. `run`: as `queries.run` returns it. `filters`: as `queries.episodes` takes them.
+    `splits`: export only the tasks of these; none means all. A name that ends with `.parquet` is written as Parquet.
     Raises SpecError, OSError.
     """
     if format not in FORMATS:

@@ -1,4 +1,4 @@
-"""Episodes as trajectories of ATIF 1.8, the format that Harbor and others read."""
+"""Exports episodes as trajectories in ATIF 1.8, the format that Harbor and others read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ VERSION = "ATIF-v1.8"
 
 
 def atif(source: Source) -> Iterator[dict[str, Any]]:
-    """One episode as a trajectory; further conversations of it are its subagents.
+    """Yield each episode as a trajectory; its further conversations become subagents.
 
-    The package `atif` checks each. Raises SpecError where that is not installed.
+    The package `atif` checks each trajectory. Raises SpecError if it is not installed.
     """
     try:
         from atif import Trajectory
@@ -74,7 +74,7 @@ def _trajectory(source: Source, row: Row, steps: Sequence[Row]) -> dict[str, Any
 
 
 def _model(turns: Sequence[Turn]) -> dict[str, Any]:
-    """What is said of the model that a conversation was with."""
+    """Return what a trajectory says about the model of a conversation."""
     if not turns:
         return {}
     question = turns[-1].question
@@ -83,7 +83,7 @@ def _model(turns: Sequence[Turn]) -> dict[str, Any]:
 
 
 def _conversation(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """The steps of a conversation: what was said to the model, and each answer with what came of its calls."""
+    """Return the steps of a conversation: the messages to the model, and each answer with the results of its calls."""
     steps: list[dict[str, Any]] = []
     for turn in turns:
         for message in turn.heard:
@@ -138,7 +138,7 @@ def _text(content: Any) -> str:
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     function = call["function"]
     try:
-        # An escape may stand for what no file can hold.
+        # An escape may stand for a character that no file can hold.
         arguments = storable_json(json.loads(function["arguments"]))
     except ValueError:
         arguments = None
@@ -154,9 +154,9 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
 def _last_words(
     parts: Mapping[str, list[dict[str, Any]]], turns: Mapping[str, list[Turn]], steps: Sequence[Row]
 ) -> None:
-    """Add what came of the calls of the very last answer, which no model was told any more."""
+    """Add the results of the last answer's calls, which were not sent to a model any more."""
     last = next(each for step in reversed(steps) for each in reversed(step["exchanges"]))["conversation"] or MAIN
-    if last not in parts:  # others recorded it, in a form of their own
+    if last not in parts:  # somebody else's program recorded it, in its own form
         return
     ids = [call["tool_call_id"] for call in parts[last][-1].get("tool_calls", ())]
     for number, step in enumerate(steps[turns[last][-1].question.step :]):
@@ -164,7 +164,7 @@ def _last_words(
 
 
 def _refer(root: dict[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
-    """Let the answer during which another conversation began refer to it."""
+    """Add a reference to each other conversation to the answer during which it began."""
     for other in others:
         began = next(step["extra"]["step"] for step in other["steps"] if step["source"] == "agent")
         before = [step for step in root["steps"] if step["source"] == "agent" and step["extra"]["step"] <= began]
@@ -177,7 +177,7 @@ def _refer(root: dict[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _played(steps: Sequence[Row]) -> list[dict[str, Any]]:
-    """The steps of an episode that no model played."""
+    """Return the steps of an episode that no model played."""
     told: list[dict[str, Any]] = [{"source": "user", "message": steps[0]["observation"], "extra": {"step": 0}}]
     for step in steps[1:]:
         name = f"call_{step['index']}"

@@ -1,4 +1,4 @@
-"""Briefs with what came of them: what the small model that looks for information is to learn from."""
+"""Exports briefs with their outcomes: training data for the small model that looks for information."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _BRIEF, _ASK = Brief(0, 0), Ask()
 
 
 def seeker(source: Source) -> Iterator[dict[str, Any]]:
-    """One brief: the conversation that it came of, whether it led to a fix, and what it cost.
+    """Yield each brief: the conversation that led to it, whether it led to a fix, and what it cost.
 
-    Of episodes that the agent `seeker` played. `led_to_fix`: the episode is resolved, and the last edit came of this
-    brief. `read`: the coder was asked after it; an episode may end before. Briefs that were refused are left out.
+    These are briefs from episodes that the agent `seeker` played. `led_to_fix`: the episode is resolved, and its last
+    edit followed this brief. `read`: the coder was asked after the brief; an episode may end before that. Refused
+    briefs are left out.
     """
     configs = {each["id"]: each["config"] for each in queries.entrants(source.engine)}
     for row, steps in source.played(exchanges=True, whole=True):
@@ -61,7 +62,7 @@ def seeker(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _limits(config: Mapping[str, Any]) -> SeekerSettings:
-    """What the entrant's briefs were held against; the rest of its settings may be of another version."""
+    """Return the limits on the entrant's briefs; its other settings may be from another version."""
     limits = {name: config[name] for name in ("brief_chars", "brief_files") if name in config}
     return SeekerSettings.model_validate({"seeker_model": "any", **limits})
 
@@ -69,7 +70,7 @@ def _limits(config: Mapping[str, Any]) -> SeekerSettings:
 def _briefs(
     asked: Sequence[Question], settings: SeekerSettings
 ) -> Iterator[tuple[int, tuple[str, list[str]], str | None]]:
-    """The briefs that were taken: the place of the answer, text and files, and the coder's question that it answers."""
+    """Yield the accepted briefs: position of the answer, text and files, and the coder's question that it answers."""
     question = None
     followed = [*pairwise(each.conversation for each in asked), ("", "")]
     for place, (each, (_, following)) in enumerate(zip(asked, followed, strict=False)):
@@ -85,7 +86,7 @@ def _briefs(
 
 
 def _call(question: Question, tool: Described) -> dict[str, str] | None:
-    """The arguments with which an answer calls a tool, as texts; None where it does not."""
+    """Return the arguments with which an answer calls a tool, as text; None if it does not call it."""
     syntax = (ToolCalling if question.parameters.get("tools") else FencedText)([tool])
     for call in syntax.calls(APIS[question.api].reply(question.answer)):
         if call.name == tool.name:
@@ -98,7 +99,7 @@ def _call(question: Question, tool: Described) -> dict[str, str] | None:
 
 
 def _tests(steps: Sequence[Row], after: int, until: int) -> dict[str, int | None]:
-    """How many tests passed and failed when they were last run after a brief."""
+    """Return how many tests passed and failed when they were last run after a brief."""
     runs = [step["state"]["tests"] for step in steps if after < step["index"] <= until and step["state"].get("tests")]
     last = runs[-1] if runs and isinstance(runs[-1], dict) else {}
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}

@@ -1,4 +1,4 @@
-"""The data card of an export: what is in it, where it comes from, and what it must not be used for."""
+"""The data card of an export: its content, its origin, and what it must not be used for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stackrank.flows.runs.export.source import SPLITS, Source
 _TEMPLATE = Path(__file__).with_name("card.md.j2")
 _CANARY = re.compile(r"[\w-]*canary[\w-]*(?:[ :]+\w+)*[ :]+[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LOOKED_AT = 5
-"""Tasks that are searched for the benchmark's canary: a benchmark has one for all."""
+"""Number of tasks that are searched for the canary, because a benchmark has one canary for all tasks."""
 _VERDICTS = ("resolved", "unresolved", "error", "")
 
 
 def data_card(source: Source, about: Mapping[str, Any], record: str) -> str:
-    """Markdown with a head that the hub of data sets reads. `about`: file, format, filters, episodes, records.
+    """Return Markdown with the metadata that the data set hub reads. `about`: file, format, filters, episodes, records.
 
     `record`: what one record is.
     """
@@ -43,7 +43,7 @@ def data_card(source: Source, about: Mapping[str, Any], record: str) -> str:
 
 
 def find_canary(source: Source) -> str:
-    """The benchmark's canary as it stands in its tasks' known fixes, or in their files; empty where it has none."""
+    """Find the benchmark's canary in its tasks' known fixes or files; empty if it has none."""
     for task_id in sorted(source.digests)[:_LOOKED_AT]:
         task = queries.task(source.engine, task_id)
         if found := _canary([task["fix"] or "", *task["files"].values()]):

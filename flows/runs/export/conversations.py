@@ -1,4 +1,4 @@
-"""What was sent to models: each request as it was, and conversations to learn from."""
+"""Exports what was sent to models: unchanged requests, and conversations for training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stackrank.flows.runs.export.turns import answer_of, went_back
 
 
 def requests(source: Source) -> Iterator[dict[str, Any]]:
-    """Every request, byte for byte but for `stream` and secrets, and the answer to it."""
+    """Yield every request, byte for byte except for `stream` and secrets, with its answer."""
     for row, steps in source.played(exchanges=True):
         about = source.about(row)
         for each in questions(steps):
@@ -31,9 +31,9 @@ def requests(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def chat(source: Source) -> Iterator[dict[str, Any]]:
-    """Each conversation as the model had it before it answered for the last time, with that answer.
+    """Yield each conversation as the model saw it before its last answer, with that answer.
 
-    Where the history was cut, a new record begins. An episode that no model played is told as if one had.
+    Where the history was cut, a new record begins. An episode that no model played is rendered as if one had.
     """
     for row, steps in source.played(exchanges=True):
         about = {**source.about(row), "scope": source.sentence}
@@ -48,9 +48,9 @@ def chat(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def segments(steps: Sequence[Row]) -> list[list[Question]]:
-    """The questions of an episode, conversation by conversation; in each list every question goes on from the last.
+    """Split the questions of an episode into segments of one conversation; each question continues the one before it.
 
-    One that does not begin with the answer before, since that was not taken, begins anew.
+    A question that does not contain the previous answer, because that was not accepted, begins a new segment.
     """
     open_ones: dict[str, list[list[Question]]] = {}
     for each in questions(steps):
@@ -62,13 +62,13 @@ def segments(steps: Sequence[Row]) -> list[list[Question]]:
 
 
 def messages_of(segment: Sequence[Question]) -> list[dict[str, Any]]:
-    """What was said up to the last answer, that one included, as messages of Chat Completions."""
+    """Return the segment up to and including its last answer, as Chat Completions messages."""
     last = segment[-1]
     return [*as_chat(last.api, last.spoken), answer_of(last)]
 
 
 def conversation(segment: Sequence[Question], about: dict[str, Any]) -> dict[str, Any]:
-    """A record of `chat`. `answers` says which messages the model gave here, and what each of them cost."""
+    """Make a record of `chat`. `answers` says which messages the model wrote in this segment, and what each cost."""
     last = segment[-1]
     messages = messages_of(segment)
     answers = []

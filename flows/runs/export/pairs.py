@@ -1,6 +1,6 @@
-"""Pairs to prefer one of: episodes of one task, of which one came to a fix and one did not.
+"""Exports preference pairs: two episodes of one task, one with a fix and one without.
 
-What a person decided about a proposed fix counts for more than its verdict.
+A person's decision about a proposed fix takes precedence over its verdict.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from stackrank.terms import DecisionKind, Verdict
 from stackrank.wording import as_json
 
 _GOOD: tuple[str, ...] = (DecisionKind.APPROVED, Verdict.RESOLVED)
-"""What is chosen: of a task, the first of these that there is."""
+"""Outcomes of chosen episodes: for each task, the first of these that occurs."""
 _BAD: tuple[str, ...] = (DecisionKind.REJECTED, Verdict.UNRESOLVED)
 
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """A conversation by digests: enough to find how long it goes along with another."""
+    """A conversation as digests, enough to find how many messages it shares with another from the start."""
 
     row: Row
     tools: bytes
@@ -35,13 +35,13 @@ class _Outline:
 
 
 def pairs(source: Source) -> Iterator[dict[str, Any]]:
-    """Each unresolved episode with the resolved one that goes along with it for longest.
+    """Pair each unresolved episode with the resolved one that shares the longest beginning with it.
 
-    `outcome`: the rest of both after what opened the conversation. `action`: where they part because the model said
-    something else in the same state, the two answers. Digests of one task's episodes are in memory at once.
-    An episode whose change a person rejected counts as unresolved; where one of a task was approved, only approved
-    ones are chosen. `change`: two proposed changes, of which a person approved one and rejected the other.
-    Raises SpecError where the filters leave one verdict only, DecisionRefused for a forged decision.
+    `outcome`: both conversations after the opening. `action`: the two answers where they diverge, if the model answered
+    differently in the same state. `change`: two proposed changes, of which a person approved one and rejected the
+    other. An episode whose change a person rejected counts as unresolved; if a task has approved episodes, only these
+    are chosen. The digests of one task's episodes are in memory at the same time.
+    Raises SpecError if the filters select by verdict, DecisionRefused for a forged decision.
     """
     if chosen := source.chosen("verdict"):
         raise SpecError(f"pairs need both resolved and unresolved episodes: leave out --verdict {chosen[0]}")
@@ -69,7 +69,7 @@ def pairs(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _decided(source: Source) -> dict[int, Row]:
-    """Episode -> the proposal of its change, where a person approved or rejected it."""
+    """Return episode -> the proposal of its change, if a person approved or rejected it."""
     rows = [row for row in queries.proposals(source.engine, run_id=source.run["id"]) if row["decision"]]
     for row in rows:
         require_genuine(row)
@@ -83,7 +83,7 @@ def _reason(decided: Mapping[int, Row], row: Row) -> str:
 def _changes(
     source: Source, task_id: int, proposed: Mapping[int, Row], decided: Mapping[int, Row]
 ) -> Iterator[dict[str, Any]]:
-    """Each rejected change of a task beside the approved one that looked surest. `proposed`: proposal -> an episode."""
+    """Pair a task's rejected changes with the approved one of highest surety. `proposed`: proposal -> an episode."""
     rows = [(decided[row["id"]], row) for row in proposed.values()]
     approved = [each for each in rows if each[0]["status"] == DecisionKind.APPROVED]
     rejected = [each for each in rows if each[0]["status"] == DecisionKind.REJECTED]
@@ -116,7 +116,7 @@ def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
 
 
 def _along(one: _Outline, other: _Outline) -> int:
-    """How many messages two conversations with the same tools have in common, from the first one on."""
+    """Return how many leading messages two conversations with the same tools have in common."""
     if one.tools != other.tools:
         return 0
     both = zip(one.messages, other.messages, strict=False)
@@ -124,7 +124,7 @@ def _along(one: _Outline, other: _Outline) -> int:
 
 
 def _about(source: Source, name: str, good: Row, bad: Row, reason: str) -> dict[str, Any]:
-    """What every record says of its two episodes; `reason`: why a person rejected one, if so."""
+    """Return what every record says about its two episodes. `reason`: why a person rejected one, if one did."""
     return {
         "conversation": name,
         "task": good["task"],

@@ -1,4 +1,4 @@
-"""Episodes and steps as they are: a record of everything, tables, rewards, predictions."""
+"""Exports episodes and steps unchanged: full records, tables, rewards, predictions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _SHOWN = ("index", "tool", "arguments", "thought", "observation", "ok", "milesto
 
 
 def jsonl(source: Source) -> Iterator[dict[str, Any]]:
-    """One episode with all its steps, as `trace --json` has it."""
+    """Yield each episode with all its steps, as `trace --json` prints it."""
     for row, steps in source.played(whole=True):
         yield {**row, "scope": source.sentence, "steps": steps}
 
 
 def csv(source: Source) -> Iterator[dict[str, Any]]:
-    """One episode without its steps."""
+    """Yield each episode without its steps."""
     for row in source.rows():
         yield {**row, "scope": source.sentence}
 
 
 def steps(source: Source) -> Iterator[dict[str, Any]]:
-    """One action and its observation, with reward and what the model's endpoint told of tokens.
+    """Yield each action and its observation, with the reward and the token data from the model's endpoint.
 
-    `reward`: 1.0 where the episode ends with this step and is resolved, else 0.0; None in an episode without a verdict.
+    `reward`: 1.0 if this step ends a resolved episode, else 0.0; None in an episode without a verdict.
     """
     for row, played in source.played(exchanges=True):
         about = source.about(row)
@@ -62,7 +62,7 @@ def _answer(exchange: dict[str, Any]) -> dict[str, Any]:
 
 
 def predictions(source: Source) -> Iterator[dict[str, Any]]:
-    """One prediction, as SWE-bench's own harness grades them. Episodes without a verdict have none."""
+    """Yield predictions in the form that SWE-bench's own harness grades. Episodes without a verdict have none."""
     several = source.run["spec"].get("attempts", 1) > 1
     for row in source.whole():
         if row["verdict"] in (Verdict.RESOLVED, Verdict.UNRESOLVED):

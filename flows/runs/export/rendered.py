@@ -1,4 +1,4 @@
-"""Conversations of episodes that no model played, told as if one had: people and known fixes can be learnt from."""
+"""Renders episodes that no model played as conversations, so that a model can learn from people and known fixes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from stackrank.flows.runs.trajectories import recorded_tools
 
 
 def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The episode as a conversation, with the prompts and tools that the agent `llm` gives to a model by default.
+    """Yield the episode as a conversation, with the prompts and tools that the agent `llm` gives to a model by default.
 
-    None for an episode in which nothing was done. Raises SpecError for tools that are not there any more.
+    Yields nothing for an episode without actions. Raises SpecError if a tool no longer exists.
     """
     if len(steps) < 2:
         return
@@ -45,7 +45,7 @@ def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str,
 
 @functools.lru_cache(64)
 def _told(tools: ToolSet, max_steps: int, ends_when_solved: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
-    """The system prompt, what other prompts say of the tools, and their functions: many episodes have the same."""
+    """Return the system prompt, the values for other prompts, and the tools' functions. Many episodes share these."""
     described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
     functions = [{"type": "function", "function": each} for each in ToolCalling(described).described()]
     about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved}
@@ -57,8 +57,8 @@ _WRITER = json.JSONEncoder(ensure_ascii=False)
 
 
 def _turn(step: Row) -> list[dict[str, Any]]:
-    """What was said and what came of it."""
-    if not step["tool"]:  # what was said was no action
+    """Return the messages of a step: what was said, and the observation."""
+    if not step["tool"]:  # the output was not an action
         said = {"role": "assistant", "content": step["thought"] or "(nothing)"}
         return [said, {"role": "user", "content": step["observation"]}]
     name = f"call_{step['index']}"

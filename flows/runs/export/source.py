@@ -1,4 +1,4 @@
-"""What an export reads: the episodes of a run that match, page by page, and their steps, some episodes at a time."""
+"""The input of an export: a run's matching episodes, page by page, and their steps, a few episodes at a time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from stackrank.db.rows import Benchmark, Episode
 Row = Mapping[str, Any]
 PAGE = 200
 EPISODES_AT_ONCE, STEPS_AT_ONCE = 50, 400
-"""Most episodes, and most steps of theirs, that are in memory at once; an episode with more steps is read alone."""
+"""Most episodes, and most of their steps, in memory at once. An episode with more steps is read alone."""
 SPLITS = {"train": 0.8, "validation": 0.1, "test": 0.1}
 """Each split's share of all tasks."""
 _ABOUT = ("run", "task", "entrant", "model", "attempt", "verdict")
 
 
 def split_of(digest: str) -> str:
-    """The split of a task: by its digest alone, so that it is the same in every export, on every machine."""
+    """Return the split of a task. It depends only on the digest, so it is the same in every export on every machine."""
     place = int.from_bytes(blake2b(digest.encode(), digest_size=8).digest(), "big") / 2**64
     for name, share in SPLITS.items():
         if place < share:
@@ -32,26 +32,26 @@ def split_of(digest: str) -> str:
 
 
 class Source:
-    """The episodes of one run, as the filters choose them."""
+    """The episodes of one run that the filters select."""
 
     def __init__(self, engine: Engine, run: Row, filters: Mapping[str, Any], splits: Sequence[str] = ()) -> None:
-        """`run`: as `queries.run` has it. `filters`: as `queries.episodes` takes them. `splits`: none means all."""
+        """`run`: as `queries.run` returns it. `filters`: as `queries.episodes` takes them. `splits`: none means all."""
         self.engine = engine
         self.run = run
         self._filters = filters
         self._splits = splits
         self.scope = queries.scope_of(engine, queries.Scope(run=run["id"]))
         self.counts: dict[tuple[str, str], int] = {}
-        """(split, verdict) -> how many episodes were read."""
+        """(split, verdict) -> number of episodes read."""
 
     @property
     def sentence(self) -> str:
-        """What the run is about, for people."""
+        """The run's scope as a sentence, for people."""
         return str(self.scope["sentence"])
 
     @cached_property
     def benchmark(self) -> Benchmark:
-        """The benchmark's version."""
+        """The run's version of its benchmark."""
         return queries.benchmark(self.engine, self.run["benchmark_id"])
 
     @cached_property
@@ -60,11 +60,11 @@ class Source:
         return {each["id"]: each["digest"] or each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])}
 
     def split(self, row: Row) -> str:
-        """The split of an episode: that of its task."""
+        """Return the split of an episode, which is that of its task."""
         return split_of(self.digests[row["task_id"]])
 
     def rows(self, task_id: int | None = None) -> Iterator[Row]:
-        """Every episode that is chosen, by id; of one task where it is named. They are counted."""
+        """Yield the selected episodes by id, of one task if `task_id` is given, and count them."""
         after = None
         chosen = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
         while page := queries.episodes(self.engine, self.run["id"], **chosen, after=after, limit=PAGE):
@@ -79,26 +79,26 @@ class Source:
     def played(
         self, *, exchanges: bool = False, whole: bool = False, task_id: int | None = None
     ) -> Iterator[tuple[Row, list[Any]]]:
-        """The same with their steps, and with `whole` as `queries.episode` has them."""
+        """Yield the episodes of `rows` with their steps. `whole`: episodes are as `queries.episode` returns them."""
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
             rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if whole else {}
-            # What was given is let go of, so that the next is not read beside it.
+            # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
     def whole(self) -> Iterator[Episode]:
-        """The rows with all their columns, as `queries.episode` has them."""
+        """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
             found = queries.whole_episodes(self.engine, [row["id"] for row in group])
             yield from (found[row["id"]] for row in group)
 
     def chosen(self, name: str) -> Sequence[str]:
-        """The values that a filter was given; none where it was not."""
+        """Return the values of a filter; empty if it is not set."""
         return self._filters.get(name) or ()
 
     def about(self, row: Row) -> dict[str, Any]:
-        """What every record says of its episode."""
+        """Return what every record says about its episode."""
         return {"episode": row["id"], **{name: row[name] for name in _ABOUT}, "split": self.split(row)}
 
 

@@ -1,4 +1,4 @@
-"""A conversation turn by turn, as if no history had ever been cut."""
+"""Splits a conversation into turns, as if its history had never been cut."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from stackrank.agents.llm.recorded import Question, questions
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was new in a question, and the answer; messages of Chat Completions."""
+    """What was new in a question, and the answer, as Chat Completions messages."""
 
     question: Question
     heard: list[dict[str, Any]]
     said: dict[str, Any]
-    """As it went back where another question followed."""
+    """The answer, in the form in which the next question repeated it, if there was one."""
 
 
 def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
-    """The conversations of an episode by name, in the order in which they began. `steps`: with `exchanges`."""
+    """Return the conversations of an episode by name, in the order in which they began. `steps`: with `exchanges`."""
     asked: dict[str, list[Question]] = {}
     for each in questions(steps):
         asked.setdefault(each.conversation, []).append(each)
@@ -30,9 +30,9 @@ def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
 
 
 def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
-    """The answer to a question on the wire, as the next one begins with it.
+    """Return the answer to a question as the next request repeats it, in the API's form.
 
-    Empty where none stands between the two: who plays may ask again without having taken an answer.
+    Empty if the next request has no answer in between: an agent may ask again without accepting an answer.
     """
     if following.cut:
         back = _last_said(following.messages)
@@ -41,7 +41,7 @@ def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
 
 
 def answer_of(question: Question) -> dict[str, Any]:
-    """The answer to a question as a message; an empty one where nothing in it can be told."""
+    """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
     said = as_chat(question.api, question.answered())
     return said[0] if said else {"role": "assistant", "content": ""}
 
@@ -62,7 +62,7 @@ def _last_said(wire: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _tail(wire: Sequence[dict[str, Any]], *, said: bool) -> list[dict[str, Any]]:
-    """The last parts of a conversation on the wire that the model said, or that it did not."""
+    """Return the trailing parts of a conversation that the model said (`said`), or that it did not say."""
     start = len(wire)
     while start and _is_said(wire[start - 1]) is said:
         start -= 1

@@ -1,4 +1,4 @@
-"""Records into files: lines of JSON, CSV, Parquet, or a file for each; whole or not at all."""
+"""Writes records to files: JSON lines, CSV, Parquet, or one file per record. Files appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from stackrank.wording import as_json, csv_lines, escaped
 
 Record = Mapping[str, Any]
 _QUICKLY = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-"""What is no plain JSON is left to `as_json`."""
+"""Makes orjson refuse what is not plain JSON, which is then left to `as_json`."""
 _AT_ONCE = 500
 _MOST_CHARACTERS = 32 << 20
-"""Records of a Parquet file that are in memory at once, and characters of theirs after which no more are taken."""
+"""Most records of a Parquet file in memory at once, and the number of their characters after which they are written."""
 
 
 def lines(records: Iterable[Record]) -> Iterator[str]:
-    """One JSON object a line."""
+    """Yield one JSON object a line."""
     return map(_line, records)
 
 
 def _line(record: Record) -> str:
-    """As `as_json` has it, in a fraction of its time where nothing is in it that only that one writes."""
+    """Return the same as `as_json`, but much faster if orjson can write the record."""
     try:
         text = orjson.dumps(record, option=_QUICKLY).decode()
-    except TypeError:  # halves of characters, large numbers, other objects
+    except TypeError:  # lone surrogates, large numbers, other objects
         return as_json(record) + "\n"
     return (text if text.isascii() and "\x7f" not in text else escaped(text)) + "\n"
 
 
 def table(records: Iterator[Record]) -> Iterator[str]:
-    """CSV with the names of the first record's fields at its head."""
+    """Yield CSV with the field names of the first record as its header."""
     first = next(records, None)
     if first is not None:
         cells = ([record[name] for name in first] for record in chain([first], records))
@@ -51,7 +51,7 @@ def print_out(pieces: Iterable[str]) -> None:
 
 
 def write_text(out: Path, pieces: Iterable[str]) -> None:
-    """The file gets its name when everything is in it, so that a file of that name is always whole."""
+    """Write a text file. It gets its name only when it is complete, so that a file of that name is always complete."""
     part = out.with_name(f"{out.name}.part")
     try:
         with part.open("w", encoding="utf-8", newline="") as file:
@@ -62,10 +62,10 @@ def write_text(out: Path, pieces: Iterable[str]) -> None:
 
 
 def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] = ()) -> None:
-    """A column for each field; numbers and truths as such, all else as text, JSON where it is none.
+    """Write a Parquet file with a column for each field: numbers and booleans as such, text as text, all else as JSON.
 
-    `optional`: fields that not every record has. Raises OSError; ValueError for a record with other fields than the
-    first ones and these.
+    `optional`: fields that not every record has. Raises OSError; ValueError for a record with fields that neither the
+    first records have nor `optional` names.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -110,7 +110,7 @@ def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] 
         part.unlink(missing_ok=True)
 
 
-# By name: what a first record holds does not tell what the others do.
+# Types are chosen by name, because the first records do not show what types the others have.
 _INTEGERS = (
     "id", "episode", "attempt", "index", "step", "steps", "number", "investigation", "distance_lines", "tests_passed",
     "tests_failed", "tokens_in", "tokens_out", "tokens_cached", "chosen_episode", "rejected_episode",
@@ -128,11 +128,11 @@ def _cell(value: Any, name: str) -> Any:
 
 
 def write_folder(out: Path, records: Iterable[Record], name: str) -> None:
-    """A file of JSON for each record, called by its field `name`. Raises SpecError where the folder is in use."""
+    """Write a JSON file for each record, named after its field `name`. Raises SpecError if the folder is not empty."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise SpecError(f"{out} already exists and is not empty: name a new folder with --out")
     part = out.with_name(f"{out.name}.part")
-    part.mkdir(parents=True)  # a second one at work there is an error
+    part.mkdir(parents=True)  # fails if another export is writing there
     try:
         for record in records:
             file = part / f"{record[name]}.json"

@@ -1,1 +1,1 @@
-"""From a repository's open problems to proposals that a person decides about."""
+"""Turns a repository's open problems into proposals that a person decides about."""

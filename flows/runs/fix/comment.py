@@ -1,4 +1,4 @@
-"""The proposals as a comment for a pull request, in Markdown."""
+"""Writes the proposals as a Markdown comment for a pull request."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _MOST_CHARS = 60_000
 
 
 def write_comment(project: str, proposals: Sequence[Mapping[str, Any]], without: Mapping[str, str], out: Path) -> Path:
-    """Write the comment into the folder `out`, and return the file, which is not there where there is nothing to say.
+    """Write the comment into the folder `out`, and return its path. If there is nothing to say, no file is written.
 
-    Texts of agents are in blocks of code. A text that is too long for a forge ends with what was left out.
+    Texts by agents are in code blocks. If the comment would be too long for a forge, it ends with a list of the parts
+    that were left out.
     """
     file = out / COMMENT
     file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What speaks for a proposed change, and against it: measured here, on the whole suite, and not taken on trust."""
+"""The evidence for and against a proposed change: measured here, on the whole suite, and not taken on trust."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MOST_STOPS = 5
 _SHOWN_CHARS = 600
 _RUNS = re.compile(r'\{"command": "\s*!')
 _BEGUN = re.compile(r"\A\[started.*\n")
-"""Says which tests the debugger runs: the evidence has them."""
+"""The line that says which tests the debugger runs, which the evidence contains anyway."""
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _LARGE = 40
-"""Changed lines from which on size adds no doubt."""
+"""Number of changed lines beyond which size adds no more doubt."""
 
 
 def gather(
@@ -45,9 +45,9 @@ def gather(
     episodes: Sequence[Mapping[str, Any]],
     played: int,
 ) -> Row:
-    """The evidence for one change. `episodes`: those that came to it; `played`: how many tried the problem.
+    """Gather the evidence for one change. `episodes`: those that made it; `played`: how many tried the problem.
 
-    Raises SandboxError; BenchmarkError where the suite does not run with the change.
+    Raises SandboxError; BenchmarkError if the suite does not run with the change.
     """
     given = {**project.files}
     if problem.test_diff:
@@ -86,10 +86,10 @@ def gather(
 
 
 def surety(evidence: Mapping[str, Any]) -> float:
-    """How sure a change looks, 0 to 1, so that a person reads the surest first. It decides nothing.
+    """Return how sure a change looks, 0 to 1, so that a person reads the surest first. It decides nothing.
 
-    Damage weighs most: half of it goes for a regression or a target that still fails, then for machinery that no
-    repair needs. What is left is shared by agreement, lines that tests run, the entrant's record and smallness.
+    Damage weighs most: a regression or a target that still fails costs 0.5, and code that no repair needs costs 0.2.
+    The rest is for agreement, changed lines that tests run, the entrant's record and a small size.
     """
     whole = not evidence["regressions"] and all(now == "passed" for _, now in evidence["target"].values())
     lines, size, record = evidence["lines"], evidence["size"], evidence["record"]
@@ -108,7 +108,7 @@ def _size(diff: str) -> dict[str, int]:
 
 
 def altered_doctests(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> list[Row]:
-    """Examples of doctests that the change took away or altered: they stand in files that an agent may edit."""
+    """Find doctest examples that the change removed or altered: agents may edit the files that contain them."""
     found: list[Row] = []
     for path in given:
         if path.endswith(".py") and given[path] != work.get(path):
@@ -121,7 +121,7 @@ def altered_doctests(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> l
 
 
 def _doctests(source: bytes) -> list[tuple[int, tuple[str, str]]]:
-    """The line of the function, class or module, and what is typed and shown, for each example."""
+    """Return for each example the line of its function, class or module, its source and its expected output."""
     try:
         nodes = [each for each in ast.walk(parse_python(source)) if isinstance(each, _WITH_DOCSTRING)]
         return [
@@ -140,9 +140,9 @@ def _executed(
     work: Mapping[str, bytes],
     targets: Sequence[str],
 ) -> tuple[dict[str, int] | None, str]:
-    """Of the statements that the change begins or alters, how many some test runs; or why that is not known.
+    """Count the statements that the change adds or alters and those that some test runs, or say why that is not known.
 
-    All tests run only where the targets leave some out.
+    All tests run only if the targets do not run all of these statements.
     """
     wanted = {path: _new_statements(given.get(path, b""), work[path]) for path in work if path.endswith(".py")}
     lines = {(path, line) for path, each in wanted.items() for line in each}
@@ -170,7 +170,7 @@ def _new_statements(before: bytes, after: bytes) -> set[int]:
     except (SyntaxError, ValueError):
         return set()
     statements = [node for node in nodes if isinstance(node, ast.stmt)]
-    # A line in the middle of a statement belongs to the innermost one around it.
+    # A line in the middle of a statement belongs to the innermost statement around it.
     inner = [
         min((each for each in statements if each.lineno <= line <= (each.end_lineno or 0)), key=_length, default=None)
         for line in new
@@ -183,9 +183,10 @@ def _length(node: ast.stmt) -> int:
 
 
 def debugger_stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row]:
-    """Where a debugger stood in the files of the change, the latest ones, and what it showed there.
+    """Return the latest places where a debugger stopped in the changed files, and what it showed there.
 
-    A statement that was run there tells a person nothing: an agent without a model has whole programs of them.
+    Stops where the agent ran a statement are left out, because they tell a person nothing: an agent without a model
+    runs whole programs there.
     """
     outline = queries.step_outline(engine, episode_id, limit=None)
     stops = [

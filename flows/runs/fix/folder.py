@@ -1,4 +1,4 @@
-"""The folder that `fix` and `review` write into: for one repository, and nothing in it that is somebody's own."""
+"""The folder that `fix` and `review` write into. It is for one repository; users' files are not overwritten."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.from_commit import TASKS
 
 MARKER = "repository.txt"
-"""Names the repository that the folder is for. Where it is, all under the names below was made here."""
+"""Names the repository that the folder is for. If it exists, stackrank wrote everything under the names below."""
 CLONE, COMMENT, SOLVED, STARTED, TESTS = "clone", "comment.md", "solved", "started.json", "tests"
 _OURS = (MARKER, TASKS, CLONE, COMMENT, SOLVED, STARTED, TESTS)
 PATCH = re.compile(r"\d{4,}-.*\.patch")
 
 
 def require_usable(out: Path, repository: str | Path) -> None:
-    """Raises BenchmarkError where the folder is for another repository, or holds what would be written over and was
-    not made by `fix` or `review`. Nothing is written.
+    """Raises BenchmarkError if the folder is for another repository, or contains files that would be overwritten but
+    were not written by `fix` or `review`. Writes nothing.
     """
     if out.exists() and not out.is_dir():
         raise BenchmarkError(f"{out} is a file: name a folder with --out")
@@ -37,7 +37,7 @@ def require_usable(out: Path, repository: str | Path) -> None:
 
 
 def claim(out: Path, repository: str | Path) -> None:
-    """Make the folder, and say in it which repository it is for. Raises as `require_usable`."""
+    """Create the folder, and record which repository it is for. Raises the same as `require_usable`."""
     require_usable(out, repository)
     out.mkdir(parents=True, exist_ok=True)
     (out / MARKER).write_text(f"{repository}\n", encoding="utf-8", errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""A forge, by GitHub's API, and only where somebody names it: its issues, a branch, and a draft of a pull request."""
+"""Access to a forge through GitHub's API, only if the user names it: issues, a branch, and a draft pull request."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PAGE, _MOST_PAGES = 100, 50
 
 
 class ForgeError(InfrastructureError):
-    """The forge does not answer, or refuses."""
+    """The forge does not answer, or refuses the request."""
 
 
 def require_token(push: str, repository: str) -> None:
-    """Raises UsageError where a pull request cannot be opened, before anything is written."""
+    """Raises UsageError if a pull request could not be opened, before anything is written."""
     _require_name("--pull-request", repository)
     if not push:
         raise UsageError("--pull-request needs --push REMOTE: the branch must be pushed first")
@@ -33,9 +33,9 @@ def require_token(push: str, repository: str) -> None:
 
 
 def destination(repository: Path, remote: str) -> str:
-    """Where `--push` pushes to: the address of a remote of the user's repository, or one that was given.
+    """Return the address that `--push` pushes to: that of a remote of the user's repository, or the given address.
 
-    Raises UsageError where it is neither, or is the repository itself, which is not written to.
+    Raises UsageError if `remote` is neither, or is the repository itself, which is never written to.
     """
     if not remote or remote.startswith("-"):
         raise UsageError(f"--push {remote!r} is not a remote")
@@ -62,17 +62,17 @@ def destination(repository: Path, remote: str) -> str:
 
 
 def _storage(repository: Path) -> Path:
-    """Where git keeps commits and branches: one place for a repository and all of its worktrees."""
+    """Return where git keeps commits and branches: one place for a repository and all of its worktrees."""
     return (repository / git(repository, "rev-parse", "--git-common-dir").decode().strip()).resolve()
 
 
 def push_branch(clone: Path, address: str) -> None:
-    """Push the branch, over an older version of itself and over nothing else. Raises BenchmarkError."""
+    """Push the branch. It overwrites only its own older version. Raises BenchmarkError."""
     git(clone, "push", "--quiet", "--force", "--no-verify", address, f"HEAD:refs/heads/{BRANCH}")
 
 
 def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[Mapping[str, Any]]) -> str:
-    """Open a draft with the evidence, or bring the one that is open up to date. Returns its address.
+    """Open a draft pull request with the evidence, or update the open one. Returns its address.
 
     Raises ForgeError.
     """
@@ -92,9 +92,9 @@ def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[M
 
 
 def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[Row]:
-    """The open issues of a repository, the newest first, as the forge has them; pull requests are among them.
+    """Return a repository's open issues, newest first, as the forge sends them, which includes pull requests.
 
-    `labels`: only those that have all of these. Raises UsageError, ForgeError.
+    `labels`: return only issues with all of these. Raises UsageError, ForgeError.
     """
     _require_name("--issues-of", repository)
     query: Row
@@ -115,7 +115,7 @@ def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[R
 
 
 def _ask(api: str, method: str, path: str, fails: str, repository: str, **content: Any) -> Any:
-    """What the forge answers, from JSON. `fails`: what it does not do where it refuses."""
+    """Return the forge's answer, parsed from JSON. `fails`: the words in the error for what the forge fails to do."""
     headers = {"Accept": "application/vnd.github+json"}
     if token := settings().forge_token:
         headers["Authorization"] = f"Bearer {token}"

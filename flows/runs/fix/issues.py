@@ -1,4 +1,4 @@
-"""Issues: texts that say what is wrong. The agent first writes a test that fails and stands for one."""
+"""Issues: texts that say what is wrong. The agent first writes a failing test that represents an issue."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Issue:
 
 
 def read_issues(path: Path) -> list[Issue]:
-    """The issues of a text, of a folder of texts, or of a forge's export as JSON; closed ones and pull requests are
-    left out. Raises BenchmarkError, which names the file.
+    """Read issues from a text file, a folder of text files, or a forge's JSON export. Closed issues and pull requests
+    are left out. Raises BenchmarkError, which names the file.
     """
     if not path.exists():
         raise BenchmarkError(
@@ -57,7 +57,7 @@ def read_issues(path: Path) -> list[Issue]:
 
 
 def require_distinct(issues: Sequence[Issue]) -> None:
-    """Raises BenchmarkError where two issues have one name."""
+    """Raises BenchmarkError if two issues have the same name."""
     doubled = [name for name, number in Counter(each.name for each in issues).items() if number > 1]
     if doubled:
         raise BenchmarkError(f"there are two issues called {doubled[0]}: leave one out, or rename its file")
@@ -72,7 +72,7 @@ def _written(file: Path) -> Iterator[Issue]:
 
 
 def _exported(file: Path) -> Iterator[Issue]:
-    """An export may be several documents, one after another: one page of the forge each."""
+    """Read an export, which may be several JSON documents in a row, one for each page of the forge."""
     text, decoder = read_text(file).strip(), json.JSONDecoder()
     while True:
         try:
@@ -87,7 +87,7 @@ def _exported(file: Path) -> Iterator[Issue]:
 
 
 def issues_from(rows: Any, source: str) -> Iterator[Issue]:
-    """The open issues among a forge's rows; pull requests are left out. Raises BenchmarkError, which names `source`."""
+    """Yield the open issues among a forge's rows, no pull requests. Raises BenchmarkError, which names `source`."""
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("title"), str) or "number" not in row:
             raise BenchmarkError(
@@ -100,7 +100,7 @@ def issues_from(rows: Any, source: str) -> Iterator[Issue]:
 
 
 def test_file(project: Project, issue: Issue) -> str:
-    """Where the test of an issue goes: beside most of the others."""
+    """Return the path for an issue's test, in the folder that has the most tests."""
     folders = Counter(
         str(PurePosixPath(path).parent) for path in project.files if PurePosixPath(path).match("test_*.py")
     )
@@ -113,7 +113,7 @@ def test_file(project: Project, issue: Issue) -> str:
 
 
 def test_tasks(project: Project, issues: Sequence[Issue]) -> list[TaskEntry]:
-    """Tasks whose answer is a test that fails. Raises BenchmarkError."""
+    """Return tasks that are solved by writing a failing test. Raises BenchmarkError."""
     runner = make_diff({}, {RUNNER: _RUNNER.read_bytes()})
     tasks = []
     for issue in issues:
@@ -136,9 +136,9 @@ def problems_of(
     *,
     times: int,
 ) -> tuple[list[Problem], dict[str, str]]:
-    """The issues for which some episode of the run wrote a test that fails each time, and the others: name -> why.
+    """Return the issues for which an episode of the run wrote a test that always fails, and the others: name -> why.
 
-    `suite`: what it came to without those tests, each of which is in a new file.
+    `suite`: the result of the suite without those tests, each of which is in a new file.
     """
     found: list[Problem] = []
     without: dict[str, str] = {}

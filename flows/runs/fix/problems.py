@@ -1,4 +1,4 @@
-"""The open problems of a project, as tasks without a known answer."""
+"""Finds the open problems of a project, as tasks without a known fix."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ from stackrank.flows.runs.fix.project import Project
 from stackrank.flows.runs.fix.suite import Suite
 
 MEASURED_TIMES = 3
-"""How many times longer than the suite may take it may take while it is measured."""
+"""The factor by which a suite's time limit is extended while it is measured."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be mended: tests that fail together, or an issue."""
+    """What is to be fixed: tests that fail together, or an issue."""
 
     name: str
     title: str
     statement: str
     tests: tuple[str, ...]
     before: Suite
-    """The suite as it is, with the test that stands for an issue."""
+    """The suite's result before the fix, including the test that represents an issue."""
     test_diff: str = ""
-    """Adds the test that stands for an issue."""
+    """A diff that adds the test that represents an issue."""
     parts: tuple[tuple[str, ...], ...] = ()
-    """The tests in smaller groups, where they are together only because the same lines are the most suspicious."""
+    """Smaller groups of the tests, if they are one problem only because the same lines are most suspicious."""
 
 
 def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
-    """The failing tests, those together that seem to have one cause.
+    """Group the failing tests that seem to have the same cause into problems.
 
-    Tests that fail in one function of the program are a group; of the others those of one function of the tests, as
-    far as they run one function of the program, the one that fewest tests run. Groups for which the same lines are the
-    most suspicious are one problem. Files that cannot be imported for the same reason are one, too.
+    Tests that fail in the same function of the program are a group. The other tests are grouped if they belong to the
+    same test function, and the program function run by the fewest tests is the same for them. Groups with the same most
+    suspicious lines are one problem. Files that cannot be imported for the same reason are one, too.
 
-    Raises BenchmarkError where no test of the suite passes: then nothing could tell a fix from damage, but for files
-    that cannot be imported, whose tests tell it.
+    Raises BenchmarkError if no test of the suite passes, because then a fix cannot be told from damage. Files that
+    cannot be imported are an exception, because their own tests tell a fix from damage.
     """
     if not suite.passing and not any(map(is_file, suite.failing)):
         why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
@@ -86,18 +86,18 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
 
 
 def is_file(test: str) -> bool:
-    """Whether this is no test but a file of tests, one that cannot be imported."""
+    """Whether this is not the id of a test but a test file that cannot be imported."""
     return "::" not in test
 
 
 def split_up(
     problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], mended: Collection[str]
 ) -> list[Problem]:
-    """The parts of problems that have more than one cause after all, as problems; those parts are one that the same
-    episodes mended, where they did not mend some of each.
+    """Split problems that turned out to have several causes, and return their parts as problems. Parts that the same
+    episodes fixed stay one problem; if the episodes fixed only some of each part, every part becomes a problem.
 
-    `several`: the name of such a problem -> what each episode left that mended some of it; `mended`: tests that some
-    proposal mends.
+    `several`: the name of such a problem -> for each episode that fixed some of it, the tests it left failing;
+    `mended`: the tests that some proposal fixes.
     """
     found: list[Problem] = []
     for each in problems:
@@ -111,7 +111,7 @@ def split_up(
 
 
 def hidden(problem: Problem, why: str, mended: Collection[str]) -> str:
-    """Why a problem has no proposal: `why`, and that other bugs hide one, where proposals mend some of its tests."""
+    """Say why a problem has no proposal: `why`, and that other bugs hide it, if proposals fix some of its tests."""
     some = len({*problem.tests} & {*mended})
     rest = (
         f"; proposals mend {some} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
@@ -132,20 +132,20 @@ def _problem(
 
 
 def title_of(tests: Sequence[str]) -> str:
-    """What a problem is called that these tests show."""
+    """Return the title of a problem that these tests show."""
     what = "cannot be imported" if is_file(tests[0]) else "fails"
     return f"{tests[0]} {what}" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
 
 
 def unique(name: str, others: Sequence[Problem]) -> str:
-    """The name, with a number where another problem has it."""
+    """Return the name, with a number if another problem has it."""
     taken = {each.name for each in others}
     short = name[:80].rstrip("-.")
     return next(each for each in (short, *(f"{short}-{n}" for n in range(2, len(taken) + 3))) if each not in taken)
 
 
 def measured(project: Project, backend: Backend, files: Mapping[str, bytes], only: Sequence[str] = ()) -> Spectrum:
-    """Which lines the suite, or `only` these tests of it, runs on these files. Raises Unmeasured, SandboxError."""
+    """Measure which lines the suite, or `only` these tests, runs on these files. Raises Unmeasured, SandboxError."""
     command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
     with Sandbox(backend, project.spec) as sandbox:
         return measure_suite(sandbox, files, command, project.timeout_s * MEASURED_TIMES)
@@ -160,7 +160,7 @@ def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
 
 
 def _suspects(spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[int]:
-    """The groups of lines that all these tests run and that are the most suspicious; none where nothing is known."""
+    """Return the most suspicious groups of lines among those that all these tests run; empty if nothing is known."""
     if spectrum is None or not {*tests} <= {*spectrum.tests}:
         return frozenset()
     wanted = {spectrum.tests.index(test) for test in tests}
@@ -175,7 +175,7 @@ def _suspects(spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[int]
 
 
 def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: str) -> str:
-    """The function of the program that fewest other tests run; empty where nothing is known of the test."""
+    """Return the program function of this test that the fewest tests run; empty if nothing is known about the test."""
     if spectrum is None or test not in spectrum.tests:
         return ""
     size = [len(group) for group in spectrum.groups]
@@ -185,7 +185,7 @@ def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: s
 
 
 def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
-    """The innermost function of the program in a traceback; empty where it has none."""
+    """Return the innermost function of the program in a traceback; empty if it has none."""
     for file, line in reversed(frames):
         if not is_test(file):
             return f"{file}:{next(iter(enclosing(files[file], [line])), '')}"
@@ -208,15 +208,15 @@ def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
 
 
 def _entry(project: Project, problem: Problem) -> TaskEntry:
-    """The task: its tests and those of the same files that pass; what fails for other reasons is left out.
+    """Make the task of a problem: its tests, and the passing tests of the same files. Other failing tests are left out.
 
-    Nobody knows the tests of a file that cannot be imported: such a task has no lists, and then all have to pass.
+    The tests of a file that cannot be imported are unknown, so its task has no lists of tests, and all must pass.
     """
     suite = problem.before
     files = sorted({test.partition("::")[0] for test in problem.tests})
     near = sorted(test for test in suite.passing if test.partition("::")[0] in files)
     others = {*suite.failing, *suite.flaky, *suite.outside} - set(problem.tests)
-    # pytest deselects whatever begins so, and `test_x` begins as `test_x_again` does.
+    # pytest deselects all tests with this prefix, and `test_x` is a prefix of `test_x_again`.
     counted = (*problem.tests, *near)
     beside = sorted(
         test
@@ -231,14 +231,14 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         statement=problem.statement,
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
         pass_to_pass=[] if is_file(problem.tests[0]) else near,
-        # What tests share is no place for a fix; left open, an agent would spend its time there.
+        # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
         readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
     )
 
 
 def entry_of(project: Project, name: str, test: str, **more: Any) -> TaskEntry:
-    """A task of this project, built as all of its tasks are; `more`: other fields."""
+    """Make a task of this project with the environment that all its tasks share. `more`: other fields."""
     environment = project.environment
     return TaskEntry(
         id=name,

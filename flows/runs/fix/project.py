@@ -1,4 +1,4 @@
-"""The repository that is to be mended: read from its newest commit, and never written to."""
+"""The repository to be fixed. It is read from its newest commit, and never written to."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 
 @dataclass(frozen=True)
 class Wishes:
-    """How a project's tests are run; empty: worked out."""
+    """How the user wants the project's tests to be run. Empty values are determined automatically."""
 
     test: str = ""
     setup: tuple[str, ...] | None = None
-    """None: its installation, where there is something to install."""
+    """None: the commands that install the project, if it can be installed."""
     requirements: tuple[str, ...] = ()
     python: str = ""
     timeout_s: float = 300.0
     """Seconds the whole suite may take."""
     repeat: int = 3
-    """How often it runs, so that a flaky test is told from one that fails."""
+    """How often the suite runs, to tell flaky tests from failing ones."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,25 @@ class Project:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The project's name for people."""
         return self.repository.name.removesuffix(".git")
 
     @property
     def spec(self) -> SandboxSpec:
-        """The sandbox that its tests run in."""
+        """The sandbox that the project's tests run in."""
         needy = self.environment != Environment()
         environment = self.environment.with_source(self.files) if needy else None
         return SandboxSpec(environment=environment, limits=Limits(timeout_s=self.timeout_s), warm=False)
 
     def at(self, commit: str) -> Project:
-        """The same repository at another commit. Raises BenchmarkError."""
+        """Return the same project at another commit. Raises BenchmarkError."""
         full = resolve_commit(self.repository, commit)
         files = CommitFiles(self.repository, full)
         return Project(self.repository, full, files, self.command, self.environment, self.timeout_s)
 
 
 def open_project(path: Path, wishes: Wishes) -> Project:
-    """What is committed at `path`. Raises BenchmarkError, one sentence, where no fix could be made for it."""
+    """Open the project committed at `path`. Raises BenchmarkError, with one sentence, if it cannot be fixed."""
     place = path.expanduser().resolve()
     if not place.is_dir():
         raise BenchmarkError(f"{path} is not a folder: name the repository to fix")
@@ -93,7 +93,7 @@ def open_project(path: Path, wishes: Wishes) -> Project:
 
 
 def require_apart(project: Project, out: Path) -> None:
-    """Raises BenchmarkError where the output would be written into the checkout."""
+    """Raises BenchmarkError if the output would be written into the checkout."""
     if out.resolve().is_relative_to(project.repository):
         raise BenchmarkError(
             f"--out {out} is inside {project.repository}, which stackrank never changes: name another folder"
@@ -101,7 +101,7 @@ def require_apart(project: Project, out: Path) -> None:
 
 
 def pointers(project: Project) -> list[str]:
-    """Files that git has only a pointer of: their content is in Git LFS and in no commit."""
+    """Return the files of which git has only a pointer, because their content is in Git LFS and in no commit."""
     attributes = [each for name, each in project.files.items() if name.endswith(".gitattributes")]
     if not any(b"filter=lfs" in each for each in attributes):
         return []
@@ -109,10 +109,10 @@ def pointers(project: Project) -> list[str]:
 
 
 def _dirty(place: Path) -> list[str]:
-    """Tracked files that differ from the commit.
+    """Return the tracked files that differ from the commit.
 
-    `--no-optional-locks`: not even the index is refreshed on disk. No program that the repository's settings name is
-    run, no filter either.
+    `--no-optional-locks` prevents even a refresh of the index on disk. No program that the repository's settings name
+    is run, not even filters.
     """
     if git(place, "rev-parse", "--is-bare-repository").strip() == b"true":
         return []
@@ -128,7 +128,7 @@ def _dirty(place: Path) -> list[str]:
 
 
 def _is_pointed_at(place: Path, path: str) -> bool:
-    """Whether the committed file is a pointer of Git LFS to the content that the file has now."""
+    """Whether the committed file is a Git LFS pointer to the file's current content."""
     committed = read_at(place, "HEAD", [path]).get(path, b"")
     if not committed.startswith(_POINTER) or not (place / path).is_file():
         return False
@@ -143,6 +143,6 @@ def _submodules(place: Path, commit: str) -> list[str]:
 
 
 def some(names: Iterable[str]) -> str:
-    """The first of several names, for a sentence."""
+    """Return the first few names, for a sentence."""
     listed = [name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names]
     return ", ".join(listed[:3]) + (", ..." if len(listed) > 3 else "")

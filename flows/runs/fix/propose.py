@@ -1,4 +1,4 @@
-"""From the episodes of a run to its proposals, with their evidence, the surest first."""
+"""Turns the episodes of a run into proposals with evidence, the surest first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from stackrank.terms import Verdict
 Row = dict[str, Any]
 Show = Callable[[int, int], None]
 Candidate = tuple[Problem, list[Mapping[str, Any]], int]
-"""A problem, the episodes that resolved it by one change, and how many tried."""
+"""A problem, the episodes that resolved it with the same change, and how many episodes tried."""
 
 
 def propose(
@@ -43,7 +43,7 @@ def propose(
 ) -> tuple[list[int], dict[str, str]]:
     """Gather the evidence for every change that resolved its task, and store the changes as proposals.
 
-    Returns their numbers, the surest first, and the problems without a proposal: name -> why.
+    Returns the proposals' numbers, the surest first, and the problems without a proposal: name -> why.
     """
     without: dict[str, str] = {}
     candidates: dict[tuple[str, str], list[Candidate]] = {}
@@ -78,8 +78,8 @@ def propose(
 
 
 def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> dict[str, list[frozenset[str]]]:
-    """The problems of which an episode of the run mended some tests and not all: they may have two causes. Name -> what
-    each such episode left.
+    """Return the problems of which an episode fixed some tests but not all: name -> the tests that each such episode
+    left failing. These problems may have two causes.
     """
     found: dict[str, list[frozenset[str]]] = {}
     for problem in problems:
@@ -92,7 +92,7 @@ def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> 
 
 
 def _together(found: Sequence[Candidate]) -> Problem:
-    """The problems that one change resolves, as one."""
+    """Combine the problems that one change resolves into one."""
     first = found[0][0]
     if len(found) == 1:
         return first
@@ -103,9 +103,10 @@ def _together(found: Sequence[Candidate]) -> Problem:
 def by_change(
     episodes: Mapping[int, Any], project: Project, leaves: Collection[str]
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Diff -> the episodes that came to it, oldest first. An empty change mends nothing.
+    """Return diff -> the episodes that produced it, oldest first. Empty changes are left out, because they fix nothing.
 
-    `leaves`: new files that tests leave. They are left out, and so is what the project has git ignore.
+    `leaves`: new files that the tests leave behind. They are removed from diffs, and so are files that the project's
+    `.gitignore` names.
     """
     ignored = GitIgnoreSpec.from_lines(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines())
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -121,7 +122,7 @@ def by_change(
 
 
 def _new_file(part: str) -> str:
-    """The path, where this part of a diff makes a file; else empty."""
+    """Return the path of the file that this part of a diff creates; empty if it creates none."""
     match = re.match(HEADER + "new file mode ", part)
     return own_name(match) if match else ""
 

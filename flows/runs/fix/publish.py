@@ -1,7 +1,7 @@
-"""What leaves: approved proposals as patches, as a branch in a clone of our own, and, where it is asked for, pushed.
+"""Publishes approved proposals: as patches, as a branch in a clone of our own, and, if requested, with a push.
 
-Everything is made anew from the decisions each time, so nothing that was not approved can be left in it. The user's
-repository is only read.
+Everything is rebuilt from the decisions each time, so that nothing unapproved can remain. The user's repository is only
+read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _AUTHOR = {
     for what, value in (("NAME", "stackrank"), ("EMAIL", "stackrank@localhost"))
 }
 _CONFIG = "[safe]\n\tdirectory = *\n[core]\n\tsplitIndex = false\n"
-"""All settings that git has here. What git starts to read a repository of another user heeds no `-c`."""
+"""All settings that git gets here. They are in a file, because the processes that git starts to read another user's
+repository ignore `-c`."""
 
 
 @dataclass
@@ -40,20 +41,20 @@ class Published:
     """What was written."""
 
     patches: dict[int, Path] = field(default_factory=dict)
-    """Proposal -> its patch, for `git am`."""
+    """Proposal -> its patch file, for `git am`."""
     clone: Path | None = None
-    """The clone with the branch; None where nothing is approved."""
+    """The clone with the branch; None if nothing is approved."""
     conflicts: dict[int, str] = field(default_factory=dict)
-    """Proposals that are approved and not in the branch -> why."""
+    """Approved proposals that are not in the branch -> why."""
 
 
 def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path | None = None) -> Published:
-    """Write the approved among the proposals of one repository into `out`: a patch each, and a branch with all.
+    """Write the approved proposals of one repository into `out`: a patch for each, and a branch with all.
 
-    `repository`: where it is; None: where it was when they were made.
+    `repository`: its current place; None: the place where it was when the proposals were made.
 
-    Raises DecisionRefused for a decision that does not hold; then what was there stays. BenchmarkError where git or
-    the repository fails, or the folder is not for this.
+    Raises DecisionRefused for an invalid decision; then the previous output stays. Raises BenchmarkError if git or the
+    repository fails, or the folder is for another repository.
     """
     approved = sorted(
         (each for each in proposals if each["status"] == DecisionKind.APPROVED), key=lambda row: row["id"]
@@ -61,7 +62,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     for each in approved:
         require_genuine(each)
     done = Published()
-    # git runs in folders of its own, where a relative path would mean another place.
+    # git runs in other folders, where a relative path would mean another place.
     out, repository = out.absolute(), repository and repository.absolute()
     for name in sorted({each["repository"] for each in proposals}):
         claim(out, name)
@@ -101,7 +102,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
 
 
 def require_commit(proposal: Mapping[str, Any], repository: Path | None = None) -> None:
-    """Raises BenchmarkError where the commit that a proposal is for is not in its repository, or in the one named."""
+    """Raises BenchmarkError if a proposal's base commit is not in its repository, or in `repository` if given."""
     place = repository or Path(proposal["repository"])
     if not place.is_dir() or not has_commit(place, proposal["base"]):
         raise BenchmarkError(
@@ -111,7 +112,7 @@ def require_commit(proposal: Mapping[str, Any], repository: Path | None = None) 
 
 
 def require_applies(repository: Path, base: str, diff: str) -> None:
-    """Raises BenchmarkError where git does not apply the diff to the commit. Nothing in the repository is written."""
+    """Raises BenchmarkError if git cannot apply the diff to the commit. Writes nothing in the repository."""
     if hidden := re.search(r'(?m)^(?:Binary files|Files) (?:"?a/|/dev/null).* differ$', diff):
         raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
     with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
@@ -124,22 +125,22 @@ def require_applies(repository: Path, base: str, diff: str) -> None:
 
 
 def _alone(folder: Path) -> dict[str, str]:
-    """The variables for a git that heeds nobody's settings, those of which are in the folder."""
+    """Return variables for a git that ignores all users' settings and uses only those in a file in `folder`."""
     (folder / "gitconfig").write_text(_CONFIG, encoding="utf-8")
     return {**_AUTHOR, **UNCONFIGURED, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
 
 
 def _clone(repository: Path, place: Path, alone: Mapping[str, str]) -> Path:
-    # Objects are copied: a hard link would let a later git touch the user's.
+    # Objects are copied, because with hard links a later git command could modify the user's repository.
     how = ("--quiet", "--no-hardlinks", "--no-checkout", "--template=")
     git(place.parent, "clone", *how, str(repository), place.name, variables=alone)
-    # Somebody who pushes from it by hand means the forge, and not the repository.
+    # Somebody who pushes from the clone by hand means the forge, and not the user's repository.
     git(place, "remote", "remove", "origin", variables=alone)
     return place
 
 
 def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[str, str]) -> Path:
-    """The proposal as one commit on its own base, written for `git am`; the test that stands for an issue is in it."""
+    """Write the proposal as one commit on its own base, for `git am`, including the test that represents an issue."""
     git(clone, "checkout", "--quiet", "--force", "--detach", proposal["base"], variables=alone)
     for diff in filter(None, (proposal["test_diff"], proposal["diff"])):
         git(
@@ -166,9 +167,9 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[s
 
 
 def _branch(clone: Path, base: str, patches: Mapping[int, Path], alone: Mapping[str, str]) -> dict[int, str]:
-    """All patches on one branch, in the order of their numbers. Returns those that do not go onto it -> why."""
+    """Apply all patches to one branch, in the order of their numbers. Returns those that do not apply -> why."""
     git(clone, "checkout", "--quiet", "--force", "--detach", base, variables=alone)
-    # A branch of that name would be in the way of ours.
+    # A branch named `stackrank` would prevent a branch `stackrank/fixes`.
     git(clone, "update-ref", "-d", f"refs/heads/{BRANCH.partition('/')[0]}")
     git(clone, "checkout", "--quiet", "-B", BRANCH, variables=alone)
     conflicts: dict[int, str] = {}
@@ -183,10 +184,10 @@ def _branch(clone: Path, base: str, patches: Mapping[int, Path], alone: Mapping[
 
 
 def commit_message(proposal: Mapping[str, Any]) -> str:
-    """What the change mends, and the evidence."""
+    """Return a message that says what the change fixes, with the evidence."""
     decision, title = proposal["decision"], one_line(str(proposal["title"]))
     head = f"Fix: {title}"
-    # Nothing begins at the margin: for `git am` a line such as `---` ends the message.
+    # Free text is indented, because for `git am` a line such as `---` ends the message.
     lines = [
         head if len(head) <= 100 else f"{head[:97]}...",
         "",

@@ -1,4 +1,4 @@
-"""Problems with an approved fix, as tasks whose answer is known: to be proved, attacked and played."""
+"""Writes problems with an approved fix as tasks with a known fix, to be proved, attacked and played."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from stackrank.flows.runs.fix.folder import SOLVED
 
 
 def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | None:
-    """Write the tasks of the folder `out` whose tests an approved change makes pass into a folder in it, with that
-    change as their fix, and return the file. None where there is none; then what was there goes.
+    """Write the tasks of the folder `out` whose tests an approved change makes pass into a subfolder, with that change
+    as their fix, and return the file. If there are none, return None and delete the previous file.
 
-    Raises BenchmarkError where the tasks of `out` cannot be read.
+    Raises BenchmarkError if the tasks of `out` cannot be read.
     """
     file, tasks = out / SOLVED / TASKS, out / TASKS
     fixes = {

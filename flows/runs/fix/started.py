@@ -1,4 +1,4 @@
-"""What a `fix` had come to when it was interrupted, so that the same command goes on with it."""
+"""The progress of an interrupted `fix`, so that the same command can continue it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from stackrank.home import write_whole
 
 @dataclass
 class Started:
-    """Kept in the folder of proposals from when the problems are known until the command is through."""
+    """The progress, kept in the folder of proposals from when the problems are known until the command is finished."""
 
     asked: str
-    """What `asked` gives for the command."""
+    """The result of the function `asked` for the command."""
     suite: Suite
     problems: list[Problem]
-    """Those that tests show."""
+    """The problems that failing tests show."""
     runs: dict[str, int] = field(default_factory=dict)
-    """Name -> the run that was begun under it."""
+    """Name -> the run that was started under it."""
     proposed: dict[int, tuple[list[int], dict[str, str]]] = field(default_factory=dict)
     """Run -> the numbers of its proposals, and the problems without one: name -> why."""
 
     def keep(self, out: Path) -> None:
-        """Write it down."""
-        with suppress(ValueError):  # a test's name may be no text; then the command begins anew
+        """Store the progress in the folder."""
+        with suppress(ValueError):  # a test's name may not be valid text; then the command starts over the next time
             write_whole(out / STARTED, _FORM.dump_json(self).decode())
 
 
@@ -40,13 +40,13 @@ _FORM = TypeAdapter(Started)
 
 
 def asked(project: Project, *settings: object) -> str:
-    """What is the same for a command that is given again, over the same commit."""
+    """Return a hash that is the same if the same command is given again on the same commit."""
     about = (project.repository, project.commit, project.command, project.environment, project.timeout_s, *settings)
     return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def take_up(out: Path, asked: str) -> Started | None:
-    """What the same command had come to in this folder; None where it begins anew."""
+    """Read the progress of the same command in this folder; None if there is none, and the command starts over."""
     with suppress(OSError, ValueError):
         found = _FORM.validate_json((out / STARTED).read_bytes())
         return found if found.asked == asked else None

@@ -1,4 +1,4 @@
-"""A project's whole suite, run in sandboxes: what passes, what fails, and what is not the same each time."""
+"""Runs a project's whole suite in sandboxes: which tests pass, which fail, and which are flaky."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _OUTSIDE = re.compile(
     r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
     r"|\bgaierror\b|Name or service not known|Temporary failure in name resolution|Network is unreachable"
 )
-"""A test that fails like that wrote where a sandbox lets nobody write, or asked for the network, which it has not."""
+"""A test that fails with such a message wrote where a sandbox forbids writing, or used the network, which it lacks."""
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
-"""A file of tests that cannot be imported, because of the module that is named here."""
+"""Matches the error of a test file that cannot be imported; the groups name the module that causes it."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """What several runs of a suite agree on."""
+    """The combined result of several runs of a suite."""
 
     passing: frozenset[str]
     failing: Mapping[str, str]
-    """Test id -> the exception, one line. Also files of tests that cannot be imported because of the program."""
+    """Test id -> the exception, on one line. Includes test files that cannot be imported because of the program."""
     flaky: tuple[str, ...]
     outside: tuple[str, ...] = ()
-    """Tests that fail because they write outside of the workspace or need a network: no problem of the program."""
+    """Tests that fail because they write outside of the workspace or need a network. The program is not at fault."""
     leaves: frozenset[str] = frozenset()
-    """New files that the tests leave in the workspace: no part of any change."""
+    """New files that the tests leave in the workspace. They are not part of any change."""
     unread: tuple[str, ...] = ()
-    """Files of tests that need a module which is not installed, each with the reason."""
+    """Test files that need a module that is not installed, each with the reason."""
 
     def outcome(self, test: str) -> str:
-        """What a test came to; of a file, what its tests came to, where it can be imported: `passed` if all did."""
+        """Return the outcome of a test or, for a file that can be imported, of its tests: `passed` if all passed."""
         if test in self.passing:
             return "passed"
         if test in self.failing:
@@ -56,7 +56,7 @@ class Suite:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many tests passed, failed, and were set aside, and how many files of tests cannot be imported."""
+        """The number of passed, failing and flaky tests, and of test files that lack a module."""
         counts = {"passed": len(self.passing), "failed": len(self.failing), "flaky": len(self.flaky)}
         return counts | {"unread": len(self.unread)}
 
@@ -69,10 +69,10 @@ def run_suite(
     times: int,
     only: Sequence[str] = (),
 ) -> Suite:
-    """Run the suite `times` times, each in a sandbox of its own. `changed`: files with another content, None: gone;
-    `only`: these files or tests of it.
+    """Run the suite `times` times, each in a new sandbox. `changed`: files with new content, None for deleted files;
+    `only`: run only these files or tests.
 
-    Raises BenchmarkError where nothing can be told from it, SandboxError.
+    Raises BenchmarkError if the suite gives no result, SandboxError.
     """
     return _agreed([_run(project, backend, changed or {}, only) for _ in range(times)], project.files)
 
@@ -86,8 +86,8 @@ def run_again(
     *,
     times: int,
 ) -> Suite:
-    """The suite with a change: run once, and the other times only where a test that passed before, or one of the
-    targets, does not pass now, since it may be flaky. Raises as `run_suite`.
+    """Run the suite with a change: once, or `times` times if a test that passed before, or a target, does not pass,
+    because it may be flaky. Raises the same as `run_suite`.
     """
     runs = [_run(project, backend, changed, ())]
     first = _agreed(runs, project.files)
@@ -104,7 +104,7 @@ def run_again(
 
 
 def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -> Suite:
-    """`files`: of the project."""
+    """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]
     seen = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, outside = set(), {}, [], []
@@ -138,13 +138,13 @@ def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -
 
 
 def _import_error(error: str) -> tuple[str, str]:
-    """The file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`."""
+    """Return the file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`."""
     file, _, lines = error.partition(": ")
     return file, " ".join(line.removeprefix("E").strip() for line in literal(lines))
 
 
 def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
-    """The suite without the tests that fail at the commit where `base` and the project part. Raises as `run_suite`."""
+    """Return the suite without tests that already fail where `base` and the project diverge. Raises as `run_suite`."""
     given = resolve_commit(project.repository, base)
     try:
         parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
@@ -161,7 +161,7 @@ def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *,
 def _run(
     project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]
 ) -> tuple[TestReport, set[str]]:
-    """What the tests came to, and the new files that they left."""
+    """Run the suite once. Returns the report, and the new files that the tests left."""
     files = {name: each for name, each in {**project.files, **changed}.items() if each is not None}
     command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
     with Sandbox(backend, project.spec) as sandbox:
@@ -185,7 +185,7 @@ def _run(
 
 
 def _why(output: str) -> str:
-    """The last line that speaks of an error, else the last one."""
+    """Return the last line that mentions an error, else the last line."""
     said = output.strip().splitlines() or ["they print nothing"]
     errors = [line for line in said if re.search(r"(?i)\berror\b", line)]
     return " ".join((errors or said)[-1].split())
