@@ -1,6 +1,6 @@
 """stackrank runs debugging agents against real bugs on a schedule, and shows which of them is better and why.
 
-This package is the ground floor: code that all rooms (subpackages) may use. The rooms are `env` (the debugging
+This package holds the code that all rooms (subpackages) may use. The rooms are `env` (the debugging
 environment), `agents`, `db` (the database), `flows` (runs and the command line) and `dashboard`.
 
 Training programs create environments with `stackrank.make("bugs/shop-filters")`. The functions of this package are
@@ -33,8 +33,8 @@ _OFFERED = {
     "make_vec": "stackrank.flows.training.make",
     "task_names": "stackrank.flows.training.make",
 }
-_TASKSET = {name: "stackrank.flows.training.verifiers" for name in ("EpisodeEnv", "EpisodeTaskset")}
-"""What verifiers, where it is installed, looks for in a package whose name is the id of a taskset."""
+_TASKSET = dict.fromkeys(("EpisodeEnv", "EpisodeTaskset"), "stackrank.flows.training.verifiers")
+"""The names that the library verifiers, if installed, looks for in a package whose name is a taskset's id."""
 
 
 def __getattr__(name: str) -> Any:

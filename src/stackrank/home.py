@@ -1,4 +1,4 @@
-"""What one user's processes share on a machine: the home folder, locks in it, and a mark to know each other by."""
+"""What one user's processes share on a machine: the home folder, locks in it, and marks that identify processes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from stackrank.settings import settings
 
 
 def home() -> Path:
-    """The folder of what outlives a command: `STACKRANK_HOME`, else the platform's place for user data."""
+    """The folder for data that outlives a command: `STACKRANK_HOME`, else the platform's folder for user data."""
     chosen = settings().home
     return chosen.expanduser().absolute() if chosen else user_data_path("stackrank")
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a file that readers see as it was or as it is now, never in between. Its folder is made if need be."""
+    """Write a file atomically: readers see the old or the new content, never a mix. Creates its folder if necessary."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
@@ -36,16 +36,16 @@ def write_whole(file: Path, text: str) -> None:
 def locked(
     name: str, *, when_busy: Callable[[], None] = lambda: None, patience_s: float | None = None
 ) -> Iterator[None]:
-    """One process of this user at a time. `name`: a path below the home folder; `when_busy`: called once before waiting
-    for another.
+    """Hold a lock that one process of this user can have at a time. `name`: a path below the home folder;
+    `when_busy`: called once before waiting for another process.
 
-    `patience_s`: how long another may keep it, for locks that are held for moments; None: as long as it takes.
-    Raises NotReady: nothing can be written to the home folder, or another kept the lock for longer.
+    `patience_s`: how long to wait, for locks that are held only for moments; None: as long as it takes.
+    Raises NotReady if the home folder cannot be written to, or another process kept the lock for longer.
     """
     path = home() / f"{name}.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+")  # whose it is stays to be read until it is ours
+        file = path.open("a+")  # "a" keeps the holder's pid readable until the lock is ours
     except OSError as error:
         raise NotReady(f"Cannot write to {path.parent}: set STACKRANK_HOME to a folder you own.") from error
     with file:
@@ -67,23 +67,24 @@ def _wait(lock: TextIO, patience_s: float | None) -> None:
     deadline = time.monotonic() + patience_s
     while True:
         try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
         except BlockingIOError:
             if time.monotonic() > deadline:
                 lock.seek(0)
                 holder = lock.read().strip() or "?"
                 raise NotReady(
-                    f"Process {holder} has kept {lock.name} for {patience_s:g} s, which takes milliseconds: it is stuck. "
-                    "End it, or let it go on if it is stopped, and call this again."
+                    f"Process {holder} has kept {lock.name} for {patience_s:g} s, which takes milliseconds: it is "
+                    "stuck. End it, or let it go on if it is stopped, and call this again."
                 ) from None
             time.sleep(0.02)
 
 
 def process_mark() -> str:
-    """This process as `host:boot:namespace:pid:birth`, unmistakable even after the pid is used again.
+    """Identify this process as `host:boot:namespace:pid:birth`, unique even after the pid is used again.
 
-    No part depends on the clock, and none but the first, which is for people, on a name that two machines may share:
-    `boot` is the kernel's id of its boot, `namespace` the one that the pid is of, `birth` see `_birth`.
+    No part depends on the clock. Only `host`, which is for people, is a name that two machines may share.
+    `boot` is the kernel's id of its boot, `namespace` the namespace of the pid; for `birth` see `_birth`.
     """
     return _mark(os.getpid())
 
@@ -94,7 +95,7 @@ def _mark(pid: int) -> str:
 
 
 def is_dead(mark: str) -> bool:
-    """Whether the process of a mark is known to be dead. False for another machine, boot or namespace: who can tell?"""
+    """Whether the process of a mark is known to be dead. False for another machine, boot or namespace."""
     parts = mark.split(":")
     if len(parts) != 5 or tuple(parts[:3]) != _place() or not parts[3].isdecimal():
         return False
@@ -107,14 +108,14 @@ def is_dead(mark: str) -> bool:
 
 
 def is_of_this_boot(mark: str) -> bool:
-    """Whether the process of a mark was started since this machine did, as far as one can tell."""
+    """Whether the process of a mark started after this machine booted; True if the mark does not tell."""
     parts = mark.split(":")
     return len(parts) != 5 or parts[1] == _place()[1]
 
 
 @functools.cache
 def _place() -> tuple[str, str, str]:
-    """The machine's name for people, the id of its boot, and the namespace of our process ids; `-` without Linux."""
+    """The machine's name for people, the id of its boot, and the namespace of our pids; both are `-` without Linux."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")[:16]
         namespace = str(Path("/proc/self/ns/pid").stat().st_ino)
@@ -124,13 +125,14 @@ def _place() -> tuple[str, str, str]:
 
 
 def _birth(pid: int) -> str:
-    """When a process started: in ticks of the kernel since its boot, which do not move with the clock.
+    """Return when a process started, in kernel ticks since boot, which changes of the clock do not affect.
 
-    Field 22 of proc_pid_stat(5); without Linux, the start that the system has noted. Raises ProcessLookupError for one
-    that has ended, also where nobody has asked how; PermissionError for another user's that is hidden.
+    This is field 22 of proc_pid_stat(5); without Linux, the start time that the system reports. Raises
+    ProcessLookupError if the process has ended, even if it is still a zombie; PermissionError if it belongs to another
+    user and is hidden.
     """
     if _place()[1] == "-":
-        import psutil  # late: commands that only read need none
+        import psutil  # imported late: commands that only read do not need it
 
         try:
             return f"{psutil.Process(pid).create_time():.6f}"
@@ -141,7 +143,7 @@ def _birth(pid: int) -> str:
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        os.kill(pid, 0)  # raises, unless it is hidden
+        os.kill(pid, 0)  # raises ProcessLookupError, unless the process exists but is hidden
         raise PermissionError(pid) from None
     if state in (b"Z", b"X"):
         raise ProcessLookupError(pid)

@@ -28,11 +28,11 @@ class Settings(BaseSettings):
     )
 
     home: Path | None = None
-    """The home folder, which holds results, the sandbox's Python, Prefect's data and logs. Default: the platform's folder
-    for user data, such as `~/.local/share/stackrank`."""
+    """The home folder, which holds results, the sandbox's Python, Prefect's data and logs. Default: the platform's
+    folder for user data, such as `~/.local/share/stackrank`."""
     database_url: str | None = None
-    """The database of results: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST/NAME`. Default: `stackrank.db` in the
-    home folder."""
+    """The database of results: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST/NAME`. Default: `stackrank.db` in
+    the home folder."""
     auto_migrate: bool = False
     """Whether a PostgreSQL database with an older schema is upgraded automatically. SQLite always is."""
     owner: str | None = None
@@ -55,11 +55,11 @@ class Settings(BaseSettings):
     sandbox_runtime: str | None = None
     """The OCI runtime of Docker sandboxes, such as gVisor's `runsc`. Default: the engine's own."""
     engine_pulls: str = ""
-    """Prefixes of image names (`swebench/`), separated by commas. `stackrank engine-proxy` lets workers pull these images.
-    Default: none."""
+    """Prefixes of image names (`swebench/`), separated by commas. `stackrank engine-proxy` lets workers pull these
+    images. Default: none."""
     engine_folders: str = ""
-    """Folders on the engine's machine, such as a package index for pip, separated by colons. `stackrank engine-proxy` lets
-    environment builds read them. Default: none."""
+    """Folders on the engine's machine, such as a package index for pip, separated by colons. `stackrank engine-proxy`
+    lets environment builds read them. Default: none."""
     allow_local: bool = False
     """Whether `sandbox: local`, which isolates nothing, is allowed on this machine. A specification cannot allow it."""
     guarded: bool = False
@@ -72,17 +72,18 @@ class Settings(BaseSettings):
     """Environment variables that other people's specifications may name (`api_key_env`, `$NAME`), separated by commas.
     `OPENAI_API_KEY` and `AZURE_OPENAI_API_KEY` are always allowed."""
     allowed_hosts: str = ""
-    """Hosts, as `NAME` or `NAME:PORT`, that other people's specifications may name (`base_url`, `webhook`), separated by
-    commas. Those in `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` and `STACKRANK_WEBHOOK` are always allowed, as is
+    """Hosts, as `NAME` or `NAME:PORT`, that other people's specifications may name (`base_url`, `webhook`), separated
+    by commas. Those in `OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` and `STACKRANK_WEBHOOK` are always allowed, as is
     api.openai.com."""
     decision_key: str = ""
-    """The key that seals decisions about proposed fixes. People who share a database but decide on several machines need
-    the same key. Default: a random key in the home folder."""
+    """The key that seals decisions about proposed fixes. People who share a database but decide on several machines
+    need the same key. Default: a random key in the home folder."""
     forge_token: str = ""
     """The token for the forge: `stackrank review --pull-request` opens pull requests with it, and `stackrank fix
     --issues-of` sends it along."""
     mcp_token: str = ""
-    """The token that every request to `stackrank mcp --http` must send. Default: a new one each time, which is printed."""
+    """The token that every request to `stackrank mcp --http` must send. Default: a new one each time, which is
+    printed."""
     prices: Path | None = None
     """A TOML file with prices of models. They override the built-in prices."""
     webhook: str = ""
@@ -121,18 +122,20 @@ def settings() -> Settings:
 
 @functools.lru_cache(maxsize=16)
 def _read(_variables: tuple[tuple[str, str], ...]) -> Settings:
-    """Reading takes a millisecond, which is too long for loops: hence a cache, keyed by the variables."""
+    """Read the settings, with a cache keyed by the variables: reading takes a millisecond, too long for loops."""
     try:
         return Settings()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
         what = wanted(Settings.model_fields[name])
-        raise SettingsError(f"{variable(name)} is {first['input']!r}: set it to {_article(what)}, or unset it") from None
+        raise SettingsError(
+            f"{variable(name)} is {first['input']!r}: set it to {_article(what)}, or unset it"
+        ) from None
 
 
 def variable(name: str) -> str:
-    """The environment variable of a field."""
+    """Return the name of a field's environment variable."""
     return PREFIX + name.upper()
 
 

@@ -1,8 +1,8 @@
-"""How numbers, times, addresses and the texts of others are worded for people, on terminals, in files and on pages.
+"""How numbers, times, addresses and texts by others are shown to people, on terminals, in files and on pages.
 
-What an agent, a model or a member of the team wrote may hold escape codes, characters that turn the direction of text,
-and formulas of spreadsheets. `tell`, `say`, `as_json` and `csv_lines` let none of them have its effect, so whatever is
-printed or saved goes through one of them.
+Text by an agent, a model or a member of the team may contain escape codes, characters that change the direction of
+text, and spreadsheet formulas. `tell`, `say`, `as_json` and `csv_lines` make these harmless, so everything that is
+printed or saved goes through one of these functions.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from datetime import datetime
 from typing import Any
 
 NOTHING = "–"
-"""Stands where there is no value."""
+"""Shown where there is no value."""
 _LINE, _LEAST_P = 0.05, 1e-20
-"""Where a p-value calls a difference one, and what is smaller than anybody can know."""
+"""The level of significance, and the smallest p-value that is shown as a number."""
 _PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
-# What moves the cursor, turns the direction of text, or cannot be seen; and halves of characters, which no file takes.
+# Characters that move the cursor, change the direction of text, or are invisible; and lone surrogates, which no file
+# can hold.
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e007f]"
 )
-# OWASP, CSV injection; the wide forms are taken for the others by some programs.
+# OWASP, CSV injection. Some programs treat the full-width forms like the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def visible(text: str) -> str:
-    """`text` with its control characters as signs: ESC as ␛, a change of the direction of text as ⟨U+202E⟩."""
+    """Return `text` with visible signs for control characters: ESC as ␛, a change of text direction as ⟨U+202E⟩."""
     return _CONTROL.sub(_sign, text.replace("\r\n", "\n"))
 
 
@@ -45,7 +46,7 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` as `visible` has it, on one line."""
+    """Return `text` as `visible` does, but on one line."""
     return visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
@@ -55,23 +56,23 @@ def tell(text: object = "", end: str = "\n") -> None:
 
 
 def say(message: str) -> None:
-    """Tell whoever is watching, on standard error. Where nobody does any more, work goes on."""
+    """Print a message on standard error. If standard error is closed, ignore that, so that work goes on."""
     with suppress(OSError, ValueError):
         print(visible(message), file=sys.stderr, flush=True)
 
 
 def as_json(document: Any, indent: int | None = None) -> str:
-    """`document` as JSON, with everything that does something to a terminal escaped, so that nothing is lost."""
+    """Return `document` as JSON. Everything that could affect a terminal is escaped, so that nothing is lost."""
     return escaped(json.dumps(document, indent=indent, ensure_ascii=False, default=str))
 
 
 def escaped(text: str) -> str:
-    """JSON with everything that does something to a terminal escaped."""
+    """Return JSON text with everything escaped that could affect a terminal."""
     return _CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """Lines of CSV for spreadsheets: numbers are numbers, and no text is a formula."""
+    """Yield lines of CSV for spreadsheets: numbers stay numbers, and no text becomes a formula."""
     for row in rows:
         line = io.StringIO()
         csv.writer(line).writerow([_csv_cell(value) for value in row])
@@ -88,53 +89,53 @@ def _csv_cell(value: Any) -> Any:
 
 
 def masked(url: str) -> str:
-    """`url` without its password."""
+    """Return `url` with its password masked."""
     return _PASSWORD.sub(lambda match: f"{match[3]}***" if match[3] else f"{match[1]}:***@", url)
 
 
 def words(name: str) -> str:
-    """`never_reproduced` as people write it."""
+    """Return a name such as `never_reproduced` as people write it."""
     return name.replace("_", " ")
 
 
 def one_of(choices: Iterable[str]) -> str:
-    """A choice as `a, b or c`."""
+    """Join choices as `a, b or c`."""
     *first, last = choices
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def moment(iso: str | None) -> str | None:
-    """A time as people read it, to the second, in the local time zone."""
+    """Format a time for people, to the second, in the local time zone."""
     return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M:%S}" if iso else None
 
 
 def points(value: float | None) -> str:
-    """A difference of two shares, in points of a percent, with its sign."""
+    """Format a difference of two shares in percentage points, with its sign."""
     return NOTHING if value is None else f"{100 * value:+.1f}"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A share as `12.5%`."""
+    """Format a share as `12.5%`."""
     return NOTHING if value is None else f"{100 * value:.{digits}f}%"
 
 
 def signed_percent(value: float | None) -> str:
-    """A relative change."""
+    """Format a relative change, with its sign."""
     return NOTHING if value is None else f"{100 * value:+.0f}%"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """An interval of a share as `35.4–64.6%`."""
+    """Format an interval of a share as `35.4–64.6%`."""
     return NOTHING if low is None or high is None else f"{100 * low:.1f}–{percent(high)}"
 
 
 def point_interval(low: float | None, high: float | None) -> str:
-    """An interval of a difference, in points."""
+    """Format an interval of a difference, in percentage points."""
     return NOTHING if low is None else f"{points(low)} to {points(high)}"
 
 
 def uplift(value: float | None, low: float | None, high: float | None) -> str:
-    """A relative uplift with its interval."""
+    """Format a relative uplift with its interval."""
     if value is None:
         return NOTHING
     most = "no upper end" if high is None else signed_percent(high)
@@ -142,17 +143,17 @@ def uplift(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """A p-value."""
+    """Format a p-value."""
     return NOTHING if value is None else "< 0.001" if value < 0.001 else _rounded_p(value)
 
 
 def p_is(value: float | None) -> str:
-    """A p-value in a sentence, however small: `p = 3.9e-07`."""
+    """Format a p-value for a sentence, however small: `p = 3.9e-07`."""
     return f"p < {_LEAST_P:g}" if value is not None and value < _LEAST_P else f"p = {_rounded_p(value)}"
 
 
 def _rounded_p(value: float | None) -> str:
-    """With two digits, or with as many as say on which side of 0.05 it is."""
+    """Round to two digits, or to as many as show on which side of 0.05 the value is."""
     if value is None:
         return NOTHING
     digits = next((each for each in range(2, 9) if float(f"{value:.{each}g}") != _LINE), 2)
@@ -160,14 +161,14 @@ def _rounded_p(value: float | None) -> str:
 
 
 def usd(value: float | None) -> str:
-    """A cost; an unknown price is not free."""
+    """Format a cost; an unknown cost is not shown as zero."""
     if value is None:
         return NOTHING
     return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
 
 
 def amount(value: float, by: str, *, signed: bool = False) -> str:
-    """Steps, tokens or dollars, without a word for the unit."""
+    """Format steps, tokens or dollars, without a word for the unit."""
     sign = ("-" if value < 0 else "+") if signed else ""
     if by == "cost_usd":
         return f"{sign}{usd(abs(value))}"
@@ -175,13 +176,13 @@ def amount(value: float, by: str, *, signed: bool = False) -> str:
 
 
 def amount_interval(low: float | None, high: float | None, by: str) -> str:
-    """The two ends of an interval of such amounts, with their signs."""
+    """Format the two ends of an interval of amounts, with their signs."""
     ends = (low, high)
     return " to ".join(amount(end, by, signed=True) for end in ends if end is not None) or NOTHING
 
 
 def duration(seconds: float | None) -> str:
-    """A duration as `2 min 05 s`."""
+    """Format a duration as `2 min 05 s`."""
     if seconds is None:
         return NOTHING
     if seconds < 60:
@@ -192,7 +193,7 @@ def duration(seconds: float | None) -> str:
 
 
 def short_count(number: float) -> str:
-    """A large number in few characters."""
+    """Format a large number in few characters."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
             return f"{number / size:.1f}{unit}"
@@ -200,7 +201,7 @@ def short_count(number: float) -> str:
 
 
 def seal(episode: Mapping[str, Any]) -> str:
-    """How far chance could have forged the verdict of a resolved episode, or why that is not known; else empty."""
+    """Say how likely guessing could forge the verdict of a resolved episode, or why it is not sealed; else empty."""
     if episode["verdict"] != "resolved":
         return ""
     if episode["sealed"]:
@@ -214,26 +215,26 @@ def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
 
 
 def rank(row: Mapping[str, Any]) -> str:
-    """The rank of an entrant on a leaderboard; `ref.` for one that is not ranked."""
+    """The rank of an entrant on a leaderboard; `ref.` for a reference entrant, which has none."""
     return "ref." if row["reference"] else ranks(row["rank_low"], row["rank_high"])
 
 
 def ranks(low: int | None, high: int | None) -> str:
-    """A range of ranks as `2–4`."""
+    """Format a range of ranks as `2–4`."""
     if low is None:
         return NOTHING
     return str(low) if low == high else f"{low}–{high}"
 
 
 def errors(count: int, by_class: Mapping[str, int]) -> str:
-    """`3 (endpoint 2, machine 1)`: errors, and whose part of the world they came from, as far as that is known."""
+    """Format the number of errors, with their classes if any is known: `3 (endpoint 2, machine 1)`."""
     known = any(by_class) and sorted(by_class.items())
     parts = ", ".join(f"{name or 'unknown'} {episodes}" for name, episodes in known or ())
     return f"{count} ({parts})" if parts else str(count)
 
 
 def difficulty(measured: Mapping[str, Any]) -> str:
-    """What was measured of a task's difficulty, in words; `measured`: as `env.difficulty.measure` documents it."""
+    """Describe a task's measured difficulty in words. `measured`: as `env.difficulty.measure` documents it."""
     leads = "to the fault" if measured["in_traceback"] else "to its file" if measured["in_named_file"] else "elsewhere"
     rank = measured["ranks"]["ochiai"]
     ranked = "no test runs the fault" if rank is None else f"rank {rank:g} of {measured['lines']} by its tests"
@@ -248,7 +249,7 @@ def _files(count: int) -> str:
 
 
 def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
-    """The evidence, a line each."""
+    """Return the evidence for a proposal, as lines of text."""
     found = proposal["evidence"]
     before, after, size = found["suite_before"], found["suite_after"], found["size"]
     lines = [f"{test}: {was} before, {now} after" for test, (was, now) in found["target"].items()]
@@ -256,13 +257,13 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         f"Suite: {before['passed']} passed and {before['failed']} failed before, {after['passed']} and "
         f"{after['failed']} after; {len(found['regressions'])} regressions"
     )
-    # Suites of earlier versions do not count them.
+    # Suites from earlier versions have no count of unread files.
     if unread := after.get("unread"):
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in found["regressions"]]
     if more := [test for test in found["mended"] if test not in found["target"]]:
         lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")
-    # Proposals of earlier versions have no list of problems.
+    # Proposals from earlier versions have no list of problems.
     if len(covers := found.get("covers", [])) > 1:
         lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
     lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")
@@ -271,7 +272,8 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     elif found["unmeasured"]:
         lines.append(f"Changed statements that a test runs: not known ({one_line(found['unmeasured'])})")
     lines += [
-        f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}" for stop in found["debugger"]
+        f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}"
+        for stop in found["debugger"]
     ]
     lines += [f"Unusual: {each['file']}:{each['line']}: {each['what']}" for each in found["suspicious"]]
     agreement, record = found["agreement"], found["record"]
