@@ -116,7 +116,7 @@ def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
 
 
 def distance(step: Mapping[str, Any]) -> str:
-    """Say how near a step came to the fault; empty if the step was at no place."""
+    """Say how near a step came to the fault; empty if that is not known."""
     away = f", {step['distance_lines']} lines away" if step["distance_lines"] else ""
     return f"{_DISTANCES.get(step['distance'], step['distance'])}{away}"
 

@@ -54,7 +54,7 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 
 def tests(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
-    """Return the last test results up to this step beside those before them; `at` is None before any results."""
+    """Return the last test results up to this step, with the previous ones; `at` is None before any results."""
     found = ask(queries.before, episode["id"], step, "solved")
     if found is None:
         return {"at": None, "counts": "", "rows": []}
