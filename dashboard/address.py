@@ -1,7 +1,7 @@
-"""Widgets whose values live in the address, so that what a person sees is a link they can send.
+"""Widgets that keep their values in the page's address, so that a reader can share what they see as a link.
 
-Streamlit's own `bind="query-params"` is not used: when a page with bound widgets is left by a link, it puts this page
-with the other page's parameters into the browser's history (1.67), and the back button then shows the wrong run.
+Streamlit's own `bind="query-params"` is not used: when the reader leaves a page with bound widgets by a link, it puts
+that page with the new page's parameters into the browser's history (1.67), and the back button shows the wrong run.
 Here the address is the only state: it is read before a widget is drawn and written when the widget changes.
 """
 
@@ -17,26 +17,26 @@ _LEARNED = "learned_parameters"
 
 
 def begin() -> None:
-    """Forget what the address of an earlier view asked for in vain, and what was learned of another one."""
+    """Forget the ignored parameters of an earlier view, and the learned values if the address has changed since."""
     st.session_state[_IGNORED] = {}
     _all()
 
 
 def ignored() -> dict[str, str]:
-    """Parameters of the address that mean nothing here, with their values; the page shows something else instead."""
+    """Return the parameters of the address that mean nothing on this page, with their values; the page skips them."""
     return dict(st.session_state.get(_IGNORED, {}))
 
 
 def ignore(name: str, value: str) -> None:
-    """Remember that the address asks for what is not there."""
+    """Remember that the address asks for a value that does not exist."""
     st.session_state.setdefault(_IGNORED, {})[name] = value
 
 
 def learn(**values: Any) -> None:
-    """A component has put these values into the address by itself; None takes one out.
+    """Record values that a component has put into the address by itself; None removes a parameter.
 
-    Streamlit goes on to tell of the address as it was, until it changes it or the reader goes back: until then these
-    values count.
+    Streamlit keeps reporting the old address until it changes the address itself or the reader goes back; until then
+    the recorded values take precedence.
     """
     told = {name: [] if value in (None, "") else [str(value)] for name, value in values.items()}
     st.session_state[_LEARNED] = (_told(), told)
@@ -56,12 +56,12 @@ def _all() -> dict[str, list[str]]:
 
 
 def text(name: str) -> str:
-    """What the address has under `name`, the last where it has several; empty for nothing."""
+    """Return the last value of the parameter `name` in the address; empty if there is none."""
     return next(reversed(_all().get(name, [])), "").replace("\0", "")
 
 
 def known(name: str, choices: Sequence[str]) -> list[str]:
-    """Those of the values under `name` that are among the choices; the others are remembered."""
+    """Return the values under `name` that are among the choices, and remember the others as ignored."""
     values = list(dict.fromkeys(_all().get(name, [])))
     for value in values:
         if value not in choices:
@@ -70,7 +70,7 @@ def known(name: str, choices: Sequence[str]) -> list[str]:
 
 
 def number(name: str) -> int | None:
-    """The id or index that the address has under `name`; None for none and for nonsense."""
+    """Return the id or index under `name` in the address; None if it is missing or not a valid number."""
     found = text(name).strip()
     if found.isascii() and found.isdigit() and len(found) < 10:
         return int(found)
@@ -80,7 +80,7 @@ def number(name: str) -> int | None:
 
 
 def put(**values: Any) -> None:
-    """Change the address in one step of the browser's history; None, "" and [] take a parameter out."""
+    """Change the address as one step in the browser's history; None, "" and [] remove a parameter."""
     old = {name: value for name, value in _all().items() if value}
     new = {name: value if isinstance(value, list | tuple) else [str(value)] for name, value in values.items()}
     gone = {name for name, value in values.items() if value is None or value in ("", [], ())}
@@ -111,7 +111,7 @@ def _draw(
 
 
 def picked(name: str, ids: Sequence[int]) -> list[int]:
-    """The ids that the address has under `name`, separated by commas, as far as they are among `ids`."""
+    """Return the comma-separated ids under `name` in the address that are among `ids`."""
     found: list[int] = []
     for part in filter(None, st.query_params.get(name, "").split(",")):
         if part.isascii() and part.isdigit() and len(part) < 10 and int(part) in ids:
@@ -122,13 +122,13 @@ def picked(name: str, ids: Sequence[int]) -> list[int]:
 
 
 def text_input(label: str, name: str, *, resets: Sequence[str] = (), most: int = 200, **options: Any) -> str:
-    """A line of text of at most so many characters."""
+    """Let the reader enter a line of at most `most` characters."""
     value = st.query_params.get(name, "").replace("\0", "")[:most]
     return str(_draw(st.text_input, name, value, label, default="", resets=resets, **options))
 
 
 def number_input(label: str, name: str, *, whole: bool, resets: Sequence[str] = (), **options: Any) -> float | None:
-    """A number that is not negative, or none."""
+    """Let the reader enter a number that is not negative; None if the field is empty."""
     try:
         value: float | None = float(st.query_params.get(name, ""))
         value = value if value is not None and 0 <= value < 1e9 else None
@@ -152,7 +152,7 @@ def selectbox(
     resets: Sequence[str] = (),
     **options: Any,
 ) -> str | None:
-    """One of the choices, or `default`."""
+    """Let the reader select one of the choices; return it, or `default`."""
     value = next(iter(known(name, choices)), default)
     index = choices.index(default) if default in choices else None
     found: str | None = _draw(
@@ -162,7 +162,7 @@ def selectbox(
 
 
 def segmented(label: str, choices: Sequence[str], name: str, *, default: str, **options: Any) -> str:
-    """Exactly one of a few choices."""
+    """Let the reader select exactly one of a few choices."""
     value = next(iter(known(name, choices)), default)
     found = _draw(
         st.segmented_control, name, value, label, choices, default=default, resets=(), required=True, **options
@@ -173,19 +173,19 @@ def segmented(label: str, choices: Sequence[str], name: str, *, default: str, **
 def multiselect(
     label: str, choices: Sequence[str], name: str, *, resets: Sequence[str] = (), **options: Any
 ) -> tuple[str, ...]:
-    """Any number of many choices."""
+    """Let the reader select any number of many choices."""
     value = known(name, choices)
     return tuple(_draw(st.multiselect, name, value, label, choices, default=[], resets=resets, **options))
 
 
 def pills(label: str, choices: Sequence[str], name: str, *, resets: Sequence[str] = ()) -> tuple[str, ...]:
-    """Any number of a few choices."""
+    """Let the reader select any number of a few choices."""
     value = known(name, choices)
     return tuple(_draw(st.pills, name, value, label, choices, default=[], resets=resets, selection_mode="multi"))
 
 
 def pager(name: str, following: int | None, *, first: str, more: str) -> None:
-    """Buttons to the first page and to the one behind the row with the id `following`; `name` has that id."""
+    """Draw buttons to the first page and to the page after the row with the id `following`; `name` holds that id."""
     with st.container(horizontal=True):
         if name in st.query_params:
             st.button(first, icon=":material/first_page:", on_click=put, kwargs={name: None})
@@ -194,7 +194,7 @@ def pager(name: str, following: int | None, *, first: str, more: str) -> None:
 
 
 def tabs(name: str, parts: Mapping[str, Callable[[], None]], *, default: str | None = None) -> None:
-    """A tab per part, under its label; only the open one is filled."""
+    """Draw a labelled tab for each part; only the open tab is filled."""
     labels = list(parts)
     first = default or labels[0]
     value = next(iter(known(name, labels)), first)

@@ -46,7 +46,7 @@ def _page(name: str, icon: str, **options: Any) -> Any:
     return st.Page(f"app_pages/{name}.py", title=title, icon=f":material/{icon}:", **options)
 
 
-# An icon of our own, set before the pages' are: those Streamlit fetches from the internet.
+# Set our own icon before the pages set theirs, because Streamlit fetches those from the internet.
 st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 login.require()

@@ -1,4 +1,4 @@
-"""What pages ask the database, remembered for a few seconds."""
+"""The pages' queries to the database, cached for a few seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stackrank.db.engine import connect, default_url
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 _FRESH_S = 4
-"""Seconds an answer may be old: several widgets of one page, and several readers, share it."""
+"""How many seconds old a cached answer may be; several widgets of a page and several readers share it."""
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the database")
@@ -22,7 +22,7 @@ def _engine(url: str) -> Engine:
 
 
 def engine() -> Engine:
-    """The database that the environment names. Raises `DatabaseError`."""
+    """Return the engine of the database that the environment names. Raises `DatabaseError`."""
     return _engine(default_url())
 
 
@@ -32,13 +32,13 @@ def _ask(url: str, question: str, _ask_it: Callable[..., Any], arguments: Any, o
 
 
 def forget() -> None:
-    """Drop the answers that are remembered: something was written."""
+    """Drop the cached answers, because something was written."""
     _ask.clear()
 
 
 def ask(
     question: Callable[Concatenate[Engine, Given], Answer], *arguments: Given.args, **options: Given.kwargs
 ) -> Answer:
-    """The answer of one of `db.queries`. Raises `DatabaseError` and `NotFound`."""
+    """Return the answer of a query from `db.queries`. Raises `DatabaseError` and `NotFound`."""
     answer: Answer = _ask(default_url(), question.__name__, question, arguments, options)
     return answer

@@ -1,4 +1,4 @@
-"""Two episodes of one task, aligned by what was done: difflib over their actions."""
+"""Align two episodes of one task by their actions, with difflib."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from difflib import SequenceMatcher
 from typing import Any
 
 Action = tuple[str, str]
-"""Tool and arguments, as far as two actions are compared."""
+"""Tool and arguments, by which two actions are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One line of the alignment: a step of each side, or of one."""
+    """One line of the alignment: a step of each side, or of only one side."""
 
     a: int | None
     b: int | None
@@ -22,7 +22,7 @@ class Pair:
 
 
 def action_of(row: Mapping[str, Any]) -> Action:
-    """What a row of `db.queries.actions` did, whatever the order of its arguments and the ends of its lines."""
+    """Return the action of a row of `db.queries.actions`; argument order and surrounding whitespace do not matter."""
     try:
         parsed = json.loads(row["arguments"])
     except ValueError:
@@ -37,9 +37,9 @@ def action_of(row: Mapping[str, Any]) -> Action:
 
 
 def align(a: Sequence[Action], b: Sequence[Action]) -> list[Pair]:
-    """Equal actions beside each other; between them, what only one side did, or what they did instead.
+    """Pair equal actions; between them stand actions of only one side, or different actions of both.
 
-    What both did at the beginning stays together, so the first pair that differs is where they part.
+    The common beginning stays paired, so the first pair that differs is where the episodes diverge.
     """
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
@@ -55,10 +55,10 @@ def align(a: Sequence[Action], b: Sequence[Action]) -> list[Pair]:
 
 
 def parting(pairs: Sequence[Pair], a_steps: int, b_steps: int) -> Pair | None:
-    """What either side did where they part for the first time; None where they did the same to the end.
+    """Return what each side did where they first diverge; None if they did the same to the end.
 
-    The place in the alignment is that of the first pair that is not the same; there one side may have nothing, since
-    it does the same a little later. Here it has the action that it did next.
+    That is the place of the first pair in the alignment that differs. In that pair one side may have no step, because
+    it does the same a little later; the returned pair has the action that it did next.
     """
     split = next((at for at, pair in enumerate(pairs) if not pair.same), None)
     if split is None:

@@ -1,4 +1,4 @@
-"""How the episodes of entrants ended, and examples of each end."""
+"""How the episodes of entrants ended, with examples of each ending."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stackrank.db.queries import Scope
 
 
 def tell_of_other_versions(scope: Scope) -> None:
-    """Say which runs have failure points of another version: their numbers differ for that reason alone."""
+    """Say which runs have failure points from another version: their numbers differ for that reason alone."""
     runs = ask(queries.labelled_otherwise, scope)
     if runs:
         which = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
@@ -28,9 +28,9 @@ def tell_of_other_versions(scope: Scope) -> None:
 
 
 def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None:
-    """Rows of `failure_points` of this scope; a click on a part of a bar leads to its episodes.
+    """Draw rows of `failure_points` of this scope as bars; a click on a part of a bar leads to its episodes.
 
-    The choice lives in the address under `prefix`.
+    The selection is kept in the address under `prefix`.
     """
     event = charts.draw(
         charts.failure_bars(points),
@@ -56,7 +56,7 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
 
 
 def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
-    """The newest episodes of an entrant with this failure point."""
+    """List the newest episodes of an entrant with this failure point."""
     rows = ask(queries.examples, point, scope, entrant=entrant)
     what = f"{show.escaped(entrant or 'all entrants')}, {wording.words(point or 'resolved')}"
     with st.container(border=True):
@@ -72,7 +72,7 @@ def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
 
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of `failure_points` with a column for each that occurs."""
+    """Flatten rows of `failure_points`: one column for each failure point that occurs."""
     names = sorted({name for row in rows for name in row["failure_points"]})
     return [
         {key: value for key, value in row.items() if key not in ("failure_points", "shares")}

@@ -1,4 +1,4 @@
-"""The filters that say which episodes a page is about. They live in the address, under a prefix of the page's own."""
+"""The filters that say which episodes a page is about. The address holds them, under a prefix for each page."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _DISPUTED = {"Counted": False, "Left out": True}
 
 
 def choose(prefix: str, *, errors: bool = True) -> Scope:
-    """Draw the filters and what they come to, and return what they say. Without a run, the page ends with a hint.
+    """Draw the filters and a summary of the scope, and return the scope. Without a run, the page ends with a hint.
 
-    A link may ask for one run (`PREFIX_run`); then the other filters are not there. `errors`: whether they may count
+    A link may ask for one run (`PREFIX_run`); then the other filters are not drawn. `errors`: whether errors may count
     as failures on this page.
     """
     scope = _of_one_run(prefix) if st.query_params.get(f"{prefix}_run") else _of_many(prefix)
@@ -55,7 +55,7 @@ def _of_many(prefix: str) -> Scope:
     if not known:
         show.empty("No entrant has played yet. This page is about the runs of a benchmark.")
         st.stop()
-    # What a board is about where nobody says it: not what was started last, but what finished last.
+    # By default a page is about the benchmark that finished last, not the one that was started last.
     usual = ask(queries.scope_of, Scope())["benchmark"] or known[0]["benchmark"]
     benchmarks = list(dict.fromkeys(run["benchmark"] for run in known))
     with st.container(horizontal=True):
@@ -63,7 +63,7 @@ def _of_many(prefix: str) -> Scope:
         of_it = [run for run in known if run["benchmark"] == benchmark]
         series = sorted({run["series"] for run in of_it} - {""})
         tags = sorted({tag for run in of_it for tag in run["tags"]})
-        # The newest first, and no choice where there is but one.
+        # Newest first; a filter with only one choice is not drawn.
         under = {run["conditions_digest"]: conditions.say(run["conditions"]) for run in of_it}
         versions = list(dict.fromkeys(run["benchmark_digest"] for run in of_it))
         kept = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
@@ -84,7 +84,7 @@ def _of_many(prefix: str) -> Scope:
 
 
 def carried(prefix: str) -> Scope:
-    """The scope of a page about one thing: what a link to it asks for (see `query`), and whether all runs count."""
+    """Return the scope of a page about one thing: that of the link (see `query`), with a choice of runs that count."""
     asked = st.query_params
     errors = ErrorsAre(next(iter(address.known(f"{prefix}_errors", list(ErrorsAre))), ErrorsAre.LEFT_OUT))
     left_out = _DISPUTED[next(iter(address.known(f"{prefix}_disputed", list(_DISPUTED))), "Counted")]
@@ -103,7 +103,7 @@ def carried(prefix: str) -> Scope:
 
 
 def _one_of(label: str, choices: list[str], name: str, said: Mapping[str, str] | None = None) -> str | None:
-    """One of the choices or none, which is that of the newest finished run."""
+    """Let the reader select one of the choices; None means any series, or else that of the newest finished run."""
 
     def shown(choice: str) -> str:
         return wording.visible((said or {}).get(choice, choice))
@@ -115,7 +115,7 @@ def _one_of(label: str, choices: list[str], name: str, said: Mapping[str, str] |
 def asked(
     prefix: str, question: Callable[[Engine, Scope], list[Answer]], *, errors: bool = True
 ) -> tuple[Scope, list[Answer]]:
-    """Draw the filters and ask about them: the scope and the answer. Without an answer the page ends with a hint."""
+    """Draw the filters and return their scope and the answer for it. Without an answer, the page ends with a hint."""
     scope = choose(prefix, errors=errors)
     rows = ask(question, scope)
     if not rows:
@@ -125,7 +125,7 @@ def asked(
 
 
 def query(prefix: str, scope: Scope) -> dict[str, Any]:
-    """The parameters of a link to a page with another prefix that is about the same episodes."""
+    """Return the parameters of a link to the page with this prefix, about the same episodes."""
     more = {} if scope.errors == ErrorsAre.LEFT_OUT else {f"{prefix}_errors": str(scope.errors)}
     if scope.without_disputed:
         more[f"{prefix}_disputed"] = "Left out"

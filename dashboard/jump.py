@@ -1,4 +1,4 @@
-"""Ctrl+K, or Cmd+K: a field from which every page, and every run, task, entrant and episode, is some letters away."""
+"""Ctrl+K or Cmd+K opens a field that leads to every page, run, task, entrant and episode with a few letters."""
 
 from __future__ import annotations
 
@@ -106,5 +106,5 @@ _COMPONENT = st.components.v2.component("stackrank_jump", html=_HTML, css=_CSS, 
 
 
 def offer(pages: Sequence[tuple[str, str]]) -> None:
-    """Let Ctrl+K open the field on this page; title and address of each page that it names."""
+    """Let Ctrl+K open the field on this page. `pages`: title and address of each page that the field lists."""
     _COMPONENT(key="jump", data=[list(each) for each in pages])

@@ -1,4 +1,4 @@
-"""Keys that press buttons. Streamlit's own shortcuts leave out R and C, with which it runs a page again."""
+"""Keys that press buttons. Streamlit's own shortcuts exclude R and C, which it uses to run a page again."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ _COMPONENT = st.components.v2.component("stackrank_keys", html="<span hidden></s
 
 
 def keys(buttons: Mapping[str, str]) -> None:
-    """Let keys press buttons of this page: letter -> the button's `key`."""
+    """Let keys press buttons of this page. `buttons`: letter -> the button's `key`."""
     _COMPONENT(key="keys", data=dict(buttons))

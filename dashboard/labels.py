@@ -1,4 +1,4 @@
-"""What people say of tasks and episodes, and the views of a page that they keep."""
+"""Labels that people give to tasks and episodes, and the views of a page that they save."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from stackrank.terms import Label
 from stackrank.wording import words
 
 _PLACE = "after"
-"""A parameter that ends so is the page of a list that somebody has come to, and no filter."""
+"""A parameter with this ending is the reader's place in a paged list, not a filter."""
 
 
 def dispute(task_id: int, disputed_by: Sequence[str], *, key: str) -> None:
-    """A button with which this reader disputes a task, or takes that back."""
+    """Draw a button with which this reader disputes a task, or takes the dispute back."""
     mine = reader() in disputed_by
     label, icon = ("Take my dispute back", "undo") if mine else ("Dispute this task", "flag")
     st.button(label, icon=f":material/{icon}:", key=f"{key}_{task_id}", on_click=_dispute, args=(task_id, not mine))
@@ -45,7 +45,7 @@ def _key(task_id: int) -> tuple[str, str]:
 
 
 def given(found: Sequence[LabelGiven], *, task_id: int | None = None, episode_id: int | None = None) -> None:
-    """The labels of a task or of an episode, with who gave them, and a form for another one."""
+    """Draw the labels of a task or of an episode with the people who gave them, and a form for another label."""
     about = {"task_id": task_id} if episode_id is None else {"episode_id": episode_id}
     what = "task" if episode_id is None else "episode"
     for row in found:
@@ -76,7 +76,7 @@ def _put(label: Label, reason: str, given: bool, *, again: bool = False, **about
 
 
 def saved_views(page: str, prefix: str) -> None:
-    """The views that are kept of a page, to be opened, and a way to keep the one that is open."""
+    """Draw the saved views of a page, each with a button that opens it, and a form that saves the current view."""
     kept = ask(queries.views, page)
     filters = {
         name: st.query_params.get_all(name)
@@ -87,7 +87,7 @@ def saved_views(page: str, prefix: str) -> None:
         for view in kept:
             with st.container(horizontal=True, vertical_alignment="center"):
                 query = parse_qs(view["address"], keep_blank_values=True)
-                # A link to the page that is open would leave the address as it was.
+                # A link to the page that is already open would not change the address.
                 st.button(show.escaped(view["name"]), icon=":material/bookmark:", key=f"view_{view['id']}",
                           on_click=address.put, kwargs={**dict.fromkeys(filters), **query})  # fmt: skip
                 st.caption(show.escaped(view["person"]), width="content")

@@ -1,4 +1,4 @@
-"""How the dashboard is started. Imports nothing of Streamlit, so that the command line stays quick."""
+"""The command that starts the dashboard. Imports nothing from Streamlit, so that the command line stays fast."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _USUAL = ".streamlit/secrets.toml"
 def login_configured() -> bool:
     """Whether there is a secrets file with a section [auth].
 
-    Raises `UsageError` where `STACKRANK_SECRETS` names a file that cannot be read or has no such section: whoever names
-    one wants a login, and must not get an open dashboard for a typing error.
+    Raises `UsageError` if `STACKRANK_SECRETS` names a file that cannot be read or has no such section: a user who
+    names a file wants a login, and must not get an open dashboard because of a typo.
     """
     named = settings().secrets
-    # Streamlit by itself looks into two folders.
+    # By default Streamlit looks into two folders.
     places = [named.expanduser()] if named else [Path.home() / _USUAL, Path.cwd() / _USUAL]
     if named and named.suffix != ".toml":
         raise UsageError(f"Streamlit reads secrets from files that end with .toml, not from {named}: rename it.")
@@ -44,7 +44,7 @@ def login_configured() -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens on `host`."""
+    """Whether only this machine can reach a server that listens on `host`."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -54,14 +54,14 @@ def is_loopback(host: str) -> bool:
 def command(
     *, port: int = 8501, host: str = "127.0.0.1", database_url: str | None = None
 ) -> tuple[list[str], dict[str, str]]:
-    """The command and its environment that serve the dashboard on `host`:`port`, from any folder.
+    """Return the command and its environment that serve the dashboard on `host`:`port`, from any folder.
 
     `STACKRANK_SECRETS` names Streamlit's secrets file (secrets.toml); its section [auth] turns the login on. Without a
-    login a `host` other than loopback would show the database to everyone who can reach it: raises `UsageError`, unless
-    `STACKRANK_DASHBOARD_OPEN` says that something else in front of it keeps strangers out.
+    login, a `host` other than loopback would show the database to everyone who can reach it. This raises `UsageError`,
+    unless `STACKRANK_DASHBOARD_OPEN` says that something else in front of the dashboard keeps strangers out.
 
-    `database_url` None leaves the choice to `STACKRANK_DATABASE_URL`. It travels in the environment: a command line is
-    readable by every user of the machine, and the URL may hold a password.
+    If `database_url` is None, `STACKRANK_DATABASE_URL` applies. The URL is passed in the environment, because every
+    user of the machine can read a command line, and the URL may contain a password.
     """
     login = login_configured()
     if not is_loopback(host) and not login and not settings().dashboard_open:

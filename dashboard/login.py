@@ -1,4 +1,4 @@
-"""Who may look. Login is OpenID Connect through Streamlit; who is let in stands in `STACKRANK_ALLOWED_USERS`."""
+"""Access control. Login is OpenID Connect through Streamlit; `STACKRANK_ALLOWED_USERS` says who is let in."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stackrank.settings import settings
 
 
 def configured() -> bool:
-    """Whether the secrets have an `[auth]` section, and so everybody has to sign in."""
+    """Whether the secrets have an `[auth]` section, so that everybody has to sign in."""
     if settings().secrets:
-        return True  # the launcher has looked; should the file be gone since, nobody gets in
+        return True  # the launcher has checked the file; if it is gone since, nobody gets in
     try:
         return "auth" in st.secrets
     except StreamlitSecretNotFoundError:
@@ -22,11 +22,11 @@ def configured() -> bool:
 
 
 def allowed(email: str, verified: object, rules: str) -> bool:
-    """Whether the owner of this address may look.
+    """Whether the owner of this address may see the dashboard.
 
     `rules` are addresses (`ada@example.org`), domains (`@example.org`) and `*` for everybody whom the provider knows,
-    separated by commas or spaces; none lets nobody in. An address that the provider does not call verified may be
-    anybody's, and lets nobody in either.
+    separated by commas or spaces; empty rules let nobody in. An address that the provider does not call verified may
+    be anybody's, and is refused too.
     """
     wanted = [rule.casefold() for rule in re.split(r"[\s,;]+", rules) if rule]
     address = email.casefold()
@@ -36,7 +36,7 @@ def allowed(email: str, verified: object, rules: str) -> bool:
 
 
 def require() -> None:
-    """Let pass who may look; the script ends here for everybody else."""
+    """Let permitted readers pass; the script ends here for everybody else."""
     if not configured():
         return
     if not st.user.is_logged_in:
@@ -59,7 +59,7 @@ def require() -> None:
 
 
 def footer() -> None:
-    """Who is signed in, and the way out."""
+    """Show who is signed in, with a button to sign out."""
     if configured():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
             st.caption(f"Signed in as {escaped(st.user.get('email') or st.user.get('sub'))}", width="content")

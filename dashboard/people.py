@@ -18,7 +18,7 @@ from stackrank.db.rows import Note
 def notes_and_tags(
     run_id: int, tags: list[str], *, episode_id: int | None = None, step_index: int | None = None
 ) -> None:
-    """What the team says about a run, or about an episode; a new note is about the step that is shown."""
+    """Draw what the team says about a run or an episode. A new note on an episode is about the step that is shown."""
     written = ask(queries.notes, run_id=run_id, episode_id=episode_id)
     key = f"note_{run_id}_{episode_id}"
     label = f"Notes and tags ({len(written)})"

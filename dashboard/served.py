@@ -1,6 +1,6 @@
-"""The dashboard as a web application, which `streamlit run` finds here: Streamlit's, with its own files compressed.
+"""The web application that `streamlit run` finds here: Streamlit's own, with its static files compressed.
 
-A browser that leaves while a page is sent to it is no error, and leaves no traceback in the log.
+A browser that leaves while a page is being sent is no error, and leaves no traceback in the log.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ _PARTS = {
     "episode": _BARE,
     "diverge": _BARE,
 }
-"""The parts of the pages that are made of others."""
+"""The pages that are made of other parts, with those parts."""
 
 
 class CompressedFiles:
-    """Answers for the scripts and styles of Streamlit's pages, each of which is compressed once and then kept.
+    """Serves the scripts and styles of Streamlit's pages, each compressed once and then kept.
 
-    Streamlit sends them as they are, since Starlette's middleware would compress them anew for every visitor. Their
-    names hold a hash of what is in them, so a browser may keep them, too.
+    Streamlit sends them uncompressed, because Starlette's middleware would compress them again for every visitor. Their
+    names contain a hash of their content, so browsers may cache them, too.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        # Only what is there can be asked for; nothing is made of a path.
+        # A request can name only these files; it is never turned into a path.
         files = (file for file in _STATIC.rglob("*") if file.suffix in _TYPES)
         self._files = {str(file.relative_to(_STATIC)): file for file in files}
         self._compressed: dict[str, bytes] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or let the application do it."""
+        """Answer a request for one of the files, and leave every other to the application."""
         name = scope["path"].rpartition("/static/")[2] if scope["type"] == "http" else ""
         file = self._files.get(name)
         if file is None or scope["method"] != "GET" or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
@@ -68,10 +68,10 @@ class CompressedFiles:
 
 
 class ScriptsAhead:
-    """Names in a page's headers the scripts that it will need, so that the browser fetches them at once.
+    """Adds to a page's headers the names of the scripts it will need, so that the browser fetches them at once.
 
-    Else it asks for the script of a table or a chart when the first one is drawn, after the page's own program has
-    worked out what is in it; and only then for the scripts which that one needs.
+    Otherwise the browser requests the script of a table or a chart only when the first one is drawn, after the page's
+    program has computed its content, and only then the scripts that this script needs.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -80,7 +80,7 @@ class ScriptsAhead:
         self._of_page = {page: _hints(parts) for page, parts in _PARTS.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer."""
+        """Let the application answer, and add the header to its pages."""
 
         async def hinted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -94,17 +94,17 @@ class ScriptsAhead:
 
 
 class LeavingBrowsers:
-    """Ends the session of a browser that is gone, which Streamlit takes for a message of the wrong kind.
+    """Ends the session of a browser that is gone, which Streamlit mistakes for a message of the wrong kind.
 
-    Where a send notices first that the connection is closed, Streamlit's next receive raises a RuntimeError, and
-    its answer to that, to close the connection, raises another one.
+    If a send is the first to notice that the connection is closed, Streamlit's next receive raises a RuntimeError.
+    Streamlit then tries to close the connection, which raises another one.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer."""
+        """Let the application answer, and ignore that a browser is gone."""
         try:
             await self._app(scope, receive, send)
         except WebSocketDisconnected:
@@ -113,9 +113,9 @@ class LeavingBrowsers:
 
 
 def _hints(parts: Sequence[str]) -> str:
-    """The header that names the scripts of these parts, apart from those that Streamlit's index names itself.
+    """Return the header that names the scripts of these parts, except those that Streamlit's index names itself.
 
-    Another version of Streamlit may have no script of that name; then the browser learns of it later.
+    Another version of Streamlit may have no script of that name; then the browser finds the script later.
     """
     named = (_STATIC.parent / "index.html").read_text(encoding="utf-8")
     scripts: dict[str, None] = {}
@@ -127,7 +127,7 @@ def _hints(parts: Sequence[str]) -> str:
 
 
 def _gather(script: str, found: dict[str, None]) -> None:
-    """Add a script, and behind it those that it imports as soon as it is loaded."""
+    """Add a script, followed by the scripts that it imports as soon as it is loaded."""
     if script not in found:
         found[script] = None
         for name in _IMPORTED.findall((_SCRIPTS / script).read_text(encoding="utf-8")):

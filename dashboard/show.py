@@ -1,4 +1,4 @@
-"""Pieces that several pages are made of. What agents and users wrote is shown as text, never as Markdown or HTML."""
+"""Building blocks of several pages. What agents and users wrote is shown as text, never as Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~$:<&@^=\"'])")
 
 
 def escaped(text: object) -> str:
-    """`text` for places that render Markdown: labels, titles, captions, messages."""
+    """Escape `text` for places that render Markdown: labels, titles, captions, messages."""
     return _MARKDOWN.sub(r"\\\1", visible(re.sub(r"\s+", " ", str(text))))
 
 
 def titled(*parts: object) -> None:
-    """Name the tab of the browser: what this page is about, the narrowest first."""
+    """Set the title of the browser's tab: what this page is about, the most specific part first."""
     told = [visible(re.sub(r"\s+", " ", str(part)))[:80] for part in (*parts, "stackrank")]
     st.set_page_config(page_title=" - ".join(told))
 
 
 def breadcrumb(*links: tuple[str, str, Mapping[str, Any]]) -> None:
-    """The way down to this page: page, label and query of each place above it."""
+    """Draw the path to this page. `links`: page, label and query of each place above it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for page, label, query in links:
             link(page, label, "chevron_right", **query)
 
 
 def badge(state: str, label: str | None = None) -> None:
-    """A verdict or a run's status; colour, sign and word say the same."""
+    """Draw a verdict or a run's status; colour, icon and word say the same."""
     color, icon = _BADGES.get(state, ("gray", "help"))
     text = label or words(state) or "open"
     st.badge(escaped(text), icon=f":material/{icon}:", color=color)  # type: ignore[arg-type]
 
 
 def resolved_metric(run: Mapping[str, Any]) -> None:
-    """How many episodes of a run were resolved, and how many of these verdicts are sealed."""
+    """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
     about = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not sealed."
     sealed = f"{run['sealed']} sealed"
     st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=about)
@@ -68,7 +68,7 @@ def resolved_metric(run: Mapping[str, Any]) -> None:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Turn what a page cannot help into the one sentence that says what to do."""
+    """Turn an error that a page cannot handle into one sentence that says what to do."""
     try:
         yield
     except (NotFound, NotComparable) as error:
@@ -78,29 +78,29 @@ def guarded() -> Iterator[None]:
 
 
 def as_message(error: Exception) -> str:
-    """The sentence of an error, with its `command` kept as code."""
+    """Return an error's message as Markdown, with a `command` in it kept as code."""
     parts = re.split(r"`([^`]*)`", str(error))
     return "".join(f"`{part}`" if index % 2 else escaped(part) for index, part in enumerate(parts))
 
 
 def _code(text: str) -> str:
-    """`text` as code within Markdown: a backtick, as in somebody's name of a benchmark, would end the code."""
+    """Format `text` as Markdown code. A backtick, as in the name of a user's benchmark, would end the code."""
     inside = visible(" ".join(text.split())).replace("`", "'")
     return f"`{inside}`"
 
 
 def empty(what: str, command: str = RUN_COMMAND) -> None:
-    """An empty state that says what to run."""
+    """Draw an empty state that says what to run."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f":material/inbox: {what}", width="content")
-        # Not a block of code: the script that colours those is as long as all the others together.
+        # Not a block of code: the script that highlights such blocks is as long as all the others together.
         st.markdown(_code(command), width="content")
 
 
 def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> None:
-    """A link to a page of the dashboard with this query, None left out.
+    """Draw a link to a page of the dashboard with this query; parameters that are None are left out.
 
-    `st.switch_page` would put this page with the other one's query into the browser's history.
+    `st.switch_page` would put this page with the other page's query into the browser's history.
     """
     given = {name: value for name, value in query.items() if value is not None}
     parameters = {name: value if isinstance(value, list) else str(value) for name, value in given.items()}
@@ -108,7 +108,7 @@ def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> No
 
 
 def which(title: str, question: str, page: str, label: str, icon: str) -> NoReturn:
-    """What a page about one thing shows where the address names none: the way to the list of them."""
+    """End a page about one thing whose address names none, with a link to the list to choose from."""
     st.title(title)
     st.info(question, icon=":material/search:")
     link(page, label, icon)
@@ -116,18 +116,18 @@ def which(title: str, question: str, page: str, label: str, icon: str) -> NoRetu
 
 
 def in_percent(share: float | None) -> float | None:
-    """A share for a table's column of percent or of points."""
+    """Convert a share for a table's column of percent or of points."""
     return None if share is None else 100 * share
 
 
 def flat_pair(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A comparison as a row of a table: the two names and every number that is one."""
+    """Flatten a comparison to a row of a table: the two names and every value that is not a list or a dict."""
     numbers = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
     return {"first": row["first"]["entrant"], "second": row["second"]["entrant"], **numbers}
 
 
 def moment(text: str | None) -> datetime | None:
-    """A stored time, for a table's column."""
+    """Parse a stored time, for a table's column."""
     return datetime.fromisoformat(text) if text else None
 
 
@@ -164,7 +164,7 @@ _NAMED = {
 
 
 def _column(name: str, values: pd.Series) -> Any:
-    """How a column of an answer is shown; its id is not."""
+    """Return how a column of an answer is shown; None hides a column of ids."""
     if name.endswith("_id"):
         return None
     stem, _, end = name.rpartition("_")
@@ -174,7 +174,7 @@ def _column(name: str, values: pd.Series) -> Any:
     if name in _SHARES or stem in ("ci", "pass", "all"):
         return st.column_config.NumberColumn(label, format="percent")
     if name.startswith("cost"):
-        # A sum, or what one of something costs.
+        # A total, or the cost of a single item.
         return st.column_config.NumberColumn(label, format="dollar" if name == "cost_usd" else "$%.4f")
     if pd.api.types.is_integer_dtype(values):
         return st.column_config.NumberColumn(label, format="localized")
@@ -182,7 +182,7 @@ def _column(name: str, values: pd.Series) -> Any:
 
 
 def grid(rows: Any, **options: Any) -> Any:
-    """`st.dataframe` in which texts of others have no effect; takes and returns what that does."""
+    """Call `st.dataframe` with its texts made harmless; the options and the result are those of `st.dataframe`."""
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     return st.dataframe(frame.map(_neutral), **{"hide_index": True, "placeholder": NOTHING, **options})
 
@@ -196,7 +196,7 @@ def _neutral(value: Any) -> Any:
 
 
 def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
-    """The numbers behind a chart under names for people, and a button that saves them under those of the database."""
+    """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
     frame = pd.DataFrame(rows)
     columns = {column: _column(column, frame[column]) for column in frame.columns}
     grid(frame, alt=alt, key=key, column_config=columns)
@@ -207,27 +207,27 @@ _SCOPE = "scope_of_the_page"
 
 
 def begin() -> None:
-    """What follows is not about the runs that were said to be the scope."""
+    """Forget the scope of the page: what follows is not about those runs."""
     st.session_state[_SCOPE] = ""
 
 
 def scope(about: Scoped) -> None:
-    """What the numbers below are about, and what is not in them; each CSV of the page says so in its last column."""
+    """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
     apart = queries.apart_sentence(about)
     st.session_state[_SCOPE] = about["sentence"]
     st.caption(f":material/filter_alt: {escaped(about['sentence'])}" + (f"  \n{escaped(apart)}" if apart else ""))
 
 
 def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
-    """A button that saves a figure for a paper: `drawing` makes an SVG of the scope's sentence, for its caption."""
+    """Draw a button that saves a figure for a paper. `drawing` makes an SVG, with the scope's sentence as caption."""
     drawn = partial(drawing, st.session_state.get(_SCOPE, ""))
     _save("Figure for a paper (SVG)", drawn, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
 
 
 def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> None:
-    """A button that saves the rows as they came from the database, not as a table shows them.
+    """Draw a button that saves the rows as they came from the database, not as a table shows them.
 
-    On a page that is about some runs, a column `scope` says which, and under which conditions.
+    On a page with a scope, a column `scope` says which runs the rows are about, and under which conditions.
     """
     label = f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)"
     written = partial(_csv, rows, st.session_state.get(_SCOPE, ""))
@@ -241,10 +241,10 @@ def _csv(rows: Sequence[Mapping[str, Any]], about: str) -> str:
 
 
 def _save(label: str, make: Callable[[], str], file: str, mime: str, *, icon: str, key: str) -> None:
-    """A button that saves a text as a file.
+    """Draw a button that saves a text as a file.
 
-    It is made when somebody asks for it. Of a page that is drawn again and again the browser would else ask for the
-    former one, which is gone.
+    The text is made only on a click. Otherwise, on a page that is redrawn again and again, the browser would request
+    the previous file, which is gone.
     """
     st.download_button(
         label,

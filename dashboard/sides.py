@@ -1,4 +1,4 @@
-"""A unified diff as two texts beside each other, line by line."""
+"""A unified diff as two texts side by side, line by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stackrank.diffs import read_diff
 
 
 class Sides(NamedTuple):
-    """One file: what it was called and is called, and its changed places; equal rows stand beside each other."""
+    """One file: its path, and its changed places before and after the change; equal rows are side by side."""
 
     path: str
     before: str
@@ -19,7 +19,7 @@ class Sides(NamedTuple):
 
 
 def sides(diff: str) -> list[Sides]:
-    """The files of a diff. Lines carry their number and `-`, `+` or a space."""
+    """Return the files of a diff. Each line starts with `-`, `+` or a space, and its number."""
     found = []
     for file in read_diff(diff):
         rows: list[tuple[str, str]] = []

@@ -18,7 +18,7 @@ COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/epis
 LEADERBOARD_PAGE, PROPOSALS_PAGE = "app_pages/leaderboard.py", "app_pages/proposals.py"
 RUNS_PAGE, TASKS_PAGE, AGAINST_PAGE = "app_pages/runs.py", "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
-"""So many entrants are compared side by side."""
+"""The most entrants that are compared side by side."""
 _Column = st.column_config
 _ID = r"id=(\d+)$"
 _EPISODE = r"id=(\d+)"
@@ -35,7 +35,7 @@ def _bounds(row: Mapping[str, Any]) -> str:
 
 
 def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
-    """Rows of a leaderboard as its table shows them."""
+    """Return the rows of a leaderboard as its table shows them."""
     frame = pd.DataFrame(
         {
             "Rank": [wording.rank(row) for row in rows],
@@ -113,7 +113,7 @@ def leaderboard_table(
     columns: Sequence[str] | None = None,
     **options: Any,
 ) -> None:
-    """A leaderboard, or these of its columns. `history`: the rates of each entrant in its last runs."""
+    """Draw a leaderboard, or only some of its columns. `history`: the rates of each entrant in its last runs."""
     frame = board_frame(rows, history)
     frame = frame if columns is None else frame[columns]
     show.grid(frame, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
@@ -136,9 +136,9 @@ def pick(
     opened: Callable[[Mapping[str, Any]], None],
     two: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None,
 ) -> None:
-    """A table of which a row can be ticked, with its CSV; above it stands what `opened` draws for it, else the hint.
+    """Draw a table with its CSV. Above it, `opened` draws the row that is ticked; without a tick the hint is shown.
 
-    With `two`, more rows can be ticked, and of two stands there what that draws.
+    With `two`, several rows can be ticked, and `two` draws a pair of ticked rows.
     """
     opener = st.container()
     event = show.grid(
@@ -168,7 +168,7 @@ def episode_table(
     with_run: bool = True,
     hits: Mapping[int, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Episodes, one of which can be opened; `hits`: episode -> the `step` and the `excerpt` that a search found."""
+    """Draw episodes, one of which can be opened. `hits`: episode -> `step` and `excerpt` that a search found."""
     steps = {episode: f"&step={hit['step']}" for episode, hit in (hits or {}).items()}
     frame = pd.DataFrame(
         {
@@ -217,7 +217,7 @@ def episode_table(
 
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
-    """Runs, one of which can be opened."""
+    """Draw runs, one of which can be opened, or two compared."""
     frame = pd.DataFrame(
         {
             "Run": [row["name"] for row in rows],

@@ -1,4 +1,4 @@
-"""Who is looking, and how what they say is written."""
+"""Who the reader is, and how their input is written to the database."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Writer = TypeVar("Writer")
 
 
 def name() -> str:
-    """The name under which this reader writes: that of the login, else `STACKRANK_OWNER`, else the user's."""
+    """Return the name under which this reader writes: the login's, else `STACKRANK_OWNER`, else the system user's."""
     if st.user.get("is_logged_in"):
         return str(st.user.get("email") or st.user.get("name") or st.user.get("sub"))
     return default_owner()
 
 
 def write(kind: Callable[[Engine], Writer], work: Callable[[Writer], object], *, again: bool = True) -> None:
-    """Write by one of the classes of `db` that do, and, with `again`, draw the page anew; a refusal is a message."""
+    """Write with one of the writer classes of `db`; with `again`, redraw the page. A refusal is shown as a message."""
     try:
         work(kind(engine()))
     except (UsageError, DatabaseError) as error:

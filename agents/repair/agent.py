@@ -24,7 +24,7 @@ class Repair(Agent):
         self._started = False
 
     def act(self, observation: Observation) -> Decision:
-        """The next step of the plan."""
+        """Return the next step of the plan."""
         try:
             action, thought = self._plan.send(observation) if self._started else next(self._plan)
         except StopIteration:

@@ -1,4 +1,4 @@
-"""Several changes as one: the same one in lines that look alike, and pairs of them in one function."""
+"""Combine changes into one candidate: the same change in lines that look alike, and pairs of changes in a function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALL = {
 
 
 def alike(candidates: Sequence[Candidate], files: dict[str, str]) -> Iterator[Candidate]:
-    """One candidate that makes the same change in nearby lines of the same shape: a mistake in one is often in all."""
+    """Yield candidates with the same change in nearby lines of the same shape: a mistake in one is often in all."""
     groups: dict[tuple[str, str, str, str, str], list[Candidate]] = {}
     lines = {path: text.splitlines() for path, text in files.items()}
     for candidate in candidates:
@@ -40,19 +40,19 @@ def alike(candidates: Sequence[Candidate], files: dict[str, str]) -> Iterator[Ca
 
 
 def _difference(old: str, new: str) -> tuple[str, str]:
-    """What is left of two texts without their common beginning and end."""
+    """Return two texts without their common beginning and end."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     return old[head : len(old) - tail], new[head : len(new) - tail]
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters at the beginning are the same."""
+    """Return how many characters at the beginning are the same."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def pairs(candidates: Sequence[Candidate], suspicion: Suspicion, most: int) -> list[Candidate]:
-    """Pairs of small changes in one function, the most suspicious first. `candidates` are in that order already."""
+    """Pair small changes in one function, the most suspicious first. `candidates` must be in that order already."""
     by_function: dict[tuple[str, int], list[tuple[int, Candidate]]] = {}
     for rank, candidate in enumerate(candidates):
         function = suspicion.function_at(candidate.path, candidate.line)

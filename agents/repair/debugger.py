@@ -1,4 +1,4 @@
-"""What the agent asks the debugger: where the program stands, what it executes, what a change would do."""
+"""The agent's questions to the debugger: where the program is stopped, what it executes, what a change would do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stackrank.env.actions import Action, Observation
 
 MARK = "repair>"
 MOST = 60_000
-"""Characters that an answer may have."""
+"""The most characters that an answer may have."""
 _HOLDER = '__import__("sys").modules["repair_probe"]'
 
 
@@ -23,7 +23,7 @@ def _probe() -> str:
 
 
 def _load() -> str:
-    """The command that puts the probe into the stopped program."""
+    """Return the command that loads the probe into the stopped program."""
     new = '__import__("types").ModuleType("repair_probe")'
     return f'!exec({_probe()!r}, vars(__import__("sys").modules.setdefault("repair_probe", {new})))'
 
@@ -33,30 +33,30 @@ def _call(expression: str) -> str:
 
 
 def look() -> Action:
-    """Run into the failing test and look around."""
+    """Continue to where the test fails, and show the stack."""
     return Action("pdb", {"command": "c\nw"})
 
 
 def ask_spectrum(paths: Sequence[str], failing: Sequence[str]) -> Action:
-    """Which lines do the failing and the passing tests execute?"""
+    """Ask which lines the failing and the passing tests execute."""
     command = f"{_load()}\n{_call(f'spectrum({list(paths)!r}, {list(failing)!r})')}"
     return Action("pdb", {"command": command, "limit": MOST})
 
 
 def ask_trials(candidates: Sequence[Candidate], failing: Sequence[str], wall_s: float, start: bool) -> Action:
-    """Do the failing tests pass when functions of the stopped program are changed like this?"""
+    """Ask whether the failing tests pass when functions of the stopped program are changed like this."""
     rows = [(each.path, [(c.start, c.end, c.text) for c in each.changes], list(each.imports)) for each in candidates]
     command = _call(f"trials({rows!r}, {list(failing)!r}, {wall_s!r})")
     return Action("pdb", {"command": f"c\n{_load()}\n{command}" if start else command, "limit": MOST})
 
 
 def can_be_asked(candidate: Candidate) -> bool:
-    """Whether a candidate can be tried in the stopped program. pdb takes `;;` for the end of a command anywhere."""
+    """Whether a candidate can be tried in the stopped program. pdb takes `;;` anywhere for the end of a command."""
     return candidate.warm and not any(";;" in change.text for change in candidate.changes)
 
 
 def trial_results(observation: Observation) -> list[Any] | None:
-    """For each candidate [mended, broken], the message of its failure, or None when its tests did not end."""
+    """Return for each candidate [fixed, broken], or the message of its failure, or None if its tests did not end."""
     told = answer(observation)
     if told is None:
         return None
@@ -64,7 +64,7 @@ def trial_results(observation: Observation) -> list[Any] | None:
 
 
 def answer(observation: Observation) -> Any:
-    """What the probe said; None when it said nothing."""
+    """Return the probe's answer; None if there is none."""
     for line in observation.text.splitlines():
         if line.startswith(MARK):
             try:
@@ -83,6 +83,6 @@ def stands_in_test(observation: Observation) -> bool:
 
 
 def local_values(observation: Observation) -> dict[str, str]:
-    """The local variables where the program is stopped."""
+    """Return the local variables where the program is stopped."""
     state = observation.state
     return dict(state.get("locals", {})) if state["kind"] == "debugger" else {}

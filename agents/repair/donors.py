@@ -14,7 +14,7 @@ MOST = 40
 
 
 def insertions(source: ParsedFile) -> Iterator[Candidate]:
-    """A call put in before a statement or at the end of a function. For the debugger: there are many of them."""
+    """Insert a call before a statement or at the end of a function. Only a debugger can try so many candidates."""
     calls = _calls(source)
     for place in source.places:
         function = place.node
@@ -47,7 +47,7 @@ def _is_docstring(node: cst.CSTNode) -> bool:
 
 
 def _calls(source: ParsedFile) -> dict[str, set[str]]:
-    """Call statements of the file -> the variables they use."""
+    """Return the call statements of the file -> the variables they use."""
     found: dict[str, set[str]] = {}
     for place in source.places:
         if isinstance(place.node, cst.Expr) and isinstance(place.node.value, cst.Call) and place.function is not None:

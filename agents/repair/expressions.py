@@ -39,7 +39,7 @@ _ARITHMETIC: dict[str, tuple[tuple[str, float], ...]] = {
     ">>": (("<<", 0.4),),
 }
 
-# Functions and methods that are easily taken for one another, either way; `a>b`: only in that direction.
+# Functions and methods that are easily confused, in either direction; `a>b`: only in that direction.
 _CONFUSED = """
     min max; any all; floor ceil; startswith endswith; find rfind; index rindex; split rsplit; partition rpartition;
     append extend; append appendleft; pop popleft; popleft pop; union intersection; issubset issuperset;
@@ -62,12 +62,12 @@ _MODULES = {
     **dict.fromkeys(("floor", "ceil", "fsum"), "math"),
     **dict.fromkeys(("zip_longest", "combinations_with_replacement"), "itertools"),
 }
-"""Functions that have to be imported, and from where."""
+"""Functions that have to be imported -> the module they come from."""
 
 
 @EXPRESSIONS.on(cst.Comparison)
 def comparison(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
-    """`<` for `<=`, `==` for `!=`, and their like."""
+    """Propose `<` for `<=`, `==` for `!=` and the like."""
     parts = [place.code(node.left)]
     for target in node.comparisons:
         parts += [" ".join(place.code(target.operator).split()), place.code(target.comparator)]
@@ -82,7 +82,7 @@ def comparison(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.BinaryOperation)
 def arithmetic(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate]:
-    """Another operator, swapped operands, a correction by one left out."""
+    """Propose another operator, swapped operands, or no correction by one."""
     left, right = place.code(node.left), place.code(node.right)
     operator = place.code(node.operator).strip()
     textual = (cst.SimpleString, cst.FormattedString, cst.List)
@@ -100,7 +100,7 @@ def arithmetic(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.BooleanOperation)
 def boolean(node: cst.BooleanOperation, place: Place) -> Iterator[Candidate]:
-    """`and` for `or`, a condition left out."""
+    """Propose `and` for `or` and the reverse, or leave out a condition."""
     left, right = place.code(node.left), place.code(node.right)
     new = "or" if isinstance(node.operator, cst.And) else "and"
     # `x is not None and ...`, `isinstance(x, C) and ...` guard what follows.
@@ -112,21 +112,21 @@ def boolean(node: cst.BooleanOperation, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.UnaryOperation)
 def unary(node: cst.UnaryOperation, place: Place) -> Iterator[Candidate]:
-    """`not` or a sign left out."""
+    """Propose to leave out `not` or a sign."""
     prior = 0.5 if isinstance(node.operator, cst.Not) else 0.35
     yield place.swapped("sign", prior, place.code(node.expression))
 
 
 @EXPRESSIONS.on(cst.If, cst.While, cst.IfExp, cst.CompIf, cst.Assert)
 def condition(node: cst.If | cst.While | cst.IfExp | cst.CompIf | cst.Assert, place: Place) -> Iterator[Candidate]:
-    """The opposite of a condition."""
-    own = isinstance(node.test, (cst.UnaryOperation, cst.Comparison))  # their own operators do it
+    """Propose the opposite of a condition."""
+    own = isinstance(node.test, (cst.UnaryOperation, cst.Comparison))  # these have operators of their own
     yield place.swapped("negation", 0.1 if own else 0.35, f"not ({place.code(node.test)})", node.test)
 
 
 @EXPRESSIONS.on(cst.Integer)
 def number(node: cst.Integer, place: Place) -> Iterator[Candidate]:
-    """One more, one less."""
+    """Propose one more or one less."""
     value = node.evaluated_value
     near = any(isinstance(each, (cst.SubscriptElement, cst.Arg, cst.BinaryOperation)) for each in place.above[-3:])
     prior = (0.6 if near else 0.45) if abs(value) <= 2 else 0.25
@@ -136,7 +136,7 @@ def number(node: cst.Integer, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.Name)
 def truth(node: cst.Name, place: Place) -> Iterator[Candidate]:
-    """The other truth value."""
+    """Propose the other truth value."""
     if node.value in ("True", "False"):
         yield place.swapped("truth value", 0.55, "False" if node.value == "True" else "True")
 
@@ -148,14 +148,14 @@ def _shifted(place: Place, bound: cst.BaseExpression, prior: float, *shifts: str
 
 @EXPRESSIONS.on(cst.Index)
 def index(node: cst.Index, place: Place) -> Iterator[Candidate]:
-    """An index moved by one."""
+    """Propose an index moved by one."""
     if not isinstance(node.value, (cst.SimpleString, cst.FormattedString, cst.Tuple, cst.Integer, cst.UnaryOperation)):
         yield from _shifted(place, node.value, 0.3, " - 1", " + 1")
 
 
 @EXPRESSIONS.on(cst.Slice)
 def slice_(node: cst.Slice, place: Place) -> Iterator[Candidate]:
-    """The bounds of a slice moved by one."""
+    """Propose the bounds of a slice moved by one."""
     for bound, prior in ((node.upper, 0.5), (node.lower, 0.45)):
         if bound is not None and not isinstance(bound, (cst.Integer, cst.UnaryOperation)):
             yield from _shifted(place, bound, prior)
@@ -163,7 +163,7 @@ def slice_(node: cst.Slice, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.Call)
 def range_(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """The bounds of a range moved by one."""
+    """Propose the bounds of a range moved by one."""
     values = [arg.value for arg in node.args]
     if last_name(node) != "range" or not 1 <= len(values) <= 3:
         return
@@ -176,14 +176,14 @@ def range_(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.Attribute)
 def seconds(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
-    """`seconds` of a time span is what is left beside its days."""
+    """Propose `total_seconds()`, because `seconds` of a time span leaves out its days."""
     if node.attr.value == "seconds":
         yield place.swapped("confused", 0.9, f"{place.code(node.value)}.total_seconds()")
 
 
 @EXPRESSIONS.on(cst.Call)
 def confused(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """A function or method that is easily taken for another."""
+    """Propose a function or method that is easily confused with the one called."""
     plain = isinstance(node.func, cst.Name)
     for new in CONFUSED.get(last_name(node), ()):
         prior = {"removeprefix": 0.1, "casefold": 0.6, "realpath": 0.6, "sorted": 0.3}.get(new, 0.45)
@@ -194,7 +194,7 @@ def confused(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.Call)
 def arguments(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """Arguments swapped, left out, added."""
+    """Propose to swap, leave out or add arguments."""
     name, func = last_name(node.func), place.code(node.func)
     plain = [arg for arg in node.args if arg.keyword is None and not arg.star]
     values = [place.code(arg.value) for arg in plain]
@@ -224,7 +224,7 @@ def arguments(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.Subscript)
 def lookup(node: cst.Subscript, place: Place) -> Iterator[Candidate]:
-    """`d.get(k)` for `d[k]`; the other end."""
+    """Propose `d.get(k)` for `d[k]`, or the element at the other end."""
     inner = node.slice[0].slice
     storing = isinstance(place.parent, (cst.AssignTarget, cst.AugAssign, cst.Del, cst.AnnAssign))
     if storing or len(node.slice) != 1 or not isinstance(inner, cst.Index):
@@ -237,7 +237,7 @@ def lookup(node: cst.Subscript, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.IfExp)
 def branches(node: cst.IfExp, place: Place) -> Iterator[Candidate]:
-    """The other branch."""
+    """Propose swapped branches, or only one of them."""
     body, test, orelse = (place.code(each) for each in (node.body, node.test, node.orelse))
     yield place.swapped("branches", 0.2, f"{orelse} if {test} else {body}")
     yield place.swapped("branches", 0.15, body)
@@ -246,5 +246,5 @@ def branches(node: cst.IfExp, place: Place) -> Iterator[Candidate]:
 
 @EXPRESSIONS.on(cst.CompIf)
 def unfiltered(node: cst.CompIf, place: Place) -> Iterator[Candidate]:
-    """A filter left out."""
+    """Propose to leave out a filter."""
     yield place.swapped("filter", 0.2, "")

@@ -23,12 +23,12 @@ from stackrank.agents.repair.source import (
 FLOW = Operators()
 
 _FLAT = ("create_task", "ensure_future", "gather", "wait_for", "shield")
-"""Functions that take a coroutine as it is."""
+"""Functions that take a coroutine without `await`."""
 
 
 @FLOW.on(cst.Call)
 def missing_await(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """A call of a coroutine function of this program that nobody awaits."""
+    """Propose to await a call of a coroutine function of this program."""
     function = place.function
     if function is None or function.asynchronous is None:
         return
@@ -43,7 +43,7 @@ def missing_await(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @FLOW.on(cst.FunctionDef)
 def scope(node: cst.FunctionDef, place: Place) -> Iterator[Candidate]:
-    """A variable of an outer function, or of the module, that an inner function means to set."""
+    """Propose `nonlocal` or `global` for a variable of an outer scope that the function means to set."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
     outer = [each for each in place.above if isinstance(each, cst.FunctionDef)]
@@ -89,7 +89,7 @@ def _module_names(module: cst.Module) -> set[str]:
 
 @FLOW.on(cst.Lambda)
 def late_binding(node: cst.Lambda, place: Place) -> Iterator[Candidate]:
-    """A lambda in a loop sees the loop variable's last value."""
+    """Propose to bind the loop variable, because a lambda in a loop sees its last value."""
     loop = place.loop
     targets: set[str] = names_in(loop.target) if isinstance(loop, cst.For) else set()
     for each in place.above:
@@ -104,7 +104,7 @@ def late_binding(node: cst.Lambda, place: Place) -> Iterator[Candidate]:
 
 @FLOW.on(cst.Try)
 def handlers(node: cst.Try, place: Place) -> Iterator[Candidate]:
-    """`except` clauses that others hide, `finally` that is missing."""
+    """Propose another place for `except` clauses that others hide, `finally` for `else`, or a wider exception."""
     spans = [place.source.whole_lines(handler) for handler in node.handlers]
     text = place.source.text
     for late in range(1, len(node.handlers)):
@@ -140,7 +140,7 @@ def _kinds(handler: cst.ExceptHandler) -> tuple[type[BaseException], ...]:
 
 @FLOW.on(cst.Return)
 def swallowing(node: cst.Return, place: Place) -> Iterator[Candidate]:
-    """What `__exit__` returns decides whether an exception goes on."""
+    """Propose not to return a value from `__exit__`, because it decides whether an exception propagates."""
     leaving = place.function is not None and place.function.name.value in ("__exit__", "__aexit__")
     if leaving and isinstance(node.value, (cst.Call, cst.Await)):
         yield place.swapped("swallowed exception", 1.6, place.code(node.value))
@@ -148,7 +148,7 @@ def swallowing(node: cst.Return, place: Place) -> Iterator[Candidate]:
 
 @FLOW.on(cst.SimpleStatementLine)
 def protocols(node: cst.SimpleStatementLine, place: Place) -> Iterator[Candidate]:
-    """Special methods that have to raise something particular."""
+    """Propose the particular exception that a special method has to raise."""
     if place.function is None or not isinstance(place.parent, cst.IndentedBlock):
         return
     name = place.function.name.value

@@ -1,4 +1,4 @@
-"""How suspicious each line of the program is, from what the agent has seen."""
+"""Rate how suspicious each line of the program is, from what the agent has seen."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _COMMON = frozenset(
     "true false test assert import class raise list dict str int any".split()
 )
 DISTANCE = 0.8
-"""What one call between the test and a function takes off its suspicion, without coverage."""
+"""Each call between the test and a function multiplies its suspicion by this, without coverage."""
 
 
 def frames(text: str, known: Iterable[str]) -> list[tuple[str, int]]:
-    """File and line of each traceback entry in files that are known, in the order of the text."""
+    """Return file and line of each traceback entry in known files, in the order of the text."""
     paths = set(known)
     found = [(path.removeprefix("/workspace/"), int(line)) for path, line in _FRAME.findall(text)]
     return [(path, line) for path, line in found if path in paths]
 
 
 def words(text: str) -> set[str]:
-    """The words of a text, of its identifiers too, without endings."""
+    """Return the words of a text and of its identifiers, without a plural `s`."""
     found = {match.group().lower() for match in _WORD.finditer(text)} - _COMMON
     return {word[:-1] if word.endswith("s") and len(word) > 3 else word for word in found if len(word) > 2}
 
@@ -47,7 +47,7 @@ class Function:
 
 
 def functions_of(path: str, text: str) -> list[Function]:
-    """The functions of a file; also those inside functions, which their outer function counts too."""
+    """Return the functions of a file, also nested ones, whose text and calls belong to the outer function too."""
     try:
         tree = parse_python(text)
     except (SyntaxError, ValueError):
@@ -61,7 +61,7 @@ def functions_of(path: str, text: str) -> list[Function]:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             found.append(Function(path, node.name, first, last, mentioned, "\n".join(lines[first - 1 : last])))
         elif isinstance(node, ast.ClassDef):
-            # Calling the class calls these; so do operators.
+            # Calling the class calls these methods; so do operators.
             special = {each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name[:2] == "__"}
             calls = frozenset(special | {"__init__"})
             found.append(Function(path, node.name, node.lineno, node.lineno, calls, ""))
@@ -80,7 +80,7 @@ def _mentioned(node: ast.AST) -> frozenset[str]:
 
 @dataclass
 class Suspicion:
-    """Suspicion of lines, between 0 and about 4."""
+    """Rates the suspicion of lines, between 0 and about 4."""
 
     functions: list[Function]
     frames: list[tuple[str, int]]
@@ -88,7 +88,7 @@ class Suspicion:
     failing: set[str]
     """Names that the failing tests mention."""
     executed: Mapping[str, Mapping[int, tuple[int, int]]] | None = None
-    """Path -> line -> (failing tests that execute it, passing ones), once the debugger has told."""
+    """Path -> line -> (failing tests that execute it, passing ones), once the debugger has reported them."""
     total_failing: int = 1
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Suspicion:
         return distance
 
     def _compare(self) -> dict[tuple[str, int], float]:
-        """How much of what the bug report says comes up in each function; rare words count more."""
+        """Rate how many words of the bug report occur in each function; rare words count more."""
         texts = {(each.path, each.first): words(each.text) for each in self.functions if each.text}
         often: dict[str, int] = {}
         for found in texts.values():
@@ -127,14 +127,14 @@ class Suspicion:
         return {key: score / most for key, score in scores.items()}
 
     def function_at(self, path: str, line: int) -> Function | None:
-        """The innermost function around a line."""
+        """Return the innermost function around a line."""
         around = [
             each for each in self.functions if each.path == path and each.first <= line <= each.last and each.text
         ]
         return max(around, key=lambda each: each.first, default=None)
 
     def of(self, path: str, line: int) -> float:
-        """The suspicion of a line; 0: cannot be the place."""
+        """Return the suspicion of a line; 0 means that the fault cannot be there."""
         function = self.function_at(path, line)
         score = 1.0
         if self.executed is not None:
@@ -158,7 +158,7 @@ class Suspicion:
         return score
 
     def _by_coverage(self, path: str, line: int, function: Function | None) -> float:
-        """Ochiai's coefficient; where a line has no count of its own, the best of its function."""
+        """Return Ochiai's coefficient plus 0.3; a line without a count of its own gets a lower, fixed value."""
         assert self.executed is not None
         counts = self.executed.get(path, {})
         if line in counts:
@@ -167,5 +167,5 @@ class Suspicion:
         if function is None:
             return 0.25 if counts else 0.1
         inside = [each for each in range(function.first, function.last + 1) if each in counts]
-        # Neither a line inside a statement of several lines nor one of a branch that was not taken has a count.
+        # Lines inside a statement of several lines have no count, nor have those of a branch that was not taken.
         return 0.2 if inside else 0.0

@@ -1,4 +1,4 @@
-"""Changes of one name for another: variables of the same scope, members of the same class."""
+"""Changes of one name to another: variables of the same scope, members of the same class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEVER = {"self", "cls", "True", "False", "None", "_"}
 
 @functools.lru_cache(maxsize=512)
 def variables(function: cst.FunctionDef) -> tuple[str, ...]:
-    """Parameters and local variables of a function, in the order they come up."""
+    """Return parameters and local variables of a function, in the order in which they appear."""
     found: dict[str, None] = {}
     params = function.params
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
@@ -42,7 +42,7 @@ def variables(function: cst.FunctionDef) -> tuple[str, ...]:
 
 
 def _is_value(place: Place) -> bool:
-    """Whether a name is read here, and not stored to, called, declared or looked up in."""
+    """Whether a name is read as a value here, and not assigned, called, declared or the name of an attribute."""
     parent, node = place.parent, place.node
     if isinstance(parent, (cst.AssignTarget, cst.Param, cst.NameItem, cst.AsName, cst.Annotation, cst.ImportAlias)):
         return False
@@ -69,7 +69,7 @@ def _is_value(place: Place) -> bool:
 
 @NAMES.on(cst.Name)
 def variable(node: cst.Name, place: Place) -> Iterator[Candidate]:
-    """Another variable of the same function."""
+    """Propose another variable of the same function."""
     function = place.function
     if node.value in _NEVER or function is None or not _is_value(place):
         return
@@ -83,7 +83,7 @@ def variable(node: cst.Name, place: Place) -> Iterator[Candidate]:
 
 @functools.lru_cache(maxsize=512)
 def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tuple[str, ...]]:
-    """Methods -> (fewest, most positional arguments, whether it is a property), and data attributes of a class."""
+    """Return a class's methods -> (fewest, most positional arguments, is a property), and its data attributes."""
     methods: dict[str, tuple[int, int, bool]] = {}
     attributes: dict[str, None] = {}
 
@@ -112,7 +112,7 @@ def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tu
 
 @NAMES.on(cst.Call)
 def other_method(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """Another method of the same class with such arguments."""
+    """Propose another method of the same class that takes as many arguments."""
     func = node.func
     if place.class_ is None or place.function is None or not isinstance(func, cst.Attribute):
         return
@@ -126,7 +126,7 @@ def other_method(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @NAMES.on(cst.Attribute)
 def own_attribute(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
-    """Another attribute of the same object."""
+    """Propose another attribute of the same object."""
     if place.class_ is None or place.function is None or attribute_of(node) != "self":
         return
     if isinstance(place.parent, (cst.AssignTarget, cst.Call)) and getattr(place.parent, "func", node) is node:
@@ -144,7 +144,7 @@ def _others(place: Place, node: cst.Attribute, names: Iterable[str], prior: floa
 
 @NAMES.on(cst.Attribute)
 def foreign_attribute(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
-    """Another attribute of a variable that the file uses elsewhere in the same way."""
+    """Propose another attribute that the file uses elsewhere on a variable of the same name."""
     base = attribute_of(node)
     if place.function is None or base not in variables(place.function):
         return

@@ -1,4 +1,4 @@
-"""Known traps of values: shared, lazy, mutable, falsy, rounded. Wherever the pattern stands, a fault is likely."""
+"""Known traps of values: shared, lazy, mutable, falsy, rounded. Wherever the pattern occurs, a fault is likely."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _is_lazy(node: cst.CSTNode | None) -> bool:
 
 
 def _shared(place: Place, value: cst.CSTNode | None, prior: float) -> Iterator[Candidate]:
-    """A value that should be a copy."""
+    """Propose a copy of a value."""
     if isinstance(value, _STORED) and getattr(value, "value", None) not in ("None", "True", "False", "self"):
         code = place.code(value)
         yield place.swapped("copy", prior, f"list({code})", value)
@@ -30,7 +30,7 @@ def _shared(place: Place, value: cst.CSTNode | None, prior: float) -> Iterator[C
 
 @PITFALLS.on(cst.Call)
 def shallow_copy(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """Shallow where it should be deep; kept where a copy should be."""
+    """Propose a deep copy for a shallow one, and a copy of a value that is stored in a collection."""
     copied: cst.BaseExpression | None = None
     prior = 0.5
     if isinstance(node.func, cst.Name) and len(node.args) == 1:
@@ -47,14 +47,14 @@ def shallow_copy(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.Subscript)
 def shallow_slice(node: cst.Subscript, place: Place) -> Iterator[Candidate]:
-    """`x[:]` is shallow."""
+    """Propose a deep copy for `x[:]`, which is shallow."""
     if place.code().endswith("[:]"):
         yield place.swapped("deep copy", 0.5, f"deepcopy({place.code(node.value)})", imports=_DEEPCOPY)
 
 
 @PITFALLS.on(cst.Return, cst.Yield)
 def shared_result(node: cst.Return | cst.Yield, place: Place) -> Iterator[Candidate]:
-    """Handed out where it should be a copy, lazy where it is used twice."""
+    """Propose to return a copy, or a list in place of a lazy value that may be used twice."""
     value, returned = node.value, isinstance(node, cst.Return)
     yield from _shared(place, value, 0.05 if returned and isinstance(value, cst.Name) else 0.3)
     if returned and value is not None and _is_lazy(value):
@@ -63,7 +63,7 @@ def shared_result(node: cst.Return | cst.Yield, place: Place) -> Iterator[Candid
 
 @PITFALLS.on(cst.Assign, cst.AnnAssign)
 def shared_value(node: cst.Assign | cst.AnnAssign, place: Place) -> Iterator[Candidate]:
-    """Shared where it should be a copy, lazy where it is used twice."""
+    """Propose to assign a copy, or a list in place of a lazy value that may be used twice."""
     value = node.value
     target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
     kept = isinstance(target, (cst.Attribute, cst.Subscript))
@@ -74,7 +74,7 @@ def shared_value(node: cst.Assign | cst.AnnAssign, place: Place) -> Iterator[Can
 
 @PITFALLS.on(cst.BinaryOperation)
 def repeated_list(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate]:
-    """`[[]] * n` holds the same list n times."""
+    """Propose separate elements, because `[[]] * n` holds the same list n times."""
     if isinstance(node.operator, cst.Multiply) and isinstance(node.left, cst.List) and len(node.left.elements) == 1:
         element = node.left.elements[0].value
         if isinstance(element, (cst.List, cst.Dict, cst.Set, cst.Call, cst.BinaryOperation)):
@@ -84,7 +84,7 @@ def repeated_list(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate
 
 @PITFALLS.on(cst.FunctionDef)
 def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[Candidate]:
-    """A default that all calls share."""
+    """Propose a fresh value for a default that all calls share."""
     body = list(node.body.body) if isinstance(node.body, cst.IndentedBlock) else []
     if body and place.text_of_lines(body[0]).lstrip().startswith(('"', "'")):
         del body[0]
@@ -98,9 +98,9 @@ def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[Candidate]:
             continue
         name = param.name.value
         guard = f"{indent}if {name} is None:\n{indent}    {name} = {place.code(param.default)}\n"
-        # A copy is safer: an object that the caller passes would otherwise still be shared with it.
+        # A copy is safer: otherwise an object that the caller passes would still be shared with the caller.
         at = place.text_of_lines().find(f" = {name}\n")
-        # In a running program the default has been changed already.
+        # In a running program the default has already been changed.
         if at >= 0:
             at += place.head()[0] + len(" = ")
             copied = Change(at, at + len(name), f"list({name})")
@@ -111,7 +111,7 @@ def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.Assign, cst.AnnAssign)
 def class_attribute(node: cst.Assign | cst.AnnAssign, place: Place) -> Iterator[Candidate]:
-    """A list or dict in the class body, which all instances share."""
+    """Propose an attribute per instance for a list or dict in the class body, which all instances share."""
     class_ = place.class_
     if class_ is None or place.function is not None:
         return
@@ -127,7 +127,7 @@ def class_attribute(node: cst.Assign | cst.AnnAssign, place: Place) -> Iterator[
 
 @PITFALLS.on(cst.NamedExpr)
 def walrus(node: cst.NamedExpr, place: Place) -> Iterator[Candidate]:
-    """`x := a > 0` binds the comparison, not `a`."""
+    """Propose brackets, because `x := a > 0` binds the comparison, not `a`."""
     if isinstance(node.value, cst.Comparison):
         rest = "".join(place.code(target) for target in node.value.comparisons)
         text = f"({place.code(node.target)} := {place.code(node.value.left)}){rest}"
@@ -136,7 +136,7 @@ def walrus(node: cst.NamedExpr, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.BooleanOperation)
 def default_value(node: cst.BooleanOperation, place: Place) -> Iterator[Candidate]:
-    """`a or b` takes b where a is 0, "" or [] too; `and` binds more tightly."""
+    """Propose a test for None, as `a or b` also takes b for 0, "" and []; or brackets, as `and` binds more tightly."""
     if not isinstance(node.operator, cst.Or):
         return
     left, right = place.code(node.left), node.right
@@ -149,7 +149,7 @@ def default_value(node: cst.BooleanOperation, place: Place) -> Iterator[Candidat
 
 @PITFALLS.on(cst.BinaryOperation)
 def sum_of_products(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate]:
-    """`a + b * c` where `(a + b) * c` is meant."""
+    """Propose `(a + b) * c` for `a + b * c`."""
     if not isinstance(node.operator, (cst.Add, cst.Subtract)):
         return
     for side, other in ((node.right, node.left), (node.left, node.right)):
@@ -164,7 +164,7 @@ def sum_of_products(node: cst.BinaryOperation, place: Place) -> Iterator[Candida
 
 @PITFALLS.on(cst.If, cst.IfExp, cst.While, cst.CompIf)
 def falsy_condition(node: cst.If | cst.IfExp | cst.While | cst.CompIf, place: Place) -> Iterator[Candidate]:
-    """`if x` that should be `if x is not None`, and the reverse."""
+    """Propose `if x is not None` for `if x`, and `if x is None` for `if not x`."""
     test, new = node.test, "is not None"
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, new = test.expression, "is None"
@@ -174,7 +174,7 @@ def falsy_condition(node: cst.If | cst.IfExp | cst.While | cst.CompIf, place: Pl
 
 @functools.lru_cache(maxsize=64)
 def _never_none(source: ParsedFile) -> frozenset[str]:
-    """Names that the file annotates, but never with a type that allows None."""
+    """Return the names that the file annotates, but never with a type that allows None."""
     found: dict[str, bool] = {}
     for place in source.places:
         if isinstance(place.node, (cst.AnnAssign, cst.Param)) and place.node.annotation is not None:
@@ -189,7 +189,7 @@ def _never_none(source: ParsedFile) -> frozenset[str]:
 
 @PITFALLS.on(cst.Comparison)
 def literal_identity(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
-    """`is` with a number or a text."""
+    """Propose `==` for `is` with a number or a text."""
     if len(node.comparisons) == 1:
         target = node.comparisons[0]
         if isinstance(target.operator, (cst.Is, cst.IsNot)) and not (
@@ -202,7 +202,7 @@ def literal_identity(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.SimpleString)
 def encoding(node: cst.SimpleString, place: Place) -> Iterator[Candidate]:
-    """Another encoding of text."""
+    """Propose another encoding of text."""
     value = node.raw_value.lower().replace("_", "-")
     if not isinstance(place.parent, cst.Arg):
         return
@@ -215,7 +215,7 @@ def encoding(node: cst.SimpleString, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.Call)
 def misleading_call(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """Calls of the library that do not do what they seem to."""
+    """Propose replacements for library calls that do not do what they seem to."""
     name, args = last_name(node), node.args
     first = place.code(args[0].value) if args else ""
     written = isinstance(args[0].value, (cst.SimpleString, cst.Integer)) if args else True
@@ -240,7 +240,7 @@ def misleading_call(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.Call)
 def in_place_result(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """`x = y.sort()` is None."""
+    """Propose `sorted(y)` for `y.sort()` in an expression, where it is None."""
     if not isinstance(node.func, cst.Attribute) or isinstance(place.parent, cst.Expr):
         return
     better = {"sort": "sorted", "reverse": "reversed"}.get(last_name(node))
@@ -251,7 +251,7 @@ def in_place_result(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @PITFALLS.on(cst.Decorator)
 def dataclass_order(node: cst.Decorator, place: Place) -> Iterator[Candidate]:
-    """Instances that are compared but have no order."""
+    """Propose an order for instances, which may be compared but have none."""
     if last_name(node.decorator) != "dataclass":
         return
     if isinstance(node.decorator, cst.Call):

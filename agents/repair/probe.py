@@ -1,9 +1,9 @@
-"""What the agent runs in the program that the debugger has stopped inside a pytest test. Standard library only,
-and syntax that old versions of Python know.
+"""Code that the agent runs in a program that the debugger has stopped inside a pytest test. It uses only the standard
+library and syntax that old versions of Python know.
 
 `spectrum()` runs the tests again and says which lines each kind of test executes. `trials()` changes functions of the
-stopped program, the way a debugger lets one do, and runs the tests again on them. Either happens in a forked copy of
-the process, so that the program stands where it stood.
+stopped program, as a debugger allows, and runs the tests again on them. Both work in a forked copy of the process, so
+that the program itself stays where it is.
 """
 
 # ruff: noqa: PTH100, PTH123
@@ -23,7 +23,7 @@ from typing import Any
 
 
 def find_item() -> Any:
-    """The pytest item that is being run, found in the frames below the debugger."""
+    """Return the pytest item that is being run, found in the frames below the debugger."""
     frame: Any = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "runtestprotocol":
@@ -33,12 +33,12 @@ def find_item() -> Any:
 
 
 def every_item(item: Any) -> list[Any]:
-    """All tests that pytest collected; the debugger may have left out those that passed."""
+    """Return all tests that pytest collected; the debugger may have left out those that passed."""
     return list(getattr(item.session, "collected_items", item.session.items))
 
 
 def run_item(item: Any) -> tuple[bool, str]:
-    """Run one test again: its outcome and how it failed, in one line."""
+    """Run one test again; return whether it passed, and how it failed in one line."""
     from _pytest import runner
 
     if hasattr(item, "_initrequest"):
@@ -48,7 +48,7 @@ def run_item(item: Any) -> tuple[bool, str]:
         if report.outcome == "failed":
             crash = getattr(report.longrepr, "reprcrash", None)
             failures.append(str(crash.message if crash is not None else report.longrepr))
-    # Addresses differ from run to run, and what is said must not.
+    # Addresses differ from run to run, and the message must not.
     return not failures, re.sub(r"0x[0-9a-f]+", "0x...", "".join(failures))[:200]
 
 
@@ -58,7 +58,7 @@ def settle(item: Any) -> None:
 
     sys.settrace(None)
     threading.settrace(None)
-    # An exception is no reason to stop in the debugger here, and its text is needed short.
+    # An exception must not stop in the debugger here, and its text should be short.
     runner.check_interactive_exception = lambda *_: False
     item.config.option.tbstyle = "line"
     state = item.session._setupstate
@@ -71,7 +71,7 @@ def settle(item: Any) -> None:
 
 
 def in_copy(work: Callable[[], Any], cpu_s: float, wall_s: float) -> Any:
-    """What `work` returns, worked out in a forked copy of this process; None when it dies or takes too long."""
+    """Return the result of `work` from a forked copy of this process; None if the copy dies or takes too long."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -109,7 +109,7 @@ def in_copy(work: Callable[[], Any], cpu_s: float, wall_s: float) -> Any:
 
 
 def spectrum(paths: list[str], failing: list[str]) -> Any:
-    """Path -> [[line, failing tests that execute it, passing tests that do], ...], for lines that failing ones do."""
+    """Return path -> [[line, failing tests that execute it, passing ones], ...] for lines with any failing test."""
     item = find_item()
     if item is None:
         return None
@@ -150,14 +150,14 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         for (name, line), (ef, ep) in sorted(counts.items()):
             if ef:
                 lines.setdefault(names[name], []).append([line, ef, ep])
-        # In steps of seconds: what is said has to be the same in every run.
+        # In whole seconds, because the answer has to be the same in every run.
         return {"lines": lines, "patience": min(1 + int(2.5 * slowest), 4)}
 
     return in_copy(work, 8.0, 8.0)
 
 
 def units(code: Any, path: str = "") -> tuple[dict[str, Any], list[Any]]:
-    """Qualified name -> code of each outermost function; and what is left of the module and its classes."""
+    """Return qualified name -> code of each outermost function, and the rest of the module and its classes."""
     found: dict[str, Any] = {}
     rest: list[Any] = [code.co_code, code.co_names]
     for const in code.co_consts:
@@ -181,7 +181,7 @@ _ORIGINAL: dict[str, Any] = {}
 
 
 def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
-    """(function's name, its first line) -> the living functions of a file with them."""
+    """Return (function's name, first line) -> the living function objects of a file."""
     if not _LIVING:
         for each in gc.get_objects():
             if type(each) is type(functions_of):
@@ -193,7 +193,7 @@ def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
 
 
 def change(path: str, changes: list[Any], imports: list[str]) -> bool:
-    """Change the functions of one file in this process; False where more than function bodies differ."""
+    """Change the functions of one file in this process; return False if more than function bodies differ."""
     name = os.path.abspath(path)
     if name not in _ORIGINAL:
         with open(name, "rb") as file:
@@ -219,10 +219,10 @@ def change(path: str, changes: list[Any], imports: list[str]) -> bool:
 
 
 def trials(candidates: list[Any], failing: list[str], wall_s: float = 2.0) -> Any:
-    """What each candidate (path, changes, imports) does.
+    """Try each candidate (path, changes, imports).
 
-    {"results": [...], "messages": [...]}, a result being [failing tests that pass, passing ones that fail]; or, where
-    no failing test passes, which of the messages the first of them fails with; None where the tests do not end.
+    Return {"results": [...], "messages": [...]}. A result is [failing tests that pass, passing ones that fail]. If no
+    failing test passes, it is the index of the message with which the first fails; None if the tests do not end.
     """
     item = find_item()
     if item is None:

@@ -1,4 +1,4 @@
-"""Every candidate that the operators propose, and which of them come first."""
+"""All candidates that the operators propose, and their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stackrank.agents.repair.workspace import Workspace
 OPERATORS = (*PITFALLS, *TRAPS, *FLOW, *EXPRESSIONS, *STATEMENTS, *NAMES)
 
 # Among changes that all make the tests pass, some kinds do so by accident more often than others: they remove what
-# is tested, or put in something at random. The traps of the language are rarely where nothing is wrong.
+# is tested, or insert something at random. The traps of the language rarely occur where nothing is wrong.
 TRUST = {
     **dict.fromkeys(("condition left out", "left out", "negation", "jump", "branches", "filter", "lookup"), 0.3),
     **dict.fromkeys(("variable", "other attribute", "truth value", "order", "argument left out", "assignment"), 0.5),
@@ -43,7 +43,7 @@ class Proposals:
         self.scores: dict[Candidate, float] = {}
 
     def all(self) -> list[Candidate]:
-        """Every candidate, the most promising first."""
+        """Return every candidate, the most promising first."""
         found: list[Candidate] = []
         for path in self._workspace.files:
             source = self._workspace.source(path)
@@ -56,7 +56,7 @@ class Proposals:
         return self.rank([*found, *combine.alike(found, self._workspace.files)])
 
     def rank(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """The most promising first, without what cannot be the place."""
+        """Sort candidates, the most promising first, and drop those on lines that cannot be at fault."""
         factors: dict[str, float] = {}
         scored: list[tuple[float, int, Candidate]] = []
         for position, candidate in enumerate(candidates):
@@ -71,7 +71,7 @@ class Proposals:
         return self._spread(scored)
 
     def _spread(self, scored: list[tuple[float, int, Candidate]]) -> list[Candidate]:
-        """Take turns between lines and kinds of change: many candidates of one in a row would use up the budget."""
+        """Take turns between lines: many candidates of one line in a row would use up the budget."""
         lines: dict[tuple[str, int], int] = {}
         again = []
         for score, position, candidate in scored:
@@ -83,5 +83,5 @@ class Proposals:
         return [candidate for _, _, candidate in again]
 
     def worth(self, candidate: Candidate) -> float:
-        """How good a candidate is among those that mend everything."""
+        """Return how good a candidate is among those that fix everything."""
         return self.scores.get(candidate, 0.0) * TRUST.get(candidate.kind, 1.0)

@@ -1,4 +1,4 @@
-"""Trying candidates: by writing and running them, or in the program that the debugger has stopped."""
+"""Try candidates: by writing and running them, or in the program that the debugger has stopped."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from stackrank.env.actions import Observation
 from stackrank.env.state import messages_of, outcomes_of
 
 BATCH = 24
-"""Candidates tried in the stopped program with one action."""
+"""The number of candidates tried in the stopped program with one action."""
 MOST_ROUNDS = 4
-"""A bug in several places is mended one place a round."""
+"""The most rounds. A bug in several places is fixed one place per round."""
 MOST_SYNTAX = 6
-"""Repairs that are tried for a file that does not parse."""
+"""The most repairs that are tried for a file that does not parse."""
 MOST_BATCHES = 8
 PAIR_BATCHES = 3
 DONOR_BATCHES = 3
 COLD_AFTER_WARM = 6
-"""Candidates that are written and run after nothing helped in the stopped program."""
+"""The number of candidates that are written and run after nothing helped in the stopped program."""
 LEAST_STEPS_TO_TRACE = 10
-"""With fewer steps left than these, nothing is traced."""
+"""With fewer steps left than this, nothing is traced."""
 MOST_HANGS = 2
-"""Test runs that may use up their whole time, and candidates that may in the stopped program times ten."""
+"""The most test runs that may use up their whole time; in the stopped program, ten times as many candidates may."""
 COLD = 0.6
-"""A line whose factor has fallen below this waits until the others have been tried."""
+"""A line whose factor has fallen below this waits until the other lines have been tried."""
 KEEP_LOOKING = 2
-"""Batches that are still tried after the first that holds a candidate that mends everything; the most trusted first."""
+"""The number of batches that are still tried once a candidate fixes everything; the most trusted come first."""
 
 
 class Search(Workspace):
-    """One episode's session, with what was tried in it."""
+    """The search in one episode, with what it has tried."""
 
     def __init__(self, briefing: Briefing, first: Observation) -> None:
         super().__init__(briefing, first)
@@ -46,17 +46,17 @@ class Search(Workspace):
         self._suspicion = self.suspect()
         self._proposals = Proposals(self, self._suspicion, self._random)
         self._cooled: dict[tuple[str, int], float] = {}
-        """(path, line) -> factor below 1 where changes made no difference to how the tests fail."""
+        """(path, line) -> factor below 1 if changes of the line made no difference to how the tests fail."""
         self._seen: set[str] = set()
-        """Texts of files that have come up as candidates."""
+        """Changed texts of files that have already been candidates."""
         self._hangs = 0
         """Test runs that did not end by themselves."""
         self._touched: dict[str, str] = {}
-        """Path -> what it should be, of files that hold a change that did not help."""
+        """Path -> text to restore, for files that still contain a change that did not help."""
         self._stopped = False
         """Whether candidates can be tried in the stopped program."""
         self._stopped_again = False
-        """Whether the program has to be run into the failing test again before the next question."""
+        """Whether the program has to be run to the failing test again before the next question."""
         self._wall_s = 1.0
         """Seconds that the tests of one candidate may take in the stopped program."""
 
@@ -91,18 +91,18 @@ class Search(Workspace):
                     break
 
     def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-        """The candidates that make a new text of the file that compiles."""
+        """Yield the candidates that turn their file into a text that is new and compiles."""
         for candidate in candidates:
             old = self.files[candidate.path]
             new = candidate.apply(old)
-            # What did not help in the stopped program, which has its past, may when it is started anew.
+            # A change that did not help in the stopped program, with its past, may help after a fresh start.
             key = f"{candidate.path} {candidate.warm}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
             if new != old and key not in self._seen and not syntax.problem(new):
                 self._seen.add(key)
                 yield candidate
 
     def _attempt(self, candidate: Candidate) -> Generator[Take, Observation, bool]:
-        """Write a candidate and run the tests; whether it helps. If not, the file is due to be put back."""
+        """Write a candidate, run the tests and return whether it helps. If not, the file has to be put back later."""
         path = candidate.path
         old = self.files[path]
         new = candidate.apply(old)
@@ -138,12 +138,12 @@ class Search(Workspace):
         return bad < was_bad or (bool(set(after) - set(self.outcomes)) and not bad - was_bad)
 
     def _put_back(self, keep: str = "") -> Generator[Take, Observation, None]:
-        """Undo what did not help, in files other than the one that is about to be written anyway."""
+        """Undo changes that did not help, except in the file `keep`, which is about to be written anyway."""
         for path in [path for path in self._touched if path != keep]:
             yield from self.do("rewrite", f"Put {path} back.", path=path, new_code=self._touched.pop(path))
 
     def _try_cold(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
-        """Write and run, one candidate after another, as long as there are steps."""
+        """Write and run one candidate after another, as long as there are steps; return whether one helped."""
         had_pdb = self.has("pdb")
         queue = self._fresh(ranked)
         later: list[Candidate] = []
@@ -157,13 +157,13 @@ class Search(Workspace):
             elif self._cooled.get((candidate.path, candidate.line), 1.0) < COLD:
                 later.append(candidate)
             elif self.has("pdb") and not had_pdb:
-                return False  # it has become available: what it tells changes the order
+                return False  # pdb has become available, and its answers change the order
             elif (yield from self._attempt(candidate)):
                 return True
         return False
 
     def _investigate(self) -> Generator[Take, Observation, bool]:
-        """Ask where the failing test stands and what it executes. Returns whether candidates can be tried there."""
+        """Ask where the failing test is stopped and what it executes. Return whether candidates can be tried there."""
         yield from self._put_back()
         stop = yield from self.take(debugger.look(), "Where does the test fail, and with what values?")
         if not debugger.stands_in_test(stop):
@@ -200,7 +200,7 @@ class Search(Workspace):
         self._suspicion.executed = tracing.spectrum(run, others, max(len(self.failing), 1))
 
     def _try_stopped(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
-        """Try candidates in the stopped program, many a step; write the best of those that mend everything."""
+        """Try candidates in the stopped program, many in a step, and write the best of those that help."""
         warm = [each for each in ranked if debugger.can_be_asked(each)]
         found, live = yield from self._ask(self._fresh(warm), MOST_BATCHES)
         if not found:
@@ -211,7 +211,7 @@ class Search(Workspace):
             donors = self._proposals.rank(each for source in sources for each in insertions(source))
             found, _ = yield from self._ask(self._fresh(donors), DONOR_BATCHES)
         if found:
-            # What cannot be tried in the stopped program and looks much better all the same comes first.
+            # Candidates that cannot be tried in the stopped program but look much better come first.
             score = 1.5 * self._proposals.scores.get(found[0], 0.0)
             cold = [each for each in ranked if self._proposals.scores[each] > score and not debugger.can_be_asked(each)]
             found = [*list(self._fresh(cold))[:2], *found]
@@ -225,10 +225,10 @@ class Search(Workspace):
     def _ask(
         self, queue: Iterator[Candidate], batches: int
     ) -> Generator[Take, Observation, tuple[list[Candidate], list[Candidate]]]:
-        """Try candidates in the stopped program: (those that mend something and break nothing, the best first;
-        those that at least change how the tests fail)."""
+        """Try candidates in the stopped program. Return those that fix something and break nothing, the best first,
+        and those that at least change how the tests fail."""
         failing = self.failing
-        # Slow tests: fewer candidates, so that an action takes a few seconds at most.
+        # With slow tests, try fewer candidates, so that an action takes a few seconds at most.
         size = max(int(BATCH / self._wall_s**1.5), 3)
         mending: list[tuple[int, float, int, Candidate]] = []
         answers: list[tuple[Candidate, Any]] = []

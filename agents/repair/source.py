@@ -30,16 +30,16 @@ class Candidate:
     changes: tuple[Change, ...]
     kind: str
     prior: float
-    """How likely changes of this kind are fixes, 1.0 for the most usual kinds."""
+    """How likely a change of this kind is a fix; 1.0 for the most usual kinds."""
     line: int
     """1-based line of the first change."""
     imports: tuple[str, ...] = ()
     """Import statements that the change needs at the top of the file."""
     warm: bool = True
-    """Whether only function bodies change, so that a running program can be changed likewise."""
+    """Whether only function bodies change, so that a running program can be changed in the same way."""
 
     def apply(self, text: str) -> str:
-        """The changed file."""
+        """Return the changed file."""
         for change in sorted(self.changes, reverse=True):
             text = text[: change.start] + change.text + text[change.end :]
         for statement in self.imports:
@@ -68,7 +68,7 @@ def _with_import(text: str, statement: str) -> str:
     return "".join([*lines[:line], statement + "\n", *lines[line:]])
 
 
-# White space and punctuation, which are most of a concrete syntax tree; annotations, which do nothing at run time.
+# White space and punctuation make up most of a concrete syntax tree; annotations do nothing at run time.
 _SKIPPED = {
     *(cst.Annotation, cst.AssignEqual, cst.Asynchronous, cst.Colon, cst.Comma, cst.Comment, cst.Dot, cst.EmptyLine),
     *(cst.LeftCurlyBrace, cst.LeftParen, cst.LeftSquareBracket, cst.Newline, cst.ParenthesizedWhitespace),
@@ -89,8 +89,8 @@ class ParsedFile:
     ) -> None:
         """Read the file. Raises libcst.ParserSyntaxError.
 
-        Of the whole program: `coroutines`, the names of its coroutine functions; `methods`, those of methods that
-        can be called without an argument.
+        Two arguments describe the whole program: `coroutines` are the names of its coroutine functions, `methods`
+        those of methods that can be called without an argument.
         """
         self.path = path
         self.text = text
@@ -104,28 +104,28 @@ class ParsedFile:
             self._starts.append(self._starts[-1] + len(line))
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Character offsets of a node, its own brackets excluded."""
+        """Return the character offsets of a node, without its own brackets."""
         where = self._positions[node]
         return self._offset(where.start.line, where.start.column), self._offset(where.end.line, where.end.column)
 
     def line(self, node: cst.CSTNode) -> int:
-        """The line a node begins on."""
+        """Return the line on which a node begins."""
         return int(self._positions[node].start.line)
 
     def lines(self, node: cst.CSTNode) -> tuple[int, int]:
-        """First and last line of a node."""
+        """Return first and last line of a node."""
         where = self._positions[node]
         return where.start.line, where.end.line
 
     def whole_lines(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Character offsets of the lines of a statement, the last one's end included."""
+        """Return the character offsets of the lines of a statement, including the end of the last line."""
         first, last = self.lines(node)
         if last > first and self._positions[node].end.column == 0:
             last -= 1
         return self._starts[first - 1], self._starts[min(last, len(self._starts) - 1)]
 
     def line_at(self, offset: int) -> int:
-        """The line of a character offset."""
+        """Return the line of a character offset."""
         return min(bisect.bisect_right(self._starts, offset), max(len(self._starts) - 1, 1))
 
     def code(self, node: cst.CSTNode) -> str:
@@ -139,7 +139,7 @@ class ParsedFile:
 
     @functools.cached_property
     def places(self) -> list[Place]:
-        """Every node that can be changed, with what it stands in, in the order of the text."""
+        """Every node that can be changed, with the nodes around it, in the order of the text."""
         found: list[Place] = []
 
         def walk(node: cst.CSTNode, above: tuple[cst.CSTNode, ...]) -> None:
@@ -155,7 +155,7 @@ class ParsedFile:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A node and what it stands in."""
+    """A node and the nodes around it."""
 
     source: ParsedFile
     node: cst.CSTNode
@@ -183,12 +183,12 @@ class Place:
 
     @property
     def class_(self) -> cst.ClassDef | None:
-        """The innermost class around."""
+        """The innermost class around the node."""
         return next((each for each in reversed(self.above) if isinstance(each, cst.ClassDef)), None)
 
     @property
     def loop(self) -> cst.For | cst.While | None:
-        """The innermost loop of the same function."""
+        """The innermost loop around the node in the same function."""
         for each in reversed(self.above):
             if isinstance(each, (cst.For, cst.While)):
                 return each
@@ -201,27 +201,27 @@ class Place:
         return self.source.code(node or self.node)
 
     def swap(self, new: str, node: cst.CSTNode | None = None) -> Change:
-        """The change that puts `new` in the place of a node (this one by default), inside its brackets."""
+        """Return the change that replaces a node (this one by default) with `new`, inside its brackets."""
         return Change(*self.source.span(node or self.node), new)
 
     def lines(self, new: str, node: cst.CSTNode | None = None) -> Change:
-        """The change that puts `new` in the place of all lines of a statement."""
+        """Return the change that replaces all lines of a statement with `new`."""
         return Change(*self.source.whole_lines(node or self.node), new)
 
     def text_of_lines(self, node: cst.CSTNode | None = None) -> str:
-        """All lines of a statement, without the blank lines and comments before it."""
+        """Return all lines of a statement, without the blank lines and comments before it."""
         start, end = self.source.whole_lines(node or self.node)
         return self.source.text[start:end]
 
     def head(self, node: cst.CSTNode | None = None) -> tuple[int, str]:
-        """The offset at which the lines of a statement begin, and their indentation."""
+        """Return the offset at which the lines of a statement begin, and their indentation."""
         start, _ = self.source.whole_lines(node or self.node)
         return start, indentation(self.source.text[start:])
 
     def candidate(
         self, kind: str, prior: float, *changes: Change, imports: tuple[str, ...] = (), warm: bool | None = None
     ) -> Candidate:
-        """A candidate of these changes."""
+        """Return a candidate made of these changes."""
         line = self.source.line_at(changes[0].start)
         if warm is None:
             warm = self.outermost is not None
@@ -230,7 +230,7 @@ class Place:
     def swapped(
         self, kind: str, prior: float, new: str, node: cst.CSTNode | None = None, imports: tuple[str, ...] = ()
     ) -> Candidate:
-        """A candidate that puts `new` in the place of a node."""
+        """Return a candidate that replaces a node with `new`."""
         return self.candidate(kind, prior, self.swap(new, node), imports=imports)
 
 
@@ -239,10 +239,10 @@ Propose = Callable[[Any, Place], Iterator[Candidate]]
 
 
 class Operators(list[Operator]):
-    """What is proposed for a place, in this order."""
+    """The functions that propose candidates for a place, in this order."""
 
     def on(self, *kinds: type[cst.CSTNode]) -> Callable[[Propose], Propose]:
-        """Register a function of a node and its place for these kinds of nodes."""
+        """Register a function that takes a node and its place, for these kinds of nodes."""
 
         def register(propose: Propose) -> Propose:
             self.append(lambda place: propose(place.node, place) if isinstance(place.node, kinds) else iter(()))
@@ -252,12 +252,12 @@ class Operators(list[Operator]):
 
 
 def indentation(text: str) -> str:
-    """The white space a line begins with."""
+    """Return the white space with which a line begins."""
     return text[: len(text) - len(text.lstrip(" \t"))]
 
 
 def reindent(text: str, old: str, new: str) -> str:
-    """Lines with the indentation `old` taken off and `new` put on."""
+    """Replace the indentation `old` of lines with `new`."""
     return "".join(
         new + line[len(old) :] if line.startswith(old) and line.strip() else line
         for line in text.splitlines(keepends=True)
@@ -265,19 +265,19 @@ def reindent(text: str, old: str, new: str) -> str:
 
 
 def names_in(node: cst.CSTNode) -> set[str]:
-    """Every name and attribute name below a node."""
+    """Return every name and attribute name below a node."""
     if isinstance(node, cst.Name):
         return {node.value}
     return set().union(*map(names_in, node.children))
 
 
 def attribute_of(node: cst.CSTNode) -> str:
-    """`base` of `base.name`; empty for anything else."""
+    """Return `base` of `base.name`; empty for anything else."""
     return node.value.value if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) else ""
 
 
 def last_name(node: cst.CSTNode) -> str:
-    """`name` of `name`, `a.b.name`, `name(...)`; empty for anything else."""
+    """Return `name` of `name`, `a.b.name`, `name(...)`; empty for anything else."""
     if isinstance(node, cst.Call):
         node = node.func
     if isinstance(node, cst.Attribute):

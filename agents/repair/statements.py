@@ -37,7 +37,7 @@ def _statements(block: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
 
 
 def _simple(node: cst.CSTNode) -> cst.BaseSmallStatement | None:
-    """The statement of a line that holds just one."""
+    """Return the statement of a line that has just one."""
     if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
         return node.body[0]
     return None
@@ -49,20 +49,20 @@ def _is_docstring(node: cst.CSTNode) -> bool:
 
 
 def _later(place: Place) -> Sequence[cst.CSTNode]:
-    """The statements behind this one in its block."""
+    """Return the statements after this one in its block."""
     siblings = _statements(place.parent)
     return siblings[siblings.index(place.node) + 1 :] if place.node in siblings else ()
 
 
 def _moved(place: Place, node: cst.CSTNode, new: str, old: str | None = None) -> str:
-    """The lines of a statement with another indentation."""
+    """Return the lines of a statement with another indentation."""
     text = place.text_of_lines(node)
     return reindent(text, indentation(text) if old is None else old, new)
 
 
 @STATEMENTS.on(cst.Continue, cst.Break, cst.Return, cst.Pass)
 def jumps(node: cst.Continue | cst.Break | cst.Return | cst.Pass, place: Place) -> Iterator[Candidate]:
-    """`break`, `continue`, `return` and `pass` for one another."""
+    """Propose `break`, `continue`, `return` and `pass` in place of one another."""
     if isinstance(node, (cst.Continue, cst.Break)) or (place.loop is not None and getattr(node, "value", None) is None):
         for new, prior in _JUMPS[type(node)].items():
             yield place.swapped("jump", prior, new)
@@ -70,7 +70,7 @@ def jumps(node: cst.Continue | cst.Break | cst.Return | cst.Pass, place: Place) 
 
 @STATEMENTS.on(cst.SimpleStatementLine, cst.If)
 def leave_out(node: cst.SimpleStatementLine | cst.If, place: Place) -> Iterator[Candidate]:
-    """A statement left out."""
+    """Propose to leave out a statement."""
     if not isinstance(place.parent, Block) or place.function is None or _is_docstring(node):
         return
     text = place.text_of_lines()
@@ -88,7 +88,7 @@ def leave_out(node: cst.SimpleStatementLine | cst.If, place: Place) -> Iterator[
 
 @STATEMENTS.on(cst.If, cst.While)
 def loops_and_branches(node: cst.If | cst.While, place: Place) -> Iterator[Candidate]:
-    """`while` for `if`, `if` for `elif` and the other way round."""
+    """Propose `while` for `if`, `if` for `while`, and `if` for `elif`."""
     start, _ = place.source.span(node)
     if isinstance(node, cst.If) and place.source.text.startswith("elif", start):
         yield place.candidate("elif/if", 0.3, Change(start, start + 4, "if"))
@@ -105,7 +105,7 @@ def loops_and_branches(node: cst.If | cst.While, place: Place) -> Iterator[Candi
 
 @STATEMENTS.on(cst.For, cst.While, cst.If, cst.With)
 def move_out(node: cst.For | cst.While | cst.If | cst.With, place: Place) -> Iterator[Candidate]:
-    """The last statement of a block moved behind it; the first of a loop before it."""
+    """Propose to move the last statement of a block behind it, or the first of a loop before it."""
     body = _statements(node.body)
     if place.function is None or not isinstance(place.parent, Block) or len(body) < 2:
         return
@@ -124,7 +124,7 @@ def move_out(node: cst.For | cst.While | cst.If | cst.With, place: Place) -> Ite
 
 @STATEMENTS.on(cst.For, cst.While, cst.If, cst.With)
 def move_in(node: cst.For | cst.While | cst.If | cst.With, place: Place) -> Iterator[Candidate]:
-    """The statement behind a block moved to its end."""
+    """Propose to move the statement after a block to the end of the block."""
     body, later = _statements(node.body), _later(place)
     if place.function is None or getattr(node, "orelse", None) is not None or not body or not later:
         return
@@ -135,7 +135,7 @@ def move_in(node: cst.For | cst.While | cst.If | cst.With, place: Place) -> Iter
 
 @STATEMENTS.on(Block)
 def exchange(node: cst.IndentedBlock, place: Place) -> Iterator[Candidate]:
-    """Two neighbouring statements in the other order."""
+    """Propose two neighbouring statements in the other order."""
     if place.outermost is None and not isinstance(place.parent, cst.FunctionDef):
         return
     fixed = (cst.FunctionDef, cst.ClassDef, cst.Return, cst.Raise, cst.Break, cst.Continue)
@@ -149,7 +149,7 @@ def exchange(node: cst.IndentedBlock, place: Place) -> Iterator[Candidate]:
 
 @STATEMENTS.on(cst.If)
 def narrow_guard(node: cst.If, place: Place) -> Iterator[Candidate]:
-    """`if c: continue` that skips too much: only one of the later statements depends on the condition."""
+    """Narrow an `if c: continue` that skips too much: guard only one of the later statements by the condition."""
     body, later = _statements(node.body), _later(place)
     if place.function is None or node.orelse is not None or len(body) != 1 or len(later) < 2:
         return
@@ -162,7 +162,7 @@ def narrow_guard(node: cst.If, place: Place) -> Iterator[Candidate]:
 
 @STATEMENTS.on(cst.Expr)
 def missing_return(node: cst.Expr, place: Place) -> Iterator[Candidate]:
-    """A value that should be returned."""
+    """Propose to return a value."""
     block = place.above[-2]
     last = isinstance(block, Block) and block.body[-1] is place.parent
     if last and place.function is not None and isinstance(node.value, cst.Call):
@@ -172,26 +172,26 @@ def missing_return(node: cst.Expr, place: Place) -> Iterator[Candidate]:
 
 @STATEMENTS.on(cst.Return)
 def negated_return(node: cst.Return, place: Place) -> Iterator[Candidate]:
-    """The opposite of a condition that is returned."""
+    """Propose the opposite of a condition that is returned."""
     if isinstance(node.value, (cst.Comparison, cst.BooleanOperation)):
         yield place.swapped("negation", 0.2, f"return not ({place.code(node.value)})")
 
 
 @STATEMENTS.on(cst.AugAssign)
 def updates(node: cst.AugAssign, place: Place) -> Iterator[Candidate]:
-    """`-=` for `+=`, and their like."""
+    """Propose `-=` for `+=` and the like."""
     operator = place.code(node.operator).strip()
     target, value = place.code(node.target), place.code(node.value)
     for new, prior in _UPDATES.get(operator, {}).items():
         yield place.swapped("assignment", prior, f"{target} {new} {value}")
     if operator in ("+=", "|=", "&=", "-="):
-        # They change the object itself, which others may share.
+        # These operators change the object itself, which others may share.
         yield place.swapped("in place", 0.2, f"{target} = {target} {operator[0]} {value}")
 
 
 @STATEMENTS.on(cst.Assign)
 def missing_update(node: cst.Assign, place: Place) -> Iterator[Candidate]:
-    """`+=` for `=`."""
+    """Propose `+=` for `=`."""
     target = node.targets[0].target
     kept = isinstance(target, (cst.Name, cst.Attribute, cst.Subscript))
     if kept and len(node.targets) == 1 and place.loop is not None:
@@ -200,7 +200,7 @@ def missing_update(node: cst.Assign, place: Place) -> Iterator[Candidate]:
 
 @STATEMENTS.on(cst.For, cst.CompFor)
 def iteration(node: cst.For | cst.CompFor, place: Place) -> Iterator[Candidate]:
-    """Iterate over a copy, backwards, or in order."""
+    """Propose to iterate over a copy, backwards, or in order."""
     code = place.code(node.iter)
     if isinstance(node.iter, cst.Call) and last_name(node.iter) in ("reversed", "sorted") and node.iter.args:
         yield place.swapped("order", 0.3, place.code(node.iter.args[0].value), node.iter)

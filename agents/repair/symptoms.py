@@ -39,15 +39,15 @@ _RAISED = re.compile(r"^([A-Za-z_][\w.]*?)(?::|$)")
 
 @dataclass(frozen=True)
 class Symptoms:
-    """The failing tests' messages, and values where the first of them fails."""
+    """The failing tests' messages, and the values where the first test fails."""
 
     messages: tuple[str, ...]
     text: str
     values: Mapping[str, str] = field(default_factory=dict)
-    """Local variables of the failing frame, shortened, where the debugger has shown them."""
+    """Local variables of the failing frame, shortened, if the debugger has shown them."""
 
     def factor(self, kind: str) -> float:
-        """How much likelier the messages make a kind of change."""
+        """Return how much likelier the messages make a kind of change."""
         said = "\n".join(self.messages) or self.text[-2000:]
         factor = 1.0
         for pattern, kinds in _HINTS:
@@ -57,7 +57,7 @@ class Symptoms:
 
     @property
     def raised(self) -> tuple[str, ...]:
-        """The kinds of exception, other than failed assertions."""
+        """The kinds of exception that were raised, other than failed assertions."""
         found = [match.group(1).rpartition(".")[2] for said in self.messages if (match := _RAISED.match(said))]
         return tuple(dict.fromkeys(kind for kind in found if kind not in ("AssertionError", "Failed")))
 
@@ -67,7 +67,7 @@ class Symptoms:
         return any("NoneType" in said for said in self.messages)
 
     def changes(self, place: Place) -> Iterator[Candidate]:
-        """Changes that only these failures suggest."""
+        """Yield changes that only these failures suggest."""
         if self.about_none:
             yield from self._guards(place)
         yield from self._unbound(place)
@@ -75,7 +75,7 @@ class Symptoms:
             yield from self._exceptions(place)
 
     def _guards(self, place: Place) -> Iterator[Candidate]:
-        """`if x is None: return ...` before a statement that uses an attribute or variable x."""
+        """Propose `if x is None: return ...` before a statement that uses an attribute or variable x."""
         node = place.node
         if not isinstance(node, cst.SimpleStatementLine) or place.function is None or not node.body:
             return
@@ -84,7 +84,7 @@ class Symptoms:
         used = dict.fromkeys(_used(node, place))
         first, _ = place.source.whole_lines(node)
         for name in used:
-            # If the debugger shows that a variable is None, it is that one.
+            # If the debugger shows that a variable is None, that is the variable to guard.
             known = self.values.get(name)
             prior = 0.5 if known is None else 1.5 if known == "None" else 0.02
             exits = _exits(place, name)
@@ -98,7 +98,7 @@ class Symptoms:
                 yield place.candidate("None", prior * 0.5, place.lines(f"{indent}if {name} is not None:\n{inner}"))
 
     def _unbound(self, place: Place) -> Iterator[Candidate]:
-        """A first value for a variable that a loop or branch may leave without one."""
+        """Propose an initial value for a variable that a loop or branch may leave unassigned."""
         node = place.node
         if not isinstance(node, cst.FunctionDef) or not isinstance(node.body, cst.IndentedBlock):
             return
@@ -126,7 +126,7 @@ class Symptoms:
 
 
 def _exits(place: Place, name: str) -> list[str]:
-    """Ways to leave the function early; first those that fit what it says it returns."""
+    """Return ways to leave the function early; first those that fit its declared return type."""
     function = place.function
     assert function is not None
     params = [param.name.value for param in function.params.params[:2]]

@@ -1,4 +1,4 @@
-"""Repairs of files that do not parse: every small change of tokens near the error after which the file does."""
+"""Repairs of files that do not parse: all small changes of tokens near the error that make the file parse."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _OPEN = {"(": ")", "[": "]", "{": "}"}
 _COMPOUND = re.compile(r"\s*(if|elif|else|for|while|def|class|try|except|finally|with|match|case|async)\b")
 _STRING = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _AROUND = 3
-"""Lines around the reported one that are searched: a parser often reports an error late."""
+"""How many lines around the reported one are searched: a parser often reports an error late."""
 
 
 def problem(text: str) -> SyntaxError | None:
-    """Why a file does not compile."""
+    """Return why a file does not compile; None if it does."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -30,7 +30,7 @@ def problem(text: str) -> SyntaxError | None:
 
 
 def repairs(path: str, text: str) -> list[Candidate]:
-    """Changes that make the file parse, the most natural first."""
+    """Return changes that make the file parse, the most natural first."""
     error = problem(text)
     if error is None:
         return []
@@ -86,7 +86,7 @@ def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[floa
 
 
 def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tuple[Change, ...]]]:
-    """A closing bracket where the indentation says that one is missing."""
+    """Propose a closing bracket where the indentation says that one is missing."""
     inside = 0
     for number, text in enumerate(lines):
         body = _STRING.sub("", text).split("#")[0].rstrip()
@@ -104,7 +104,7 @@ def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tupl
                 last = later
                 continue
             if following.strip()[:1] != closer or len(indentation(following)) != depth:
-                # An element of something needs a comma; a statement must not have one.
+                # An element of a collection or call needs a comma; a statement must not have one.
                 for tail, prior in ((",", 3.0 if nested else 1.5), ("", 2.0 if nested else 3.0), (":", 1.0)):
                     at = starts[last + 1]
                     yield prior, (Change(at, at, f"{indentation(text)}{closer}{tail}\n"),)
@@ -112,7 +112,7 @@ def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tupl
 
 
 def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[float, tuple[Change, ...]]]:
-    """Positional arguments put before the keyword arguments of their call."""
+    """Propose to put positional arguments before the keyword arguments of their call."""
     for match in re.finditer(r"\(", text):
         parts, end = _split_arguments(text, match.end())
         if end < 0 or len(parts) < 2:
@@ -125,7 +125,7 @@ def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[f
 
 
 def _split_arguments(text: str, begin: int) -> tuple[list[str], int]:
-    """The arguments from `begin` on, and where they end; -1 where the bracket is not closed on the line."""
+    """Return the arguments from `begin` on, and where they end; -1 if the bracket is not closed on the line."""
     parts: list[str] = []
     depth, last, quote = 0, begin, ""
     for position in range(begin, len(text)):

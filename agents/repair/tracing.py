@@ -1,4 +1,4 @@
-"""What the agent asks `trace`: which lines a test runs, and the values where it fails."""
+"""The agent's questions to `trace`: which lines a test runs, and the values where it fails."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from stackrank.env.actions import Action, Observation
 
 MOST_PASSING = 2
-"""Tests that pass and are traced."""
+"""The most passing tests that are traced."""
 
 
 def ask_lines(files: Mapping[str, str], test: str) -> Action:
-    """Which lines of the files does a test run?"""
+    """Ask which lines of the files a test runs."""
     places = [f"{path}:1-{text.count(chr(10)) + 1}" for path, text in sorted(files.items())]
     return Action("trace", {"at": ", ".join(places), "hits": 1, "test": test})
 
 
 def lines_run(observation: Observation) -> dict[str, set[int]]:
-    """Path -> the lines that were run."""
+    """Return path -> the lines that were run."""
     state = observation.state
     found: dict[str, set[int]] = {}
     for place in state.get("places", []) if state["kind"] == "followed" else []:
@@ -27,13 +27,13 @@ def lines_run(observation: Observation) -> dict[str, set[int]]:
 
 
 def values_at_failure(observation: Observation) -> dict[str, str]:
-    """The local variables where the test failed."""
+    """Return the local variables where the test failed."""
     state = observation.state
     return dict(state.get("locals", {})) if state["kind"] == "followed" else {}
 
 
 def alike(failing: str, tests: Mapping[str, str]) -> Sequence[str]:
-    """Tests that pass, those most like the failing one first: other parameters, the same file."""
+    """Return passing tests, those most like the failing one first: same function with other parameters, same file."""
 
     function, file = failing.partition("[")[0], failing.partition("::")[0]
     passing = [test for test, outcome in tests.items() if outcome == "passed"]
@@ -44,7 +44,7 @@ def alike(failing: str, tests: Mapping[str, str]) -> Sequence[str]:
 def spectrum(
     failing: Mapping[str, set[int]], passing: Iterable[Mapping[str, set[int]]], total_failing: int
 ) -> dict[str, dict[int, tuple[int, int]]]:
-    """Path -> line -> (failing tests that run it, passing ones); the one that was traced stands for all that fail."""
+    """Return path -> line -> (failing tests that run it, passing ones); the traced test stands for all that fail."""
     others = list(passing)
     return {
         path: {line: (total_failing, sum(line in other.get(path, ()) for other in others)) for line in sorted(lines)}

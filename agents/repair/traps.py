@@ -13,12 +13,12 @@ _TESTING = (
     *(cst.If, cst.While, cst.IfExp, cst.BooleanOperation, cst.CompIf, cst.Comparison),
     *(cst.UnaryOperation, cst.Return, cst.GeneratorExp, cst.ListComp),
 )
-"""Where a method that is not called is a mistake."""
+"""Nodes in which a method that is not called is a mistake."""
 
 
 @TRAPS.on(cst.Comparison)
 def chained_comparison(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
-    """`a > 0 == b` means `a > 0 and 0 == b`."""
+    """Propose brackets, because `a > 0 == b` means `a > 0 and 0 == b`."""
     if len(node.comparisons) != 2:
         return
     first, second = node.comparisons
@@ -33,7 +33,7 @@ def chained_comparison(node: cst.Comparison, place: Place) -> Iterator[Candidate
 
 @TRAPS.on(cst.IfExp)
 def conditional_operand(node: cst.IfExp, place: Place) -> Iterator[Candidate]:
-    """`a + b if c else d` means `(a + b) if c else d`."""
+    """Propose brackets, because `a + b if c else d` means `(a + b) if c else d`."""
     if not isinstance(node.body, (cst.BinaryOperation, cst.BooleanOperation)) or node.body.lpar:
         return
     left, operator, right = (place.code(each) for each in (node.body.left, node.body.operator, node.body.right))
@@ -43,7 +43,7 @@ def conditional_operand(node: cst.IfExp, place: Place) -> Iterator[Candidate]:
 
 @TRAPS.on(cst.ExceptHandler, cst.Call)
 def or_in_except(node: cst.ExceptHandler | cst.Call, place: Place) -> Iterator[Candidate]:
-    """`except (A or B)` catches A only; so does `isinstance(x, A or B)`."""
+    """Propose a tuple, because `except (A or B)` catches only A; `isinstance(x, A or B)` is alike."""
     kinds: list[str] = []
 
     def collect(each: cst.BaseExpression) -> None:
@@ -64,14 +64,14 @@ def or_in_except(node: cst.ExceptHandler | cst.Call, place: Place) -> Iterator[C
 
 @TRAPS.on(cst.Attribute)
 def not_called(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
-    """`if x.ready:` where `ready` is a method: a method is always true."""
+    """Propose `if x.ready():` for `if x.ready:` if `ready` is a method, because a method is always true."""
     if node.attr.value in place.source.methods and isinstance(place.parent, _TESTING):
         yield place.swapped("not called", 1.8, f"{place.code()}()")
 
 
 @TRAPS.on(cst.Call)
 def shared_argument(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """An attribute that is passed on to an object which keeps it."""
+    """Propose a copy of an attribute that is passed to an object, which may keep it."""
     if place.function is None or not last_name(node).lstrip("_")[:1].isupper():
         return
     for arg in node.args:
@@ -82,7 +82,7 @@ def shared_argument(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @TRAPS.on(cst.Call)
 def lengths(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """The last index is one less than the length."""
+    """Propose a length one less or one more, because the last index is one less than the length."""
     if last_name(node) == "len" and isinstance(node.func, cst.Name):
         inside = isinstance(place.parent, cst.BinaryOperation)
         for shift, prior in ((" - 1", 0.3), (" + 1", 0.2)):
@@ -92,21 +92,21 @@ def lengths(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @TRAPS.on(cst.Lambda)
 def magnitude(node: cst.Lambda, place: Place) -> Iterator[Candidate]:
-    """A function, often a key to sort by, whose sign does not count."""
+    """Propose the absolute value in a lambda, which is often a sort key."""
     if isinstance(node.body, (cst.Subscript, cst.BinaryOperation, cst.Attribute)):
         yield place.swapped("magnitude", 0.2, f"abs({place.code(node.body)})", node.body)
 
 
 @TRAPS.on(cst.Comparison)
 def distance(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
-    """A difference that is compared, whatever its sign."""
+    """Propose the absolute value of a difference that is compared."""
     if isinstance(node.left, cst.BinaryOperation) and isinstance(node.left.operator, cst.Subtract):
         yield place.swapped("magnitude", 0.3, f"abs({place.code(node.left)})", node.left)
 
 
 @TRAPS.on(cst.Call)
 def numeric_call(node: cst.Call, place: Place) -> Iterator[Candidate]:
-    """`abs` hides the sign; `round` rounds halves to even."""
+    """Propose a call without `abs`, which hides the sign, or without `round`, which rounds halves to even."""
     if len(node.args) == 1:
         inner = place.code(node.args[0].value)
         if last_name(node) == "abs":
@@ -117,7 +117,7 @@ def numeric_call(node: cst.Call, place: Place) -> Iterator[Candidate]:
 
 @TRAPS.on(cst.BinaryOperation)
 def floor_division(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate]:
-    """`//` rounds down, negative numbers too."""
+    """Propose other rounding, because `//` rounds down, negative numbers too."""
     if isinstance(node.operator, cst.FloorDivide):
         left, right = place.code(node.left), place.code(node.right)
         yield place.swapped("rounding", 0.3, f"int({left} / {right})")
@@ -126,7 +126,7 @@ def floor_division(node: cst.BinaryOperation, place: Place) -> Iterator[Candidat
 
 @TRAPS.on(cst.Await)
 def shielded(node: cst.Await, place: Place) -> Iterator[Candidate]:
-    """Cancelling a coroutine that awaits a task cancels the task for everyone else who awaits it."""
+    """Propose a shield, because cancelling a coroutine that awaits a task cancels the task for all who await it."""
     if isinstance(node.expression, (cst.Name, cst.Attribute, cst.Subscript)):
         text = f"asyncio.shield({place.code(node.expression)})"
         yield place.swapped("shield", 0.4, text, node.expression, imports=("import asyncio",))
@@ -134,7 +134,7 @@ def shielded(node: cst.Await, place: Place) -> Iterator[Candidate]:
 
 @TRAPS.on(cst.ClassDef)
 def reflected(node: cst.ClassDef, place: Place) -> Iterator[Candidate]:
-    """`sum` begins with `0 + x`."""
+    """Propose the reflected method, because `sum` begins with `0 + x`."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
     names = {each.name.value for each in node.body.body if isinstance(each, cst.FunctionDef)}

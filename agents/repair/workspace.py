@@ -1,4 +1,4 @@
-"""What the agent knows in one episode, and how it comes to know it."""
+"""What the agent knows in one episode, and how it finds out."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.state import messages_of, outcomes_of
 
 Take = tuple[Action, str]
-"""An action and why."""
+"""An action and the reason for it."""
 
 MOST_FILES = 10
-"""Files of the program that are read."""
+"""The most files of the program that are read."""
 MOST_FOLDERS = 4
-"""Folders that are listed after a listing that left them out."""
+"""The most folders that are listed after a listing that left them out."""
 PAGES = 3
-"""Pages of a file that are read, unless it is the likeliest of the program."""
+"""The most pages of a file that are read, unless it is the likeliest file of the program."""
 
 _CUT = re.compile(r"^\.\.\. and \d+ more", re.MULTILINE)
 
@@ -36,15 +36,15 @@ class Workspace:
         self.steps_left = briefing.max_steps
         self.rewrites = 0
         self.files: dict[str, str] = {}
-        """The program: what was read, and what was kept of the changes."""
+        """The program: the files that were read, with the changes that were kept."""
         self.tests: dict[str, str] = {}
         self.readonly: set[str] = set()
         self.values: dict[str, str] = {}
-        """Local variables where the failing test stands, once the debugger has shown them."""
+        """Local variables where the failing test is stopped, once the debugger has shown them."""
         self.learn(first)
 
     def learn(self, result: Observation) -> None:
-        """Take over how the tests end now."""
+        """Store how the tests end now."""
         self.shown = result.text
         self.outcomes: dict[str, str] = dict(outcomes_of(result.state))
         self.messages: tuple[str, ...] = tuple(messages_of(result.state).values())
@@ -71,12 +71,12 @@ class Workspace:
         return (yield from self.take(Action(tool, arguments), thought))
 
     def read(self) -> Generator[Take, Observation, None]:
-        """The files that matter: tests that fail, then the program from what they mention outwards."""
+        """Read the files that matter: failing tests, then the program, starting with what the tests mention."""
         paths = (yield from self._listed()) if self.has("listdir") else []
         seen = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
         tests = list(dict.fromkeys(test.partition("::")[0] for test in self.failing))
         tests += [path for path in seen if _is_test(path) and path not in tests]
-        # A doctest stands in what it tests.
+        # A doctest is part of the file that it tests.
         doctests = [path for path in tests if path in paths and path not in self.readonly and not _is_test(path)]
         seen += doctests
         for path in [each for each in tests if each not in doctests][:2]:
@@ -89,13 +89,13 @@ class Workspace:
         order = self._by_relevance(program, seen)
         most = min(MOST_FILES, max(self.steps_left // 4, 3))
         for path in order[:most]:
-            # The likeliest may be all that the program is.
+            # The likeliest file may be the whole program.
             text = yield from self.view(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
             if text is not None and text.strip():
                 self.files[path] = text
 
     def _listed(self) -> Generator[Take, Observation, list[str]]:
-        """The Python files. A listing of many files ends before folders of the program: then these are listed too."""
+        """Return the Python files. If a long listing leaves out folders of the program, these are listed separately."""
         found: dict[str, bool] = {}
         folders = ["."]
         for _ in range(1 + MOST_FOLDERS):
@@ -127,7 +127,7 @@ class Workspace:
         return sorted(program, key=rank)
 
     def view(self, path: str, pages: int = PAGES) -> Generator[Take, Observation, str | None]:
-        """Read a file page by page. Returns None if it has more pages than these: then only the first is read."""
+        """Read a file page by page. Return None if it has more than `pages` pages; then only the first is read."""
         lines: list[str] = []
         while True:
             start = {"start": len(lines) + 1} if lines else {}
@@ -145,7 +145,7 @@ class Workspace:
                 return None
 
     def suspect(self) -> Suspicion:
-        """How suspicious each line is, before anything was run."""
+        """Return how suspicious each line is, before anything has been run."""
         functions = [each for path, text in self.files.items() for each in functions_of(path, text)]
         known = [*self.files, *self.tests]
         shown = [place for place in frames(self.shown, known) if place[0] in self.files]
@@ -158,7 +158,7 @@ class Workspace:
         )
 
     def _mentioned(self) -> set[str]:
-        """What the failing tests mention, and the helpers of their file that they call."""
+        """Return the names that the failing tests mention, and those in the helpers of their file that they call."""
         found: set[str] = set()
         bad = {re.sub(r"\[.*", "", test).rpartition("::")[2] for test in self.failing}
         for test in self.failing:
@@ -167,14 +167,14 @@ class Workspace:
                 found.add(name.rpartition(".")[2])
         for path, text in self.tests.items():
             functions = {each.name: each for each in functions_of(path, text) if each.text}
-            # A test file that cannot be imported has no failing test in it: all of it counts.
+            # A test file that cannot be imported has no failing test in it: all its functions count.
             for name in bad & set(functions) or set(functions):
                 calls = functions[name].calls
                 found |= calls.union(*(functions[helper].calls for helper in calls & set(functions)))
         return found
 
     def source(self, path: str) -> ParsedFile | None:
-        """A file of the program that may be edited and parses."""
+        """Parse a file of the program; None if it may not be edited or does not parse."""
         if path in self.readonly:
             return None
         program = "\n".join(self.files.values())

@@ -58,13 +58,13 @@ show.csv_button(found["entrants"], name="run_pair", key="against_entrants")
 
 
 def opened(row: Mapping[str, Any]) -> None:
-    """The way to what the agent did otherwise."""
+    """Draw a link to both traces, to see what the agent did differently."""
     label = f"Both traces of {show.escaped(row['task'])} by {show.escaped(row['entrant'])}, side by side"
     show.link(DIVERGE_PAGE, label, "fork_right", a=row["episode_before"], b=row["episode"])
 
 
 def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
-    """Tasks that go otherwise than before, one of which can be opened."""
+    """Draw the tasks whose result changed, one of which can be opened."""
     st.subheader(f"{heading}: {len({row['task'] for row in rows})} tasks", anchor=False)
     if not rows:
         return

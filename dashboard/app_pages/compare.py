@@ -24,7 +24,7 @@ if len(board) < 2:
 names = {row["entrant_id"]: row["entrant"] for row in board}
 picked = address.picked("cmp_pick", list(names))[:MOST_COMPARED]
 if len(picked) < 2:
-    # The two best that are not given.
+    # Fill up with the best entrants that are not picked yet.
     picked = [*picked, *(one for one in names if one not in picked)][:2]
 
 
@@ -111,7 +111,7 @@ for column, row, better in zip(
 
 
 def traces(task: Mapping[str, Any]) -> None:
-    """The ways to a task, and to the newest trace of either entrant."""
+    """Draw links to a task and to the newest trace of either entrant."""
     with st.container(horizontal=True):
         show.link(TASK_PAGE, "Task", "task", id=task["task_id"], **filters.query("task", scope))
         newest = []
@@ -126,7 +126,7 @@ def traces(task: Mapping[str, Any]) -> None:
 
 
 def tasks() -> None:
-    """Every task that both played; one of them opens its traces."""
+    """Draw every task that both played; a ticked task links to its traces."""
     kinds = {
         "second": (f"{second['entrant']} better", set(found["only_second"])),
         "first": (f"{first['entrant']} better", set(found["only_first"])),
@@ -154,7 +154,7 @@ def tasks() -> None:
 
 
 def categories() -> None:
-    """The difference in each category of tasks."""
+    """Draw the difference in each category of tasks."""
     by_category = ask(queries.compare_categories, first["entrant_id"], second["entrant_id"], scope)
     rows = [{"label": row["category"] or "none", **row} for row in by_category]
     total = {name: found[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
@@ -185,7 +185,7 @@ _NEEDS: tuple[tuple[queries.By, str], ...] = (("steps", "Steps"), ("tokens", "To
 
 
 def spending() -> None:
-    """How much less the second of the two needs, in steps, tokens and dollars."""
+    """Draw how much less the second of the two needs, in steps, tokens and dollars."""
     pair = [(first["entrant_id"], second["entrant_id"])]
     lines = [
         (needed, name)
@@ -215,7 +215,7 @@ def spending() -> None:
 
 
 def settings() -> None:
-    """The settings in which the two differ."""
+    """Draw the settings in which the two differ."""
     differs = found["differs"]
     if differs:
         lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]

@@ -17,9 +17,9 @@ from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.db import queries
 
 AROUND = 200
-"""Lines of the alignment on one page."""
+"""The number of lines of the alignment on one page."""
 CONTEXT = 4
-"""Lines before the first difference that are shown with it."""
+"""The number of lines before the first difference that are shown with it."""
 SIDES = ("a", "b")
 
 
@@ -45,7 +45,7 @@ def choose(other: Mapping[str, Any], side: str) -> None:
 
 
 def about(episode: Mapping[str, Any], side: str) -> None:
-    """Who one side is."""
+    """Draw the head of one side: its entrant, verdict and totals, and a link to its trace."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(f"{side.upper()}: {show.escaped(episode['entrant'])}", width="content", anchor=False)
         show.badge(episode["verdict"] or episode["status"])
@@ -57,7 +57,7 @@ def about(episode: Mapping[str, Any], side: str) -> None:
 
 
 def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selected: int) -> None:
-    """The alignment; a row of it can be chosen."""
+    """Draw the alignment, in which a row can be selected."""
     shown = pairs[first : first + AROUND]
 
     def texts(pair: Pair) -> list[str]:

@@ -23,19 +23,19 @@ header(episode, ask(queries.neighbours, episode["id"]))
 
 
 def step_of(now: Mapping[str, Any], last: int) -> int:
-    """The step that is shown: the address's, else where the episode is best begun to read."""
+    """Return the step to show: the one in the address, else the best one to start reading at."""
     asked = address.number("step")
     return start_of(now, last) if asked is None else asked
 
 
 @st.fragment(run_every="3s" if going_on else None)
 def steps() -> None:
-    """The steps, and the selected one: all that a click has to draw anew. While it is played, new ones come in."""
+    """Draw the steps and the selected one: all that a click redraws. While the episode is played, new steps come in."""
     with show.guarded():
         now = ask(queries.episode, episode["id"])
         last = ask(queries.last_step, episode["id"])
         if now["verdict"] and going_on:
-            # Who watched the newest step goes on to look at it.
+            # A reader who watched the newest step keeps looking at it.
             if last is not None and address.number("step") is None:
                 address.put(step=last)
             st.rerun(scope="app")

@@ -16,10 +16,10 @@ from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
 
 _PAGE = 100
 _MOST_ASKED = 500
-"""Characters of a query."""
+"""The most characters of a query."""
 _MORE = ("ep_failure", "ep_stop", "ep_tool", "ep_steps", "ep_steps_max", "ep_cost", "ep_cost_max", "ep_tag")
 _PATIENCE_S = 4.0
-"""After so long a search of texts shows what it has found."""
+"""Seconds after which a search of texts shows what it has found so far."""
 _FAILURES = [*map(str, FailurePoint), UNKNOWN]
 _STOPS = list(map(str, StopReason))
 

@@ -12,7 +12,7 @@ scope, points = filters.asked("fp", queries.failure_points, errors=False)
 
 
 def funnel() -> None:
-    """From the first reproduction to the verdict."""
+    """Draw how far episodes come, from the first reproduction to the verdict."""
     rows = ask(queries.funnel, scope)
     if not rows:
         st.caption("No episode was counted.")
@@ -29,12 +29,12 @@ def funnel() -> None:
 
 
 def bars() -> None:
-    """Why episodes failed."""
+    """Draw why episodes failed."""
     failing.bars("fp", points, scope)
 
 
 def aside() -> None:
-    """What failed that was not the entrant."""
+    """Draw the failures that are not the entrant's fault."""
     rows = ask(queries.set_aside, scope)
     if not rows:
         st.caption("The infrastructure has not failed, and no task is known to be defective.")

@@ -24,7 +24,7 @@ def remember_pick() -> None:
 
 
 def comparison(picked: list[int]) -> None:
-    """Lead to the comparison of the ticked entrants; two are compared here already."""
+    """Draw a link to the comparison of the ticked entrants; two entrants are already compared here."""
     if len(picked) == 2:
         found = ask(queries.compare, picked[0], picked[1], scope)
         st.markdown(f":material/compare_arrows: **{show.escaped(found['sentence'])}**")
@@ -58,7 +58,7 @@ with st.container(border=True):
 
 
 def drawn(found: Sequence[Row]) -> Sequence[Row]:
-    """The rows of the entrants that a figure of lines can hold: those that are ticked, else the best."""
+    """Return the rows of the entrants that fit into a line chart: the ticked ones, else the best."""
     if len(ids) <= charts.MOST_DRAWN:
         return found
     some = (ticked or ids)[: charts.MOST_DRAWN]
@@ -68,13 +68,13 @@ def drawn(found: Sequence[Row]) -> Sequence[Row]:
 
 
 def ranking() -> None:
-    """Rates with their intervals."""
+    """Draw rates with their intervals."""
     charts.draw(charts.ranking(rows), key="lb_ranking", alt="Rate of each entrant with its 95% interval")
     st.caption("Ranks come from differences paired by task, with Holm's correction, and not from these intervals.")
 
 
 def cost() -> None:
-    """What an episode costs against what it achieves."""
+    """Draw what an episode costs against the rate."""
     unknown = [row["entrant"] for row in rows if row["cost_per_episode"] is None]
     if any(row["cost_per_episode"] for row in rows):
         figure = charts.cost_against_rate(rows)
@@ -89,7 +89,7 @@ def cost() -> None:
 
 
 def budget() -> None:
-    """What is resolved with how much."""
+    """Draw the share resolved against the steps or the cost of an episode."""
     against = address.segmented("Against", ["steps", "cost"], "lb_by", default="steps")
     by: Literal["steps", "cost_usd"] = "cost_usd" if against == "cost" else "steps"
     curves = ask(queries.budget_curves, scope, by=by)
@@ -108,7 +108,7 @@ def budget() -> None:
 
 
 def reliability() -> None:
-    """What further attempts help, and how often all hold."""
+    """Draw how much further attempts help, and how often all attempts succeed."""
     found = ask(queries.reliability, scope)
     if max((row["k"] for row in found), default=0) > 1:
         charts.draw(charts.reliability(drawn(found)), key="lb_reliability", alt="pass@k and all-k over k")
@@ -122,7 +122,7 @@ def reliability() -> None:
 
 
 def abilities() -> None:
-    """Abilities and difficulties on one scale, and whether that scale fits."""
+    """Draw abilities and difficulties on one scale, and whether that scale fits."""
     model = ask(queries.abilities, scope)
     if not model["entrants"]:
         st.info("No ranked entrant has a counted episode.", icon=":material/filter_alt_off:")
@@ -144,7 +144,7 @@ def abilities() -> None:
 
 
 def nights() -> None:
-    """All nights of `fresh` as one leaderboard, and the gap to tasks that may be known."""
+    """Draw all nights of `fresh` as one leaderboard, and the gap to tasks that models may already know."""
     found = ask(queries.nights, replace(scope, run=None, benchmark=None, version=None, last=None))
     if not found["entrants"]:
         st.info("No night of fresh has a finished run under these conditions.", icon=":material/bedtime:")
@@ -157,7 +157,7 @@ def nights() -> None:
 
 
 def numbers() -> None:
-    """All of it as a table."""
+    """Draw all numbers of the leaderboard as a table."""
     show.table_and_csv(rows, name="leaderboard", alt="Every number of the leaderboard", key="lb_numbers")
 
 

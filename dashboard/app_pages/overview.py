@@ -1,4 +1,4 @@
-"""What happened last, and what goes on."""
+"""The latest results, and the runs in progress."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ st.title("Overview")
 
 @st.fragment(run_every="5s")
 def going_on() -> None:
-    """The runs going on; it looks again every five seconds."""
+    """Draw the runs in progress, again every five seconds."""
     with show.guarded():
         rows = ask(queries.runs, status="running", limit=20)
         st.subheader("Runs in progress")
@@ -34,7 +34,7 @@ def going_on() -> None:
 
 
 def news(run_id: int) -> None:
-    """What is new in the latest run, in one sentence, and the way to the tasks behind it."""
+    """Say in one sentence what is new in the latest run, with a link to the tasks behind it."""
     rows = ask(queries.changes, run_id)
     if not rows:
         return
@@ -48,7 +48,7 @@ def news(run_id: int) -> None:
 
 
 def latest(run_id: int) -> None:
-    """The latest scheduled run that came to an end, against the one before it."""
+    """Draw the latest scheduled run that has ended, against the one before it."""
     run = ask(queries.run, run_id)
     board = ask(queries.leaderboard, Scope(run=run_id))
     what = f"Latest run of schedule {run['schedule']}" if run["schedule"] else "Latest run"
@@ -95,7 +95,7 @@ def latest(run_id: int) -> None:
 
 
 def changed(run_id: int) -> None:
-    """What got better or worse, where the test leaves no doubt."""
+    """Draw what got better or worse according to a significant test."""
     st.subheader("Against the earlier runs of the series")
     rows = ask(queries.changes, run_id)
     if not rows:
@@ -130,7 +130,7 @@ def changed(run_id: int) -> None:
 
 
 def infrastructure() -> None:
-    """Whether sandboxes, models and workers do their work."""
+    """Draw whether sandboxes, models and workers do their work."""
     found = ask(queries.health)
     st.subheader("Infrastructure")
     with st.container(horizontal=True):
@@ -161,7 +161,7 @@ def infrastructure() -> None:
 
 
 def ways() -> None:
-    """Short ways to what people ask for most."""
+    """Draw links to what people ask for most."""
     with st.container(horizontal=True, vertical_alignment="center"):
         show.link(TASKS_PAGE, "Where the debugger was decisive", "bug_report", tk_show="decisive")
         show.link(EPISODES_PAGE, "Episodes without a breakpoint", "search", ep_query="-breakpoint")

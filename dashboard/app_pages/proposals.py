@@ -31,7 +31,7 @@ _SAID = "proposals_said"
 
 
 def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
-    """Store it; what does not go is said on the page."""
+    """Store a decision and return whether that worked; the page shows the error."""
     try:
         Proposals(engine()).decide(number, kind, digest=digest, reason=reason, person=writer.name())
     except (UsageError, DatabaseError) as error:
@@ -43,14 +43,14 @@ def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
 
 
 def approve(number: int, digest: str, following: int | None) -> None:
-    """What the button does: `digest` is of the change that was on the screen with it."""
+    """Approve a proposal when the button is pressed. `digest` is that of the change that was on the screen."""
     if decide(number, digest, DecisionKind.APPROVED, ""):
         address.put(pr_id=following)
 
 
 @st.dialog("Say why")
 def ask_why(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
-    """A rejection and a comment need words. Ctrl+Enter sends them."""
+    """Ask for the words that a rejection or a comment needs. Ctrl+Enter sends them."""
     with st.form("proposal_why", border=False):
         reason = st.text_area(f"Why, about proposal {number}", key="proposal_reason", max_chars=10_000)
         label = "Reject" if kind is DecisionKind.REJECTED else "Comment"
@@ -61,7 +61,7 @@ def ask_why(number: int, digest: str, kind: DecisionKind, following: int | None)
 
 
 def buttons(row: Mapping[str, Any], following: int | None) -> None:
-    """Approve, reject, comment, next: a, r, c and n on the keyboard."""
+    """Draw the buttons to approve, reject, comment and go on: a, r, c and n on the keyboard."""
     number, digest, status = row["id"], row["digest"], row["status"]
     with st.container(horizontal=True):
         st.button(
@@ -79,7 +79,7 @@ def buttons(row: Mapping[str, Any], following: int | None) -> None:
 
 
 def change(diff: str, heading: str) -> None:
-    """A diff, both sides beside each other."""
+    """Draw both sides of a diff next to each other."""
     st.subheader(heading)
     for file in sides(diff):
         st.markdown(f"**{show.escaped(file.path)}**")
@@ -88,7 +88,7 @@ def change(diff: str, heading: str) -> None:
 
 
 def details(row: Mapping[str, Any]) -> None:
-    """The change, what speaks for it and against it, and what was said."""
+    """Draw the change, the evidence for and against it, and what people said about it."""
     if row["test_diff"]:
         change(row["test_diff"], "The test that was written for it, which fails without the change")
     change(row["diff"], "The change")
@@ -105,7 +105,7 @@ def details(row: Mapping[str, Any]) -> None:
 
 
 st.title("Proposals")
-rows = queries.proposals(engine())  # as they are now: who decides must not look at what was remembered
+rows = queries.proposals(engine())  # not cached: a person who decides must see the current state
 if not rows:
     show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
     st.stop()

@@ -1,4 +1,4 @@
-"""One run, live while it goes on."""
+"""One run, live while it is in progress."""
 
 import os
 import shlex
@@ -44,7 +44,7 @@ st.caption(" · ".join(map(show.escaped, about)))
 
 
 def figures(now: Mapping[str, Any]) -> None:
-    """Where the run stands."""
+    """Draw how far the run has come, and its totals."""
     total, done = now["episodes_total"] - now["not_played"], now["done"]
     heard = show.moment(now["heartbeat_at"])
     silent_s = (datetime.now(UTC) - heard).total_seconds() if now["status"] == "running" and heard else 0.0
@@ -72,21 +72,21 @@ def figures(now: Mapping[str, Any]) -> None:
 
 
 def running_now() -> None:
-    """The episodes that are being played."""
+    """Draw the episodes that are being played."""
     running = ask(queries.episodes, run_id, status="running", limit=50)
     silent = [row for row in running if show.age_s(row["alive_at"]) > _SILENT_S]
     if silent:
         numbers = ", ".join(str(row["id"]) for row in silent)
         st.warning(f"Not heard of for a minute: episode {numbers}.", icon=":material/hourglass_disabled:")
     if running:
-        # By its key it stays open when its words change.
+        # The key keeps it open when its label changes.
         with st.expander(f"Running now: {len(running)}", key=f"running_{run_id}"):
             episode_table(running, key="run_running", with_run=False)
 
 
 @st.fragment(run_every="5s")
 def live_figures() -> None:
-    """The figures of a run that goes on. When it ends, the whole page is made anew, without its timers."""
+    """Draw the figures of a run in progress. When it ends, the whole page is drawn again, without its timers."""
     with show.guarded():
         now = ask(queries.run, run_id)
         if RunStatus(now["status"]).ended:
@@ -96,7 +96,7 @@ def live_figures() -> None:
 
 @st.fragment(run_every="5s" if live else None)
 def when_it_ends() -> None:
-    """How far the comparisons are whose decision ends the run."""
+    """Draw how far the comparisons are whose decision ends the run."""
     with show.guarded():
         if stop := ask(queries.stopping, run_id):
             label = show.escaped(f"Ends when decided: {stop['sentence']}")
@@ -107,13 +107,13 @@ def when_it_ends() -> None:
 
 @st.fragment(run_every="5s" if live else None)
 def numbers_are_about() -> None:
-    """What the numbers are about, which changes with the first verdict and with every error."""
+    """Say what the numbers are about, which changes with the first verdict and with every error."""
     with show.guarded():
         show.scope(ask(queries.scope_of, Scope(run=run_id)))
 
 
 def repeating(text: str, file: str) -> str:
-    """A command of the shell that writes the specification and runs it."""
+    """Return a shell command that writes the specification and runs it."""
     end = "SPEC"
     while end in text.splitlines():
         end += "_"
@@ -136,7 +136,7 @@ people.notes_and_tags(run_id, run["tags"])
 
 
 def entrants() -> None:
-    """The leaderboard of this run."""
+    """Draw the leaderboard of this run."""
     rows = ask(queries.leaderboard, Scope(run=run_id))
     if rows:
         leaderboard_table(rows, key="run_board", alt="Entrants of the run, best rate first")
@@ -150,7 +150,7 @@ def entrants() -> None:
 
 
 def failures() -> None:
-    """How episodes ended."""
+    """Draw how episodes ended."""
     points = ask(queries.failure_points, Scope(run=run_id))
     if points:
         failing.tell_of_other_versions(Scope(run=run_id))
@@ -160,7 +160,7 @@ def failures() -> None:
 
 
 def episodes() -> None:
-    """The first episodes."""
+    """Draw the first episodes of this run."""
     first = ask(queries.episodes, run_id, limit=100)
     if first:
         episode_table(first, key="run_episodes", with_run=False)
@@ -170,7 +170,7 @@ def episodes() -> None:
 
 
 def errors() -> None:
-    """Every try in which the infrastructure failed."""
+    """Draw every try in which the infrastructure failed."""
     failed = ask(queries.episodes, run_id, verdict="error", counted=None, limit=100)
     if failed:
         show.grid(
@@ -193,7 +193,7 @@ def errors() -> None:
 
 
 def verdicts() -> None:
-    """What other scorers, or other tests, said about the same work."""
+    """Draw what other scorers, or other tests, said about the same work."""
     again = ask(queries.verdicts_again, run_id)
     if not again:
         st.caption("The run has not been scored again.")
@@ -211,7 +211,7 @@ def verdicts() -> None:
 
 
 def specification() -> None:
-    """What repeats the run, and with which versions it was played."""
+    """Draw the command that repeats the run, and the versions with which it was played."""
     text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
     file = f"run-{run_id}.yaml"
     st.markdown("This repeats the run:")
@@ -223,7 +223,7 @@ def specification() -> None:
 
 @st.fragment(run_every="5s" if live else None)
 def tabs() -> None:
-    """What there is in detail; it grows while the run goes on."""
+    """Draw the details of the run, which grow while it is in progress."""
     parts = {
         "Entrants": entrants,
         "Failure points": failures,

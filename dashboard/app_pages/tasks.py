@@ -47,7 +47,7 @@ st.caption(
 
 
 def told(side: GridCell) -> str:
-    """What one entrant made of one task."""
+    """Summarize the result of one entrant on one task."""
     played = side["resolved"] + side["unresolved"]
     mark = "!" if not played else "✓" if not side["unresolved"] else "◐" if side["resolved"] else "✗"
     return f"{mark} {side['resolved']}/{played}"
@@ -55,7 +55,7 @@ def told(side: GridCell) -> str:
 
 asked = "".join(f"{part}&" for part in [urlencode(filters.query("task", scope), doseq=True)] if part)
 names = sorted({side["entrant"] for row in rows for side in row["cells"]})
-# Behind the # of a trace's address stands what the table shows.
+# The table shows the part of a trace's address after its #.
 sides = [{side["entrant"]: f"episode?id={side['episode']}#{told(side)}" for side in row["cells"]} for row in shown]
 frame = pd.DataFrame(
     {
@@ -77,7 +77,7 @@ frame = pd.DataFrame(
 _Column = st.column_config
 columns = {
     "Task": _Column.TextColumn(pinned=True),
-    # Wide enough that names which begin alike can be told apart.
+    # Wide enough to tell apart names that begin alike.
     **{
         name: _Column.LinkColumn(display_text=r"#(.*)$", help=_HOW_MARKED, width=min(240, 8 * len(name) + 20))
         for name in names
@@ -97,7 +97,7 @@ columns = {
 
 
 def opened(row: Mapping[str, Any]) -> None:
-    """The way to the ticked task, and to say that it is no fair one."""
+    """Draw a link to the ticked task, and a button to dispute it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Open task {show.escaped(row['task'])}"
         show.link(TASK_PAGE, label, id=row["task_id"], **filters.query("task", scope))
@@ -105,7 +105,7 @@ def opened(row: Mapping[str, Any]) -> None:
 
 
 def without_disputed() -> None:
-    """The board without the tasks that people dispute."""
+    """Draw the leaderboard without the tasks that people dispute."""
     rest = replace(scope, without_disputed=True)
     with st.container(border=True):
         st.markdown(f"**Without the {len(disputed)} disputed {'task' if len(disputed) == 1 else 'tasks'}**")
@@ -116,7 +116,7 @@ def without_disputed() -> None:
 
 
 def decisive() -> None:
-    """The ways to the first of the traces in which the debugger decided."""
+    """Draw links to the first few traces in which the debugger was decisive."""
     for row in [row for row in shown if row["decisive"]][:_MOST_LINKS]:
         for side in [side for side in row["cells"] if side["resolved"] and side["entrant_id"] in debugging]:
             label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it"
@@ -128,7 +128,7 @@ debugging = {pair["second"]["entrant_id"] for pair in ask(queries.tool_sets, sco
 if kind == "decisive":
     decisive()
 board = st.container()
-# For the CSV: a column for each entrant.
+# The CSV has a column for each entrant.
 flat: list[dict[str, Any]] = []
 for row in shown:
     about = {name: value for name, value in row.items() if name != "cells"}

@@ -18,7 +18,7 @@ scope = filters.choose("ts")
 
 
 def worth() -> None:
-    """The tool sets of each agent and model beside each other, on the same tasks."""
+    """Draw the tool sets of each agent and model side by side, on the same tasks."""
     st.subheader("What a debugger is worth")
     board = ask(queries.leaderboard, scope)
     names = [name for name in dict.fromkeys(row["model"] for row in board) if name]
@@ -122,12 +122,12 @@ def _points(row: Mapping[str, Any]) -> str:
 
 
 def title(row: Mapping[str, Any]) -> str:
-    """A pair in a list of choices."""
+    """Return the label of a pair in a list of choices."""
     return f"{row['second']['entrant']} against {row['first']['entrant']}"
 
 
 def use() -> None:
-    """How often an entrant calls each tool, when, with what success, at what cost."""
+    """Draw how often an entrant calls each tool, when, with what success, and at what cost."""
     st.subheader("How tools are used")
     rows = ask(queries.tool_use, scope)
     if not rows:
@@ -136,7 +136,7 @@ def use() -> None:
     board = {row["entrant_id"]: row["resolved"] + row["unresolved"] for row in ask(queries.leaderboard, scope)}
     played: list[dict[str, Any]] = [{**row, "played": board[row["entrant_id"]]} for row in rows]
     names = list(dict.fromkeys(row["entrant"] for row in played))
-    # Where two entrants have one name, their rows stand side by side.
+    # If two entrants share a name, their rows are side by side.
     entrant = address.selectbox("Entrant", names, "ts_entrant", default=names[0], width=360)
     own = [row for row in played if row["entrant"] == entrant]
     charts.draw(charts.tool_calls(own), key="ts_calls", alt="Calls of each tool in an episode, by phase")

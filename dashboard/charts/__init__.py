@@ -1,4 +1,4 @@
-"""Figures. No figure uses colour alone: marks, patterns or signs say the same."""
+"""Figures. No figure relies on colour alone: marks, patterns or signs carry the same information."""
 
 from stackrank.dashboard.charts.entrants import budget_curves, cost_against_rate, reliability
 from stackrank.dashboard.charts.failures import failure_bars

@@ -21,7 +21,7 @@ from stackrank.wording import percent, usd
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """What a counted episode costs against the rate; the line joins those that nobody beats on both."""
+    """Plot the cost of a counted episode against the rate; the line joins the entrants that nobody beats on both."""
     known = [(row["cost_per_episode"], row) for row in rows if row["cost_per_episode"] and row["rate"] is not None]
     figure = go.Figure()
     best, front = -1.0, []
@@ -33,7 +33,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         x, y = zip(*front, strict=True)
         line = {"color": "#8C8C8C", "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
-    # Many names lie on each other: then only those on the line have theirs, and the others say it under the pointer.
+    # Many names would overlap: then only entrants on the line are labelled, and the others show their name on hover.
     named = [(cost, row["rate"]) for cost, row in known] if len(known) <= MOST_DRAWN else front
     for cost, row in known:
         figure.add_scatter(
@@ -59,7 +59,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
 
 
 def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
-    """What share was resolved with how many steps or dollars; one step line per entrant."""
+    """Plot the share resolved within a number of steps or dollars, as one step line per entrant."""
     figure = go.Figure()
     for row in rows:
         x, y = zip(*row["curve"], strict=True) if row["curve"] else ((), ())
@@ -97,7 +97,7 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     figure = go.Figure()
     ids = list(dict.fromkeys(row["entrant_id"] for row in rows))
     for place, entrant_id in enumerate(ids):
-        aside = 0.05 * (place - (len(ids) - 1) / 2)  # so that intervals do not lie on each other
+        aside = 0.05 * (place - (len(ids) - 1) / 2)  # so that intervals do not overlap
         own = [row for row in rows if row["entrant_id"] == entrant_id]
         name = plain_label(own[0]["entrant"])
         for kind, value, ends, dash in (

@@ -12,7 +12,7 @@ from stackrank.terms import UNKNOWN, FailurePoint
 from stackrank.wording import words
 
 _RESOLVED, _ERROR = "#009E73", "#B8B8B8"
-# The same hue for one family of failures, told apart by their pattern.
+# Failures of one family share a hue and differ in their pattern.
 _POINTS: dict[str, tuple[str, str]] = {
     FailurePoint.NEVER_REPRODUCED: ("#0072B2", ""),
     FailurePoint.NEVER_LOCALIZED: ("#56B4E9", ""),

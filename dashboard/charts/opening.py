@@ -1,4 +1,4 @@
-"""Figures that pages open with, as Vega-Lite, whose scripts a browser has read in a fifth of the time of Plotly's."""
+"""The first figures of pages, in Vega-Lite, because a browser reads its scripts in a fifth of the time of Plotly's."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SHAPES = {
     "x": "M-1 -.6L-.6 -1L0 -.4L.6 -1L1 -.6L.4 0L1 .6L.6 1L0 .4L-.6 1L-1 .6L-.4 0Z",
     "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
 }
-"""The marks that Vega has no word for, as paths."""
+"""Marks for which Vega has no name, as paths."""
 _PHASES = {"searching": HUES[5], "diagnosing": HUES[0], "repairing": HUES[1]}
 _NAMED_FROM = 0.1
-"""The share of the longest bar from which a part of a bar has its name in it."""
+"""A part of a bar contains its name if it is at least this share of the longest bar."""
 _ASLANT_ON_A_PHONE: Spec = {
     "labelAngle": {"expr": "width < 450 ? -40 : 0"},
     "labelAlign": {"expr": "width < 450 ? 'right' : 'center'"},
@@ -26,7 +26,7 @@ _AS_IT_IS: Spec = {"scale": None, "legend": None}
 _LEGEND: Spec = {
     "orient": "top",
     "title": None,
-    # By what is there before the axes take their part: rows that come later have no room, and the first is cut off.
+    # Computed from the width before the axes take their share: rows added later have no room, and the first is cut off.
     "columns": {"expr": "max(1, floor(containerSize()[0] / 240))"},
     "labelLimit": 280,
     "symbolSize": 90,
@@ -39,7 +39,7 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
     values = []
     for row in (row for row in rows if row["rate"] is not None):
         about = f"{row['tasks']} tasks"
-        if "resolved" in row:  # seen, and not worked out by a model
+        if "resolved" in row:  # observed, not predicted by a model
             about = f"{row['resolved']} of {row['resolved'] + row['unresolved']} episodes, {about}"
         values.append(
             {
@@ -60,7 +60,7 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
-    """Differences with their intervals, a row each: `label`, difference, ci_low, ci_high, tasks."""
+    """Plot differences with their intervals. A row has `label`, `difference`, `ci_low`, `ci_high` and `tasks`."""
     values = []
     for row in rows:
         sure = row["ci_low"] > 0 or row["ci_high"] < 0
@@ -73,14 +73,14 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
                 "low": low,
                 "high": high,
                 "color": color,
-                "fill": color if sure else "transparent",  # A full mark: the interval leaves 0 out.
+                "fill": color if sure else "transparent",  # A filled mark: the interval excludes 0.
                 "shape": "diamond",
                 "told": f"{points:+.1f} points [{low:+.1f}, {high:+.1f}]",
                 "about": f"{row['tasks']} tasks",
             }
         )
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
-    # In lines, so that a phone shows all of it.
+    # Split into lines, so that a phone shows the whole title.
     title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
@@ -106,7 +106,7 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
             end += calls
     shades = {phase: on_page(hue) for phase, hue in _PHASES.items()}
     scale = {"domain": list(shades), "range": list(shades.values())}
-    # Each of them can be read on its part of the bar.
+    # Text colours that are readable on each part of the bar.
     inks = {
         "domain": list(shades),
         "range": ["#FFFFFF" if shade == HUES[0] else "#101010" for shade in shades.values()],
@@ -133,7 +133,7 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
-    """What share of its episodes each entrant brought to each stage, each task weighing the same; lines over stages."""
+    """Plot, as lines over stages, the share of each entrant's episodes that reached a stage; tasks weigh the same."""
     points = [
         {
             "entrant": row["entrant"],
@@ -144,7 +144,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
         }
         for row in rows
         for stage in stages
-        # Who has no debugger cannot inspect: that is no failure.
+        # An entrant without a debugger cannot inspect, and that is no failure.
         if stage != "inspected" or row["debugger"]
     ]
     names = [row["entrant"] for row in rows]
@@ -167,9 +167,9 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
 
 
 def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, told: Sequence[Spec], *behind: Spec) -> Spec:
-    """A row per value, with its mark and its interval.
+    """Plot one row per value, with its mark and its interval.
 
-    `axis` is about the values, `told` is what the pointer shows, and `behind` is drawn first.
+    `axis` describes the axis of the values, `told` lists the fields shown on hover, and `behind` is drawn first.
     """
     color = {"field": "color", **_AS_IT_IS}
     row = _rows(grid=True)
@@ -207,14 +207,14 @@ def _rows(*, grid: bool) -> Spec:
 
 
 def _told(**titles: str) -> list[Spec]:
-    """What the pointer shows: fields with what is written before them."""
+    """Return the fields shown on hover, each with the title written before it."""
     return [{"field": field, "type": "nominal", "title": title} for field, title in titles.items()]
 
 
 def _figure(
     values: Sequence[Mapping[str, Any]], height: int, layers: Sequence[Spec], encoding: Spec | None = None
 ) -> Spec:
-    """A figure as wide as the page; `height` in pixels, to which axis and legend are added."""
+    """Return a figure as wide as the page. `height` is in pixels; axis and legend are added to it."""
     size = {"height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
     ink = on_page(INK)
     config = {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}

@@ -17,9 +17,10 @@ _STEPS = (1, 2, 5, 10, 20, 25, 50, 100)
 def dots(
     rows: Sequence[tuple[str, float, float, float]], *, unit: str, caption: str, span: tuple[float, float] | None = None
 ) -> str:
-    """Values with their intervals, one below the other: (label, value, low, high), all in `unit`.
+    """Draw values with their intervals, one below the other. A row is (label, value, low, high), in `unit`.
 
-    Black on white, so that it prints; `span` is the range of the axis, else the intervals and 0.
+    The figure is black on white, so that it prints. `span` is the range of the axis; by default the axis covers the
+    intervals and 0.
     """
     ends = [end for _, _, low, high in rows for end in (low, high)]
     low, high = span or (min([0.0, *ends]), max([0.0, *ends]))
@@ -55,7 +56,7 @@ def dots(
 
 
 def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
-    """The rates of a leaderboard."""
+    """Draw the rates of a leaderboard."""
     known = [row for row in rows if row["rate"] is not None]
     least, most = (edge((row["tasks"] for row in known), default=0) for edge in (min, max))
     tasks = f"{most}" if least == most else f"{least} to {most}"
@@ -69,7 +70,7 @@ def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
 
 
 def differences(rows: Sequence[Mapping[str, Any]], against: str, scope: str) -> str:
-    """Differences with their intervals: `label`, difference, ci_low, ci_high, tasks; as fractions."""
+    """Draw differences with their intervals: `label`, difference, ci_low, ci_high and tasks of each, as fractions."""
     caption = (
         f"Difference to {against} in percentage points, paired by task, with 95% intervals; in brackets the number of "
         f"tasks that both played. {scope}"

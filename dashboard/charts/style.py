@@ -1,4 +1,4 @@
-"""Colours and marks: Okabe-Ito, at most seven hues, and one colour and mark per entrant for good."""
+"""Colours and marks: at most seven hues (Okabe-Ito). Each entrant permanently has one colour and one mark."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-# Okabe and Ito 2008, without the yellow and the black, which one of the two themes swallows.
+# Okabe and Ito 2008, without yellow and black, which are hard to see in one of the two themes.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
 INK = "#454C55"
-"""What is written beside a figure; Streamlit's own grey is too faint to read."""
+"""The colour of the text around a figure; Streamlit's own grey is too faint to read."""
 # The same colours, light enough for a dark page.
 _ON_DARK = {
     INK: "#D3D9DF",
@@ -21,9 +21,9 @@ _ON_DARK = {
     "#8C8C8C": "#A6A6A6",
 }
 MOST_DRAWN = len(HUES)
-"""Entrants in one figure of lines: more could not be told apart."""
+"""The most entrants in one line chart; more could not be told apart."""
 _SAVED_WIDTH = 900
-"""Pixels of a figure that is saved; a paper's column makes it as small as it needs."""
+"""The width in pixels of a saved figure; a paper scales it down to its column."""
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 
 
@@ -39,19 +39,19 @@ def on_page(color: str) -> str:
 
 def symbol_of(entrant_id: int) -> str:
     """The mark that goes with the colour."""
-    # Of two entrants with one colour each has another mark.
+    # Two entrants that share a colour have different marks.
     return _SYMBOLS[(entrant_id - 1 + (entrant_id - 1) // len(HUES)) % len(_SYMBOLS)]
 
 
 def dash_of(entrant_id: int) -> str:
-    """The kind of line that goes with the colour: of two entrants with one colour each has another."""
+    """The kind of line that goes with the colour: two entrants that share a colour have different lines."""
     return ("solid", "dash", "longdashdot")[(entrant_id - 1) // len(HUES) % 3]
 
 
 def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: Any) -> Any:
-    """Draw a figure of Plotly, or the specification of one of Vega-Lite; returns what Streamlit does.
+    """Draw a Plotly figure or a Vega-Lite specification; return what Streamlit returns.
 
-    Plotly's has a button that saves a drawing of any size, named as the figure is.
+    A Plotly figure has a button that saves it as a scalable drawing, named after its key.
     """
     if isinstance(figure, dict):
         return st.vega_lite_chart(spec=figure, key=key, alt=alt, width="stretch", **options)
@@ -61,12 +61,12 @@ def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: A
 
 
 def plain_label(text: str) -> str:
-    """`text` for Plotly, which reads a little HTML."""
+    """Escape `text` for Plotly, which interprets some HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def finished(figure: go.Figure, rows: int, **layout: Any) -> go.Figure:
-    """The figure at the height that its rows need."""
+    """Give the figure the height that its rows need, and return it."""
     figure.update_layout(
         height=max(180, 90 + 44 * rows), margin={"l": 8, "r": 24, "t": 16, "b": 8}, showlegend=False, **layout
     )
@@ -74,12 +74,12 @@ def finished(figure: go.Figure, rows: int, **layout: Any) -> go.Figure:
 
 
 def marker_of(entrant_id: int, size: int = 12) -> dict[str, Any]:
-    """How an entrant is drawn."""
+    """Return the marker with which an entrant is drawn."""
     return {"size": size, "color": color_of(entrant_id), "symbol": symbol_of(entrant_id)}
 
 
 def bar_of(color: str, pattern: str) -> dict[str, Any]:
-    """How a part of a bar is drawn; the pattern tells parts apart without their colours."""
+    """Return the style of a part of a bar; the pattern tells parts apart without their colours."""
     shade = on_page(color)
     return {
         "color": shade,
@@ -89,6 +89,6 @@ def bar_of(color: str, pattern: str) -> dict[str, Any]:
 
 
 def with_legend(figure: go.Figure) -> go.Figure:
-    """The figure with its legend above it, where it is in nobody's way."""
+    """Put the legend above the figure, where it covers nothing, and return the figure."""
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal", "title": None}
     return figure.update_layout(showlegend=True, legend=legend)

@@ -1,1 +1,1 @@
-"""The page of one episode: its header, its steps as a timeline and a list, and one step in all its parts."""
+"""The page of one episode: its header, its steps as a timeline and a list, and one step in full."""

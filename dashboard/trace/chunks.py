@@ -1,4 +1,4 @@
-"""Steps in all their parts, some at a time: the browser keeps those around the selected one ready."""
+"""Steps in full, a chunk at a time: the browser keeps the steps around the selected one ready."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from stackrank.db.engine import default_url
 from stackrank.db.queries.pauses import Pause
 
 CHUNK = 30
-"""Steps that are sent at once."""
+"""The number of steps that are sent at once."""
 _MOST_INSIDE = 200
-"""Steps after a question among which its investigation is looked for."""
+"""The number of steps after a question that are searched for its investigation."""
 _HUES = {"line": "red", "function": "orange", "file": "blue", "elsewhere": "gray"}
 Chunk = tuple[list[dict[str, Any]], list[Excerpt | None]]
-"""The steps for the browser, and the file that each of them shows."""
+"""The steps for the browser, and the part of a file that each of them shows."""
 
 
 def chunk(episode: Mapping[str, Any], first: int, last: int) -> Chunk:
-    """The steps from `first` on, of an episode whose newest step is `last`."""
+    """Return a chunk of steps from `first` on, of an episode whose newest step is `last`."""
     rows = queries.shown_steps(data.engine(), episode["id"], first=first, limit=CHUNK, chars=CUT)
     told = travel.pauses(default_url(), episode["id"], last)
     walk = _Walk(episode, first, told)
@@ -38,7 +38,7 @@ def chunk(episode: Mapping[str, Any], first: int, last: int) -> Chunk:
 
 
 class _Walk:
-    """From step to step, with what is known of the files and of the program there."""
+    """Goes from step to step and tracks what is known of the files and of the program."""
 
     def __init__(self, episode: Mapping[str, Any], first: int, told: list[Pause]) -> None:
         self.episode = episode
@@ -64,7 +64,7 @@ class _Walk:
 
 
 def source_at(episode: Mapping[str, Any], index: int, path: str) -> tuple[dict[str, Any], Excerpt | None]:
-    """Some other file as it was after a step."""
+    """Return the file `path` as it was after step `index`."""
     step = queries.step(data.engine(), episode["id"], index)
     found = ask(queries.before, episode["id"], index, "breakpoints")
     state, files = (step or {}).get("state") or {}, files_at(episode["id"], index)
@@ -74,12 +74,12 @@ def source_at(episode: Mapping[str, Any], index: int, path: str) -> tuple[dict[s
 
 
 def names(files: Files) -> list[str]:
-    """The files whose text is known, as they are shown."""
+    """Return the files whose text is known, under the names that are shown."""
     return sorted(map(wording.visible, files.texts))
 
 
 def about(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step did and saw."""
+    """Return what a step did and saw, for the browser."""
     diff = diff_of_step(step)
     return {
         "step": step["index"],
@@ -98,7 +98,7 @@ def about(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]
 
 
 def badges(episode: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is remarkable about a step: text and colour of each badge."""
+    """Return what is remarkable about a step: text and colour of each badge."""
     found = [] if step["ok"] else [("tool error", "orange")]
     found += [("failure point", "red")] * (step["index"] == episode["failure_step"])
     found += [(wording.words(name), "green") for name, at in episode["milestones"].items() if at == step["index"]]
@@ -107,7 +107,7 @@ def badges(episode: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[st
 
 
 def spent(step: Mapping[str, Any]) -> str:
-    """Tokens, cost and time of a step in one line."""
+    """Return tokens, cost and time of a step in one line."""
     cost = "" if step["cost_usd"] is None else f" · {wording.usd(step['cost_usd'])}"
     cached = f" ({step['tokens_cached']:,} cached)" if step["tokens_cached"] else ""
     return (
@@ -117,7 +117,7 @@ def spent(step: Mapping[str, Any]) -> str:
 
 
 def _action(step: Mapping[str, Any], diff: str) -> list[dict[str, Any]]:
-    """The parts of an action: a name, a text, and whether that is a diff."""
+    """Return the parts of an action: name, text, and whether the text is a diff."""
     if step["arguments"] is None:
         whole = said(step["arguments_text"], step["arguments_chars"], "arguments")
         return [{"name": "", "text": whole, "diff": False}]
@@ -132,7 +132,7 @@ def _action(step: Mapping[str, Any], diff: str) -> list[dict[str, Any]]:
 
 
 def _investigation(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a question, None where there is none, and every step that led to it."""
+    """Return the answer to a question, or None if there is none, and every step that led to it."""
     later = queries.steps(data.engine(), episode["id"], first=step["index"] + 1, limit=_MOST_INSIDE)
     inside = [row for row in later if row["investigation"] == step["index"]]
     answers = [row for row in inside if row["tool"] == "answer" and row["ok"]]

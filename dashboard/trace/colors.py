@@ -1,4 +1,4 @@
-"""The lines of a source file in pieces, each with its kind; the browser gives the kinds their colours."""
+"""Split the lines of a source file into pieces, each with its kind; the browser colours the kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pygments.util import ClassNotFound
 from stackrank.wording import visible
 
 _MOST = 200_000
-"""Characters; a longer file stays plain."""
+"""The most characters of a file that is coloured; a longer one stays plain."""
 _MOST_IN_LINE = 2_000
 _KINDS = (
     (Token.Keyword, "k"),
@@ -21,13 +21,13 @@ _KINDS = (
     (Token.Name.Class, "f"),
 )
 Piece = tuple[str, str]
-"""Kind, empty for ordinary code, and text."""
+"""Kind (empty for ordinary code) and text."""
 
 
 def colored(path: str, text: str, lines: list[str]) -> list[list[Piece]]:
-    """`lines` of `text` in pieces, cut after 2,000 characters; plain where no language is known for `path`."""
+    """Split `lines` of `text` into pieces, cut after 2,000 characters; plain if no language is known for `path`."""
     found = _pieces(path, text) if len(text) <= _MOST else []
-    # Lexers may change what ends a line: what is shown is the text, whatever the colours.
+    # Lexers may change line endings: then show the true text, without colours.
     if ["".join(part for _, part in line) for line in found] != lines:
         found = [[("", line)] if line else [] for line in lines]
     return [_cut(line) for line in found]

@@ -1,4 +1,4 @@
-"""What was asked of models for a step, and what they answered, as a conversation and as it went over the wire."""
+"""The questions to models for a step and their answers, as a conversation and as they went over the wire."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from stackrank import wording
 from stackrank.dashboard.trace.texts import said
 
 MOST_EARLIER = 200
-"""Messages before the new ones that are sent to the browser, the newest."""
+"""The most messages before the new ones that are sent to the browser; the newest are kept."""
 
 
 def questions(exchanges: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each question for the browser: what is new in it, what stood before that, and both sides as they were sent."""
+    """Return each question for the browser: its new messages, the earlier ones, and both sides as they were sent."""
     return [_question(each, number) for number, each in enumerate(exchanges, 1)]
 
 
@@ -39,7 +39,7 @@ def _question(exchange: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 
 def _conversation(request: Any) -> tuple[list[dict[str, Any]], int]:
-    """The messages, and the place of the first one since the model last spoke."""
+    """Return the messages, and the index of the first one since the model last spoke."""
     found = request.get("messages") if isinstance(request, dict) else None
     messages = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
     spoke = [at for at, each in enumerate(messages) if each.get("role") == "assistant"]
@@ -63,7 +63,7 @@ def _json(value: Any) -> str:
 
 
 def _left_out(request: Mapping[str, Any]) -> str:
-    """What of the conversation the model did not see any more, in a sentence; empty where it saw all."""
+    """Say in a sentence which parts of the conversation the model no longer saw; empty if it saw all."""
     if "history_cut_to_tokens" not in request:
         return ""
     messages = json.dumps(request.get("messages"))

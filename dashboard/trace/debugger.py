@@ -1,7 +1,8 @@
-"""The debugger: one component over the whole height of the window, and what feeds it.
+"""The debugger: one component over the whole height of the window, and the elements that feed it.
 
-The browser shows what it has and says in the background what it looks at; the steps around that are brought before they
-are asked for. Each part is an element of its own, the same bytes as long as it says the same: it is sent once.
+The browser shows the steps it has and reports in the background which one is selected; the steps around it are sent
+before they are asked for. Each part is an element of its own, with the same bytes while its content is the same, so
+that it is sent once.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ HERE = Path(__file__).parent / "browser"
 _SCRIPTS = ("dom", "view", "lanes", "list", "source", "stack", "step", "search", "help", "frame", "debugger")
 _STYLES = ("debugger", "list", "source", "step")
 _VERSIONS = 24
-"""Versions of files that are kept ready, of the steps nearest to the selected one."""
+"""The number of file versions that are kept ready, those of the steps nearest to the selected one."""
 _OF_STEPS = ("id", "milestones", "failure_step")
-"""What a step needs to know of its episode."""
+"""The fields of an episode that its steps need."""
 _TEXTS = ("thought", "observation", "arguments")
 
 
@@ -50,7 +51,7 @@ _FEED = st.components.v2.component("stackrank_feed", js=(HERE / "feed.js").read_
 
 
 def debugger(episode: Mapping[str, Any], last: int) -> None:
-    """The episode up to its newest step."""
+    """Draw the episode up to its newest step."""
     view, key = current(), f"trace_{episode['id']}"
     start = start_of(episode, last)
     selected = min(last, start if view.step is None else view.step)
@@ -71,14 +72,14 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
 
 
 def _faults(episode: Mapping[str, Any]) -> dict[str, list[int]]:
-    """The lines that the known fix changes, once the reader has asked for that."""
+    """Return the lines that the known fix changes, but only once the reader has asked for them."""
     if not st.session_state.get("trace_spoiler"):
         return {}
     return {visible(str(fault.get("file"))): fault.get("lines") or [] for fault in episode["faults"]}
 
 
 def _parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Name and content of each part that the browser needs now or next."""
+    """Yield name and content of each part that the browser needs now or next."""
     here = selected // CHUNK * CHUNK
     chunks = {
         first: _chunk(default_url(), {name: episode[name] for name in _OF_STEPS}, first, min(last, first + CHUNK - 1))
@@ -102,7 +103,7 @@ def _parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> 
 
 
 def _asked(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """What only some readers want to see."""
+    """Yield the parts that only some readers want to see."""
     if view.tab == "Diff":
         yield f"Diff:{selected}", partial(work.diffs, episode, selected)
     if view.tab == "Tests":
@@ -121,7 +122,7 @@ def _asked(episode: Mapping[str, Any], view: View, selected: int, last: int) -> 
 
 
 def _whole(episode_id: int, step: int, name: str) -> str:
-    # Not remembered, as other answers are: it may have megabytes.
+    # Not cached like other answers: it may have megabytes.
     return visible(queries.step_text(data.engine(), episode_id, step, name, chars=MOST))
 
 

@@ -1,4 +1,4 @@
-"""One step by itself, as the page that lays two episodes beside each other shows it."""
+"""One step by itself, as the page with two episodes side by side shows it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LANGUAGES = {"bash": "bash"}
 
 
 def step_body(episode: Mapping[str, Any], index: int) -> None:
-    """One step without tabs: its thought, action and observation, and a link to the rest."""
+    """Draw one step without tabs: its thought, action and observation, and a link to the rest."""
     step = ask(queries.step, episode["id"], index)
     if step is None:
         return
@@ -56,7 +56,7 @@ def _step(episode: Mapping[str, Any], step: Mapping[str, Any], key: str) -> None
 
 
 def _load(episode_id: int, index: int, column: str, chars: int) -> str:
-    # Not remembered, as other answers are: it may have megabytes.
+    # Not cached like other answers: it may have megabytes.
     return queries.step_text(data.engine(), episode_id, index, column, chars=chars)
 
 

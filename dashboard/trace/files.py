@@ -1,4 +1,4 @@
-"""A task's files as they were at some step: as they were given, with the diffs that the steps recorded."""
+"""A task's files as they were at some step: the given files with the diffs that the steps recorded."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _HUNK = re.compile(r"^@@ -(\d+)(,0)?.*\n", re.M)
 
 
 class Files:
-    """The texts that are known."""
+    """The files of a task whose texts are known."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         """`given`: path -> text, as the task gives them."""
         self.given = dict(given)
         self.texts = dict(given)
         self.unrecorded: list[int] = []
-        """Steps that may have changed files and say nothing of it, as in older versions."""
+        """Steps that may have changed files but recorded no diff, as in older versions."""
         self.lost: set[str] = set()
-        """Files that were changed in a way that no step shows: binary, too large, by the program itself."""
+        """Files with a change that no step shows: binary, too large, or made by the program itself."""
 
     def follow(self, edits: Iterable[Mapping[str, Any]]) -> Files:
-        """Apply what rows of `db.queries.edits` recorded; returns itself."""
+        """Apply the diffs that rows of `db.queries.edits` recorded, and return the same object."""
         for edit in edits:
             if edit["diff"] is None:
                 self.unrecorded.append(edit["index"])
@@ -59,13 +59,13 @@ class Files:
             self.lost.add(path)
 
     def diff(self) -> str:
-        """What is other than it was given, as a unified diff."""
+        """Return the changes to the given files as a unified diff."""
         paths = sorted({*self.given, *self.texts} - self.lost)
         return "".join(_unified(path, self.given.get(path), self.texts.get(path)) for path in paths)
 
 
 def patched(text: str, hunks: str) -> str | None:
-    """`text` with the hunks of a diff applied; None where it is not the text that they were made from."""
+    """Apply the hunks of a diff to `text`; None if they were made from a different text."""
     lines = _LINES.findall(text)
     result: list[str] = []
     at = 0
@@ -99,5 +99,5 @@ def _unified(path: str, old: str | None, new: str | None) -> str:
 
 
 def plain_path(path: object) -> str:
-    """A path as the workspace names it."""
+    """Return a path in the form in which the workspace names it."""
     return posixpath.normpath(str(path)) if path else ""

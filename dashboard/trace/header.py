@@ -1,4 +1,4 @@
-"""Who did what and how it ended; and, below the steps, what came of it."""
+"""Above the steps, who did what and how it ended; below them, the outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stackrank.db import queries
 
 
 def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
-    """Who did what, how it ended, and where to go from here, in few lines: the steps need the room."""
+    """Draw who did what, how it ended, and links to other pages, in few lines because the steps need the room."""
     show.titled(episode["task"], episode["entrant"], f"episode {episode['id']}")
     with st.container(key="trace_header", gap=None):
         with st.container(horizontal=True, horizontal_alignment="distribute", gap=None):
@@ -82,7 +82,7 @@ def _badges(episode: Mapping[str, Any]) -> None:
 
 
 def facts(episode: Mapping[str, Any]) -> str:
-    """The totals in one line of Markdown."""
+    """Return the totals in one line of Markdown."""
     tokens = f"{wording.short_count(episode['tokens_in'])} in, {wording.short_count(episode['tokens_out'])} out"
     parts = [
         ("Steps", str(episode["steps"])),
@@ -92,13 +92,13 @@ def facts(episode: Mapping[str, Any]) -> str:
         *_time(episode),
         ("Tests", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
     ]
-    # A line is broken between two facts, not within one.
+    # A line may break between two facts, but not within one.
     whole = [(label, show.escaped(value).replace(" ", "&nbsp;")) for label, value in parts]
     return " &nbsp; ".join(f":gray[{label}]&nbsp;**{value}**" for label, value in whole)
 
 
 def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Where the time went: what is next to nothing is left out, but for the model and the tools."""
+    """Return where the time went; parts under 0.1 s are left out, except those of the model and the tools."""
     spent = queries.time_of(episode, None)
     known = [("Model", spent["model_s"]), ("Tools", spent["sandbox_s"])]
     others = (("Verdict", spent["tests_s"]), ("Waited for its endpoint", spent["waited_s"]), ("Rest", spent["rest_s"]))
@@ -119,7 +119,7 @@ def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
 
 
 def outcome(episode: Mapping[str, Any]) -> None:
-    """What the agent left, what the known fix is, and what the scorer saw."""
+    """Draw the task, the agent's diff, the known fix and the score."""
     parts = {
         "Task": partial(body, episode["statement"] or "No statement is stored.", key="trace_statement"),
         "Diff": partial(_left, episode),
@@ -146,7 +146,7 @@ def _known_fix(episode: Mapping[str, Any]) -> None:
 
 
 def scored(score: dict[str, Any]) -> None:
-    """The tests of the verdict."""
+    """Draw the tests and the notes of the verdict."""
     found = score.get("tests")
     if isinstance(found, dict) and found:
         order = sorted(found.items(), key=lambda pair: (pair[1] == "passed", pair[0]))

@@ -1,4 +1,4 @@
-"""Where the program stood at a step: source with breakpoints and the current line, calls, local variables."""
+"""Where the program was paused at a step: source with breakpoints and the current line, calls, local variables."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from stackrank.dashboard.trace.travel import Changes
 from stackrank.dashboard.trace.work import doubts
 
 LINES = 2_000
-"""Lines of a file that are shown around the one that matters."""
+"""The number of lines of a file that are shown around the relevant one."""
 _STRIDE = 500
 _MOST_VALUE = 2_000
-"""Characters of a local's value."""
+"""The most characters of a local's value that are shown."""
 
 
 class Excerpt(NamedTuple):
@@ -31,19 +31,19 @@ class Excerpt(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A name that no other version has."""
+        """A name that is unique to this version."""
         return hashlib.sha256("\0".join(map(str, self)).encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 @st.cache_data(ttl=600, max_entries=100, show_spinner=False)
 def lines_of(path: str, text: str, first: int) -> dict[str, Any]:
-    """The lines of a version of a file for the browser, in pieces with their colours."""
+    """Return the lines of a version of a file for the browser, split into coloured pieces."""
     lines = wording.visible(text).split("\n")
     return {"first": first, "lines": colored(path, text, lines)[first - 1 : first - 1 + LINES]}
 
 
 def path_of(state: Mapping[str, Any], stood: Mapping[str, Any], files: Files, former: str) -> str:
-    """The file that a step was about, or else where the program stood, or what was shown before."""
+    """Return the file that a step was about, else the one where the program was paused, else the one shown before."""
     about = [state.get("file"), state.get("edited"), state.get("path"), stood.get("file")]
     choices = [plain_path(one) for one in about if one]
     known = next((one for one in choices if one in files.texts), None)
@@ -53,7 +53,7 @@ def path_of(state: Mapping[str, Any], stood: Mapping[str, Any], files: Files, fo
 def source(
     state: Mapping[str, Any], stood: Mapping[str, Any], files: Files, path: str
 ) -> tuple[dict[str, Any], Excerpt | None]:
-    """A file as it was after a step, for the browser; and its text, where that is known."""
+    """Return a file as it was after a step, for the browser, and its text if that is known."""
     line, span = stood.get("line"), state.get("lines")
     current = [line] if plain_path(stood.get("file")) == path and isinstance(line, int) else []
     text = files.texts.get(path)
@@ -82,14 +82,14 @@ def source(
 
 
 def breakpoints(stood: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """File and line of each."""
+    """Return file and line of each breakpoint."""
     table = stood.get("breakpoints")
     rows = [row for row in table if isinstance(row, dict)] if isinstance(table, list) else []
     return [(plain_path(row.get("file")), row["line"]) for row in rows if isinstance(row.get("line"), int)]
 
 
 def stack(stood: Mapping[str, Any], at: int | None, changes: Changes) -> dict[str, Any]:
-    """Calls and local variables, as the debugger last told them at step `at`."""
+    """Return calls and local variables as the debugger last reported them, at step `at`."""
     values = stood.get("locals")
     known = {str(n): str(v) for n, v in values.items()} if isinstance(values, dict) else {}
     former = changes.of(str(stood.get("function") or ""), known)

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 LONGEST = 4
-"""Steps of the longest circle that is looked for."""
+"""The number of steps in the longest circle that is looked for."""
 LEAST = 3
-"""Times that something has to happen before it is a repeat."""
+"""How many times something has to happen to be a repeat."""
 
 
 class Repeat(NamedTuple):
@@ -20,7 +20,7 @@ class Repeat(NamedTuple):
 
 
 def repeats(rows: Sequence[Hashable]) -> list[Repeat]:
-    """The repeats among the rows, by their places; they do not overlap, and a shorter period goes before a longer."""
+    """Return the repeats among the rows, by index. They do not overlap, and a shorter period wins over a longer one."""
     found: list[Repeat] = []
     at = 0
     while at < len(rows):

@@ -17,9 +17,9 @@ from stackrank.dashboard.trace.repeats import repeats
 from stackrank.db import queries
 
 WINDOW = 5_000
-"""Steps that are sent to the browser at once."""
+"""The number of steps that are sent to the browser at once."""
 _TOOLS = ("reset", "view", "pdb", "rewrite", "eval", "bash", "grep", "listdir", "submit", "malformed")
-"""Tools with a colour of their own, by their places in the browser's list of hues."""
+"""Tools with a colour of their own, in the order of the browser's list of hues."""
 _DISTANCES = {
     "line": "at the fault",
     "function": "in the faulty function",
@@ -27,26 +27,27 @@ _DISTANCES = {
     "elsewhere": "in another file",
 }
 _WHOLE = 160
-"""Characters from which on an outline has only the beginning of an action."""
+"""From this many characters on, an outline has only the beginning of an action."""
 
 
 def start_of(episode: Mapping[str, Any], last: int) -> int:
-    """The step that is shown where the address names none: the failure point, the newest one of a live episode."""
+    """Return the step to show if the address names none: the failure point, or the newest step of a live episode."""
     if not episode["verdict"]:
         return last
     return min(last, episode["failure_step"] or 0)
 
 
 def window_of(step: int) -> int:
-    """The first of the steps that are sent together with this one."""
+    """Return the first of the steps that are sent together with this one."""
     return step // WINDOW * WINDOW
 
 
 @st.cache_data(ttl=600, max_entries=12, show_spinner=False)
 def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple[str, int], ...]) -> dict[str, Any]:
-    """The steps from `first` on, at most `WINDOW`. `marks`: milestones and the steps that reached them.
+    """Return the steps from `first` on, at most `WINDOW`. `marks`: milestones and the steps that reached them.
 
-    `repeats`: first and last step of each, and the period; `stops` and `edits`: as `travel.lines` has them.
+    In the result, `repeats` has the first step, last step and period of each repeat; `travel.lines` describes `stops`
+    and `edits`.
     """
     engine: Engine = data.engine()
     found = queries.step_outline(engine, episode_id, first=first, limit=min(WINDOW, last + 1 - first))
@@ -67,24 +68,24 @@ def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple
 
 
 def _did(row: Mapping[str, Any]) -> Hashable:
-    """What a step did and came to. An action whose beginning alone is known is like no other."""
+    """Return what a step did and its result, for comparison. An action known only by its beginning equals no other."""
     whole = len(row["arguments"]) < _WHOLE
     names = ("tool", "arguments", "file", "line", "function", "passed", "failed", "ok")
     return tuple(row[name] for name in names) if whole else row["index"]
 
 
 def packed(value: Any) -> bytes:
-    """A value for the browser, as JSON."""
+    """Encode a value for the browser as JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _hue(tool: str) -> int:
-    """The place of a tool's colour: the same in every episode. Tools of others share the hues by their names."""
+    """Return the index of a tool's colour, the same in every episode. Other tools share the hues by their names."""
     return _TOOLS.index(tool) if tool in _TOOLS else zlib.crc32(tool.encode()) % len(_TOOLS)
 
 
 def tool_of(row: Mapping[str, Any]) -> str:
-    """What a step is called: its tool; the first one has none."""
+    """Return what a step is called: its tool, or `reset` for the first step, which has none."""
     return wording.visible(row["tool"]) or ("reset" if row["index"] == 0 else "malformed")
 
 
@@ -115,7 +116,7 @@ def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
 
 
 def distance(step: Mapping[str, Any]) -> str:
-    """How near a step came to the fault; empty where it was nowhere."""
+    """Say how near a step came to the fault; empty if that is not known."""
     away = f", {step['distance_lines']} lines away" if step["distance_lines"] else ""
     return f"{_DISTANCES.get(step['distance'], step['distance'])}{away}"
 
@@ -125,7 +126,7 @@ def _number(text: str | None) -> int | None:
 
 
 def where(place: Mapping[str, Any]) -> str:
-    """The place where the debugger is paused, else what was edited or shown."""
+    """Return the place where the debugger is paused, else the file that was edited or shown."""
     if place.get("file"):
         function = f" {place['function']}" if place.get("function") else ""
         return wording.visible(f"{place['file']}:{place.get('line', '?')}{function}")
@@ -133,7 +134,7 @@ def where(place: Mapping[str, Any]) -> str:
 
 
 def brief(arguments: str) -> str:
-    """The beginning of an action's arguments, without the JSON around them, also where that was cut off."""
+    """Return the beginning of an action's arguments without the JSON around them, even if the JSON was cut off."""
     for end in ("", '"}', "}"):
         try:
             parsed = json.loads(arguments.rstrip("\\") + end if end else arguments)

@@ -1,4 +1,4 @@
-"""Texts that agents wrote, as text, however long and odd they are."""
+"""Show texts that agents wrote as text, however long and odd they are."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from markdown_it.tree import SyntaxTreeNode
 from stackrank import wording
 
 CUT = 20_000
-"""Characters of a text that are shown before someone asks for all."""
+"""How many characters of a text are shown before someone asks for all."""
 MOST = 1_000_000
-"""Characters that a page can bear."""
-# From here on a text scrolls by itself, so that what follows stays in sight.
+"""The most characters of a text that a page can bear."""
+# A text longer than this scrolls by itself, so that what follows stays in sight.
 _LONG, _LONG_LINES, _LONG_HEIGHT = 4_000, 40, 520
 
 
-# Headings, lists, emphasis and code; nothing that leads or loads from elsewhere, and no markup of the text's own.
+# Headings, lists, emphasis and code, but no links, nothing loaded from elsewhere, and no HTML from the text.
 _PROSE = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable(["link", "image", "autolink", "reference"])
 _BREAKS = ("softbreak", "hardbreak")
 Branch = str | list[Any]
-"""A text, or the name of an element and what is in it."""
+"""A text, or the name of an element followed by its content."""
 
 
 def said(text: str, total: int | None = None, load: str = "") -> dict[str, Any]:
-    """A text for the browser. `total`: its length, where `text` is its beginning; `load`: the name of the whole."""
+    """Return a text for the browser. `total`: the full length if `text` is the beginning; `load`: the whole's name."""
     total = len(text) if total is None else total
     return {"text": wording.visible(text[:CUT]), "total": total, "load": load if total > CUT else ""}
 
 
 def tree(text: str) -> list[Branch]:
-    """What a model says, as the Markdown that it is, in elements for the browser to make."""
+    """Parse a model's Markdown into elements for the browser to create."""
     return _branches(SyntaxTreeNode(_PROSE.parse(wording.visible(text))))
 
 
@@ -56,7 +56,7 @@ def _branches(node: SyntaxTreeNode) -> list[Branch]:
 
 
 def prose(text: str, *, key: str, total: int, load: Callable[[int], str]) -> None:
-    """What a model says, as the Markdown that it is. A long one is shown as `body` shows it."""
+    """Draw a model's text as Markdown; a long text is drawn by `body`."""
     if total > CUT:
         body(text, key=key, total=total, load=load)
     else:
@@ -71,9 +71,9 @@ def body(
     total: int | None = None,
     load: Callable[[int], str] | None = None,
 ) -> None:
-    """A text as it is, cut where it is long.
+    """Draw a text verbatim, cut if it is long.
 
-    `total`: its length, where `text` is only the beginning of it; then `load(n)` gives the first n characters.
+    `total`: the full length if `text` is only the beginning; then `load(n)` returns the first n characters.
     """
     total = len(text) if total is None else total
     if total > CUT:
@@ -85,6 +85,6 @@ def body(
     if left > 0:
         text += f"\n[{left:,} more characters]"
     long = len(text) > _LONG or text.count("\n") > _LONG_LINES
-    # Highlighting takes seconds where a text is long.
+    # Highlighting a long text takes seconds.
     shown = None if len(text) > 2 * CUT else language
     st.code(text, language=shown, wrap_lines=True, height=_LONG_HEIGHT if long else "content")

@@ -1,4 +1,4 @@
-"""Through time: the values of a local variable over the steps, and the steps that stopped at a line or edited it."""
+"""Time travel: the values of a local variable over the steps, and the steps that stopped at a line or edited it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MOST_SPANS = 2_000
 
 @st.cache_data(ttl=600, max_entries=8, show_spinner=False)
 def pauses(url: str, episode_id: int, last: int) -> list[Pause]:
-    """Where the program was paused up to step `last`; read once, since it takes the states of all steps."""
+    """Return where the program was paused up to step `last`; cached, since it reads the states of all steps."""
     return [row for row in queries.pauses(data.engine(), episode_id) if row["index"] <= last]
 
 
 def spans(told: Iterable[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
-    """A local's values in order: first and last step of each, as long as value and function stay."""
+    """Return a local's values in order: the first and last step of each span with the same value and function."""
     found: list[dict[str, Any]] = []
     for row in told:
         if name not in row["locals"]:
@@ -37,7 +37,7 @@ def spans(told: Iterable[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
 
 
 def values(told: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
-    """The values of a local for the browser; of very many, the first ones."""
+    """Return the values of a local for the browser; if there are very many, only the first ones."""
     found = spans(told, name)
     shown = [
         {**span, "function": wording.visible(span["function"]), "value": wording.visible(span["value"][:2_000])}
@@ -47,7 +47,7 @@ def values(told: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
 
 
 def lines(told: Sequence[Pause]) -> dict[str, Any]:
-    """`stops`: file -> [line, step] of each pause; `edits`: file -> [first line, last line, step] of each edit."""
+    """Return `stops`, file -> [line, step] of pauses, and `edits`, file -> [first line, last line, step] of edits."""
     stops: dict[str, list[list[int]]] = {}
     edits: dict[str, list[list[int]]] = {}
     for row in told:
@@ -60,7 +60,7 @@ def lines(told: Sequence[Pause]) -> dict[str, Any]:
 
 
 class Changes:
-    """What became of the local variables since the program was last paused in the same function."""
+    """Tracks how local variables change between two pauses in the same function."""
 
     def __init__(self, told: Iterable[Mapping[str, Any]]) -> None:
         """`told`: the pauses so far."""
@@ -73,7 +73,7 @@ class Changes:
             self._last[function] = dict(values)
 
     def of(self, function: str, values: Mapping[str, str]) -> dict[str, str | None]:
-        """Local -> its former value, None for a new one; what stayed the same is left out, and so is a first pause."""
+        """Return local -> former value, None for a new local. Unchanged locals are left out; a first pause has none."""
         then = self._last.get(function)
         found = {} if then is None else {n: then.get(n) for n, value in values.items() if then.get(n) != value}
         self._follow(function, values)

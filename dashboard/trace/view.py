@@ -1,4 +1,4 @@
-"""What a reader of a trace looks at. The browser keeps it, in the address, and tells Python what has to be brought."""
+"""What a reader of a trace looks at. The browser keeps it in the address and tells Python which parts to send."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stackrank.dashboard import address
 TABS = ("Step", "Source", "Stack", "Diff", "Tests", "Model")
 _ADDRESS = {"tab": "step_tab", "file": "step_file", "local": "step_local", "find": "find"}
 _MOST = 500
-"""Characters of a name or of a text to look for."""
+"""The most characters of a name or of a text to search for."""
 _LOAD = "trace_text_wanted"
 
 
 @dataclass(frozen=True)
 class View:
-    """A step, and what is asked for besides what every step has; texts are empty where nothing is."""
+    """A step, and what the reader asks for beyond what every step has; a text is empty if nothing is asked for."""
 
     step: int | None
     tab: str
@@ -26,11 +26,11 @@ class View:
     local: str
     find: str
     load: str
-    """The name of a text of the step that is wanted whole."""
+    """The name of the step's text that is wanted in full."""
 
 
 def current() -> View:
-    """What is looked at now."""
+    """Return what the reader looks at now."""
     tab = next(iter(address.known(_ADDRESS["tab"], TABS)), TABS[0])
     file, local, find = (address.text(_ADDRESS[name])[:_MOST] for name in ("file", "local", "find"))
     step = address.number("step")
@@ -39,7 +39,7 @@ def current() -> View:
 
 
 def keep(told: object) -> None:
-    """Take over what the browser says, as far as it means something."""
+    """Store the view that the browser reports, without values that mean nothing."""
     if not isinstance(told, Mapping):
         return
     step = told.get("step")

@@ -13,12 +13,12 @@ from stackrank.db import queries
 
 
 def files_at(episode_id: int, last: int) -> Files:
-    """The task's files after step `last`, as far as the steps record what was done to them."""
+    """Return the task's files after step `last`, as far as the steps record changes to them."""
     return Files(ask(queries.task_files, episode_id)).follow(ask(queries.edits, episode_id, last))
 
 
 def edit_of(step: Mapping[str, Any]) -> str:
-    """Which lines of which file a step rewrote."""
+    """Say which lines of which file a step rewrote."""
     arguments = step["arguments"]
     start, end = arguments.get("start"), arguments.get("end")
     lines = "all of it" if start is None else f"line {start}" if end in (None, start) else f"lines {start} to {end}"
@@ -26,12 +26,12 @@ def edit_of(step: Mapping[str, Any]) -> str:
 
 
 def diff_of_step(step: Mapping[str, Any]) -> str:
-    """What a step changed, as a unified diff; empty where it changed nothing, or recorded nothing of it."""
+    """Return what a step changed, as a unified diff; empty if it changed nothing or recorded no diff."""
     return str((step["state"] or {}).get("diff") or "")
 
 
 def doubts(files: Files) -> list[str]:
-    """What the steps do not record, in sentences."""
+    """Say in sentences which changes the steps do not record."""
     found = []
     if files.lost:
         names = ", ".join(sorted(files.lost))
@@ -44,7 +44,7 @@ def doubts(files: Files) -> list[str]:
 
 
 def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
-    """The work so far, and what it came to."""
+    """Return the changes so far, and the final diff once there is a verdict."""
     files = files_at(episode["id"], step)
     return {
         "so_far": said(files.diff()),
@@ -54,7 +54,7 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 
 def tests(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
-    """The last results of the tests up to this step, and what changed since those before; `at` is None before any."""
+    """Return the last test results up to this step, with the previous ones; `at` is None before any results."""
     found = ask(queries.before, episode["id"], step, "solved")
     if found is None:
         return {"at": None, "counts": "", "rows": []}

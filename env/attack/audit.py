@@ -1,7 +1,7 @@
-"""Are a task's tests strong enough? Wrong changes that pass all of them are sought.
+"""Check whether a task's tests are strong enough, by looking for wrong changes that pass all of them.
 
-A change is wrong where it is seen to behave otherwise than the fix: on the inputs of the task's own tests, changed a
-little (`probes`), where the fix itself does not fail. One that passes and shows no difference may be as good as the
+A change is wrong if it visibly behaves differently from the fix on slightly changed inputs of the task's own tests
+(`probes`) for which the fix itself does not fail. A change that passes and shows no difference may be as good as the
 fix; it is counted as undecided.
 """
 
@@ -32,15 +32,15 @@ from stackrank.env.task import Task
 PARTS, MISTAKES, OTHERS = 24, 48, 32
 """How many candidates of a kind are tried: parts of the fix, mistakes in it, and others that the caller adds."""
 PROBES = 40
-"""Changed copies of each test file on which a change is compared with the fix; fewer where there are many tests."""
+"""Changed copies of each test file on which a change is compared with the fix; fewer if there are many tests."""
 PROBE_TESTS = 600
-"""Tests on other inputs, as far as that."""
+"""About how many tests on other inputs there should be at most."""
 COMPARED = 16
 """Changes that pass are compared with the fix up to this number; the others stay undecided."""
 ENOUGH = 3
-"""Wrong changes that pass, after which no more are sought: the tests are weak."""
+"""After this many wrong changes that pass, no more are sought: the tests are weak."""
 BUDGET_S = 120.0
-"""Seconds after which a task's candidates are not tried any more, on a machine that has other things to do."""
+"""Seconds after which no more candidates of a task are tried; the machine may be busy with other work."""
 _FOLDER = ".stackrank-attack"
 _JOB = f"{_FOLDER}/job.json"
 _STEADY = Path(__file__).parents[1] / "sandbox/guest/steady.py"
@@ -68,7 +68,7 @@ class WrongChange:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What came of one task."""
+    """The result of auditing one task."""
 
     task: str
     reason: str = ""
@@ -85,7 +85,7 @@ class Audit:
 
     @property
     def audited(self) -> bool:
-        """Whether anything was found out."""
+        """Whether the task could be audited."""
         return not self.reason
 
 
@@ -96,9 +96,9 @@ def audit(
     seed: int = 0,
     rejected: Sequence[Candidate] = (),
 ) -> Audit:
-    """Seek wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
+    """Look for wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
 
-    `others`: candidates to try besides our own, a sample of them; `rejected`: more, each of which is tried.
+    `others`: candidates besides our own, a sample of which is tried; `rejected`: more candidates, all of them tried.
     """
     began = time.monotonic()
     command = task.score_command or task.test_command
@@ -129,7 +129,7 @@ class _Search:
         self._workspace = {**workspace, **task.hidden_files}
         self._command = TestCommand.of(task.score_command or task.test_command, self._workspace)
         self._fixed = Fixed.of(task.files, workspace, {path for each in rejected for path in each.files})
-        # Whole, as all candidates have to be.
+        # Add the files that they do not touch, because every candidate has to be complete.
         self._rejected = [Candidate(each.kind, {**self._untouched, **each.files}) for each in rejected]
         self._sandbox = sandbox
         self._seed = seed
@@ -189,7 +189,7 @@ class _Search:
         )
 
     def _compare(self, survivors: list[Candidate], copies: int) -> tuple[list[WrongChange], list[Candidate]]:
-        """Those that are wrong, and those of which nobody knows."""
+        """Split the survivors into those that are wrong and those that stay undecided."""
         probes, tests = self._probes(copies)
         chosen = survivors[:COMPARED]
         if not (chosen and probes):
@@ -206,7 +206,7 @@ class _Search:
         return wrong, undecided
 
     def _probes(self, copies: int) -> tuple[Files, list[str]]:
-        """Copies of the test files with other inputs, and the tests in them that correspond to those of the command."""
+        """Copy the test files with other inputs. Also return the ids of the copies of those tests that the command runs."""
         files: dict[str, bytes] = {}
         tests: list[str] = []
         for path, content in self._workspace.items():
@@ -235,12 +235,12 @@ class _Search:
         return answer
 
     def _all(self, files: Files) -> dict[str, str | None]:
-        """What every file that the fix touches is to hold."""
+        """Return the content of every file that the fix touches; None for a file that is missing in `files`."""
         paths = {**self._fixed.before, **self._fixed.after}
         return {path: files[path].decode(errors="surrogateescape") if path in files else None for path in paths}
 
     def _passes(self, candidate: Candidate) -> bool:
-        """Whether the scorer resolves it."""
+        """Whether the scorer finds the task resolved by a candidate."""
         deleted = tuple(path for path in self._fixed.before if path not in candidate.files)
         made = {path: text for path, text in candidate.files.items() if self._fixed.before.get(path) != text}
         return score_in(self._sandbox, self._task, Changes(files=made, deleted=deleted), fresh=True).resolved
@@ -250,9 +250,7 @@ class _Search:
 
 
 def _tests_in(path: str, targets: Sequence[str]) -> list[str] | None:
-    """The tests of a file that a command's targets name, without the file; none where all of it runs. None: it does not
-    run.
-    """
+    """Return the tests of a file that a command's targets name: an empty list for all of them, None for none of them."""
     named: dict[str, None] = {}
     for target in targets:
         place, _, test = target.partition("::")

@@ -1,4 +1,4 @@
-"""Changes that should not pass: the fix in part, the fix with a mistake, no body at all, the visible inputs only."""
+"""Changes that should not pass: parts of the fix, the fix with a mistake, empty functions, special-cased inputs."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from stackrank.source import parse_python
 
 Files = Mapping[str, bytes]
 NEAR = 2
-"""Lines from the fix within which a mistake is tried before others."""
+"""A mistake within this many lines of the fix is tried before others."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A change of the task as given that may pass though it is wrong."""
+    """A change of the task as given that may pass although it is wrong."""
 
     kind: str
     """How it was made, in a few words."""
     files: Files
-    """The files that the fix touches, as they are then; one that is missing does not exist."""
+    """The files that the fix touches, with this change; a file that is missing here does not exist."""
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """The files that the known fix touches, on both sides, and where it is; with them those of other known changes."""
+    """The files that the known fix or other known changes touch, before and after the fix."""
 
     before: Files
     after: Files
 
     @classmethod
     def of(cls, before: Files, after: Files, also: Iterable[str] = ()) -> Fixed:
-        """From whole workspaces; `also`: files that other changes touch."""
+        """Select them from whole workspaces. `also`: files that other changes touch."""
         others = set(also)
         paths = [path for path in {**before, **after} if path in others or before.get(path) != after.get(path)]
         return cls(*({path: side[path] for path in paths if path in side} for side in (before, after)))
 
     def functions(self, files: Files) -> dict[str, list[tuple[str, int, int]]]:
-        """File -> (qualified name, first line, last line) of the functions that the fix touches, in `before` or
-        `after`; all of a file's functions where it touches none of them."""
+        """Return file -> (qualified name, first line, last line) of the functions that the fix touches, in `before` or
+        `after`; for a file in which it touches none, all of its functions."""
         other = self.after if files is self.before else self.before
         found = {}
         for fault in find_faults(files, make_diff(files, other)):
@@ -55,13 +55,13 @@ class Fixed:
 
     @property
     def lines(self) -> dict[str, set[int]]:
-        """File -> the lines of `after` that the fix made, and those beside them."""
+        """File -> the lines of `after` that the fix made, and the lines near them."""
         faults = find_faults(self.after, make_diff(self.after, self.before))
         return {each.file: {line + by for line in each.lines for by in range(-NEAR, NEAR + 1)} for each in faults}
 
 
 def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
-    """Nothing at all, each part alone, all parts but one, and the fix without one of its lines."""
+    """Yield no change at all, each part alone, all parts but one, and the fix without one of its lines."""
     sides = {
         path: [
             side.get(path, b"").decode(errors="surrogateescape").splitlines(True)
@@ -101,7 +101,7 @@ def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
 
 
 def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
-    """The functions of the fix without their bodies, one at a time."""
+    """Yield the fix with one of its functions emptied, for each function."""
     for path, source, node in _nodes(fixed.after, fixed.functions(fixed.after)):
         lines = source.splitlines(True)
         first, last = node.body[0], node.body[-1]
@@ -114,7 +114,7 @@ def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
 
 
 def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
-    """The fix with one mistake in the functions that it touches, those near its lines first."""
+    """Yield the fix with one mistake in the functions that it touches, mistakes near its lines first."""
     spans = fixed.functions(fixed.after)
     lines = {
         path: {line: 0 for _, first, last in each for line in range(first, last + 1)}
@@ -130,18 +130,18 @@ def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a faulty function in the visible tests, with the fix: Python literals."""
+    """A call of a faulty function by the visible tests, recorded with the fix, as Python literals."""
 
     file: str
     function: str
     arguments: Mapping[str, str]
-    """Name -> value; those that have no literal, such as `self`, are missing."""
+    """Name -> value; arguments that have no literal, such as `self`, are missing."""
     result: str
-    """A statement: what it returned or raised."""
+    """A statement that returns or raises what the call did."""
 
 
 def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
-    """The bug as it is, but for the calls of the visible tests."""
+    """Yield the unfixed program with special cases for the calls of the visible tests."""
     for path, source, node in _nodes(fixed.before, fixed.functions(fixed.before)):
         name = next((n for n, first, _ in function_spans(fixed.before[path]) if first == _first_line(node)), "")
         known: dict[str, set[str]] = {}
@@ -164,7 +164,7 @@ def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
 
 
 def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
-    """Without those that are no Python, the fix itself, or one that came before."""
+    """Yield the candidates that are valid Python and differ from the fix and from all earlier candidates."""
     seen = {_meaning(fixed.after)}
     for each in candidates:
         meaning = _meaning(each.files)
@@ -174,7 +174,7 @@ def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidat
 
 
 def sample(candidates: Sequence[Candidate], most: int, seed: int) -> list[Candidate]:
-    """At most so many, in their order, chosen by chance."""
+    """Choose at most `most` candidates by chance, and keep their order."""
     if len(candidates) <= most:
         return list(candidates)
     kept = sorted(random.Random(seed).sample(range(len(candidates)), most))
@@ -196,7 +196,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _dump(content: bytes) -> str:
-    """A module without docstrings and annotations of functions, on which nothing depends."""
+    """Dump a module without docstrings and annotations of functions, on which nothing depends."""
     tree = parse_python(content)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | _Function) and ast.get_docstring(node) is not None:

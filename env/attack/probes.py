@@ -1,7 +1,7 @@
-"""Tests made into probes: their inputs are changed a little, and what they would assert is only looked at.
+"""Turn tests into probes: their inputs are changed a little, and the values they would assert are only recorded.
 
-A probe of `assert total([1, 2]) == 3` is `__stackrank_probe__(total([1, 1]))`. What the fix shows there and a change
-does not is a difference that a test could have noticed.
+A probe of `assert total([1, 2]) == 3` is `__stackrank_probe__(total([1, 1]))`. If the fix and a change show different
+values there, a test could have noticed the difference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Plain = (int, float, str, bytes)
 
 
 def probe(source: str, seed: int) -> str | None:
-    """The test file as a probe; None where it cannot be read."""
+    """Return the test file as a probe; None if it cannot be parsed."""
     try:
         tree = parse_python(source)
     except SyntaxError:
@@ -45,7 +45,7 @@ class _Inputs:
                 known.append(node.value)
 
     def change(self, top: ast.stmt) -> None:
-        """Change what is in a statement at the top of the file."""
+        """Change literals in a statement at the top level of the file."""
         if isinstance(top, ast.Import | ast.ImportFrom):
             return
         alone = not isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
@@ -121,7 +121,7 @@ def _text(value: Any, dice: random.Random) -> Any:
 
 
 def _literals(node: ast.AST) -> Iterator[Any]:
-    """The literals that are inputs: no names, patterns and docstrings, and not what a call is compared with."""
+    """Yield the literals that are inputs: no names, patterns, docstrings, or values with which a call is compared."""
     if isinstance(node, ast.Constant):
         if type(node.value) in (bool, *Plain):
             yield node
@@ -160,7 +160,7 @@ def _is_plain(node: ast.expr) -> bool:
 
 
 class _Asserts(ast.NodeTransformer):
-    """`assert` becomes a look at what it compares."""
+    """Turns each `assert` into a call that records what it compares."""
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         seen = [each for each in _seen(node.test) if not _is_plain(each)]
@@ -168,7 +168,7 @@ class _Asserts(ast.NodeTransformer):
         return ast.copy_location(ast.Expr(call), node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """unittest's methods."""
+        """Do the same for unittest's methods."""
         call = node.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             seen = _METHODS[call.func.attr](call.args)
@@ -181,7 +181,7 @@ def _truth(node: ast.expr) -> ast.expr:
 
 
 def _seen(node: ast.expr) -> Iterator[ast.expr]:
-    """What an assertion tells of the program: values that it compares for equality, else only whether it holds."""
+    """Yield what an assertion shows of the program: values it compares for equality, else only whether it holds."""
     if isinstance(node, ast.Compare) and all(isinstance(each, ast.Eq | ast.NotEq) for each in node.ops):
         yield from (_exact(each) for each in (node.left, *node.comparators))
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is) and _is_plain(node.comparators[0]):
@@ -194,7 +194,7 @@ def _seen(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _exact(node: ast.expr) -> ast.expr:
-    """`approx(x)` is x."""
+    """Return x for `approx(x)`, and other nodes unchanged."""
     if isinstance(node, ast.Call) and node.args:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return node.args[0] if name == "approx" else node

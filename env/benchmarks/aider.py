@@ -1,7 +1,7 @@
 """`aider`: Exercism's Python practice exercises, as Aider's benchmark uses them.
 
 From a checkout of https://github.com/exercism/python, or of Aider's polyglot benchmark (`python/exercises/practice/`).
-One exercise: `.meta/config.json` says which files are the solution, the tests and the reference; `.docs/` has the
+In an exercise, `.meta/config.json` says which files are the solution, the tests and the reference; `.docs/` has the
 instructions. Agents see the stub, the tests and the instructions, and never `.meta/`, where the reference is.
 """
 
@@ -17,7 +17,7 @@ from stackrank.env.benchmarks.files import commit_of, read_text, read_tree
 from stackrank.env.patches import enclosing, make_diff
 from stackrank.env.task import Fault, Limits, Task
 
-# Exercises in rewriting code that works: there is nothing to mend.
+# Exercises in rewriting code that works: there is nothing to fix.
 REFACTORINGS = ("ledger", "markdown")
 PLACES = ("exercises/practice", "python/exercises/practice", ".")
 CLOSING = """
@@ -50,7 +50,7 @@ class Aider(TaskByTask):
 
 
 def load_task(folder: Path) -> Task:
-    """One exercise. Raises BenchmarkError."""
+    """Load one exercise. Raises BenchmarkError."""
     config = folder / ".meta" / "config.json"
     try:
         data = json.loads(read_text(config))

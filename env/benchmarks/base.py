@@ -1,4 +1,4 @@
-"""What a benchmark is."""
+"""The protocol of a benchmark, and what benchmarks share."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ class BenchmarkError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a benchmark's data is. Which of these a benchmark needs, it says itself."""
+    """Where a benchmark's data is. Each benchmark says itself which of these it needs."""
 
     path: Path | None = None
     """The data: a folder or a file."""
     fixes: Path | None = None
-    """A folder of known fixes, `<task>.patch`, for data that comes without."""
+    """A folder of known fixes, `<task>.patch`, for data that comes without fixes."""
     repos: Path | None = None
     """A folder of git repositories, for data that names commits."""
     environments: Path | None = None
-    """A file that says how environments are built, for data whose images cannot be had."""
+    """A file that says how environments are built, for data whose images are not available."""
     seed: str = ""
-    """For benchmarks that make their tasks: what they are made from. Empty: today."""
+    """For benchmarks that make their tasks: the seed from which they are made. Empty: today's date."""
     fetch: bool = True
     """Whether data that is not here yet may be fetched from a package index."""
     count: int | None = None
-    """For benchmarks that make their tasks: how many. None: as many as they make unless they are asked."""
+    """For benchmarks that make their tasks: how many. None: their default number."""
     sandbox: str | None = None
-    """For benchmarks that make their tasks: the sandbox in which they are proved. None: the default one."""
+    """For benchmarks that make their tasks: the sandbox in which the tasks are proved. None: the default one."""
 
 
 def is_hub_name(path: str) -> bool:
-    """Whether a path is no file or folder but may be a data set of the Hugging Face hub, `owner/name`."""
+    """Whether a path is not a file or folder but may be a data set of the Hugging Face hub, `owner/name`."""
     return re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(?<!\.json)(?<!\.jsonl)(?<!\.parquet)", path) is not None and not (
         Path(path).exists()
     )
@@ -52,39 +52,39 @@ class Benchmark(Protocol):
     """A family of tasks."""
 
     name: str
-    """The set's own name; of a family of sets, `FAMILY/NAME` as `own_name` makes it. Its tasks are pooled by it."""
+    """The set's own name; in a family of sets, `FAMILY/NAME` as `own_name` makes it. Tasks are pooled by this name."""
     license: str
     source: str
     """Where the tasks come from, for people."""
 
     def tasks(self) -> Sequence[Task]:
-        """Every task, in a fixed order. Raises BenchmarkError."""
+        """Return every task, in a fixed order. Raises BenchmarkError."""
         ...
 
     def excluded(self) -> Mapping[str, str]:
-        """Tasks of the source that are not played: id -> reason."""
+        """Return the tasks of the source that are not played: id -> reason."""
         ...
 
 
 class TaskByTask(ABC):
-    """A benchmark whose tasks are read one by one: one that cannot be used is left out, and the others go on."""
+    """A benchmark whose tasks are read one by one: a task that cannot be used is left out, and the others are kept."""
 
     empty = ""
-    """What is said about data without any task; where it is empty, such a benchmark has none and says why in each."""
+    """The error for data without any usable task. If it is empty, that is no error, and `excluded` has the reasons."""
     notes: tuple[str, ...] = ()
-    """What people should know about the data; complete once the tasks were read."""
+    """What people should know about the data; complete once the tasks have been read."""
 
     def tasks(self) -> Sequence[Task]:
-        """Every task that can be used, in the order of the data. Raises BenchmarkError."""
+        """Return every task that can be used, in the order of the data. Raises BenchmarkError."""
         return self._loaded[0]
 
     def excluded(self) -> Mapping[str, str]:
-        """Tasks that are not played, with the reason."""
+        """Return the tasks that are not played, with the reason."""
         return self._loaded[1]
 
     @abstractmethod
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
-        """Each task's name with what reads it, or with why it is not played. Raises BenchmarkError."""
+        """Yield each task's name with a function that reads it, or why it is not played. Raises BenchmarkError."""
 
     @functools.cached_property
     def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
@@ -105,15 +105,15 @@ class TaskByTask(ABC):
 
 
 def own_name(family: str, name: str) -> str:
-    """The name of one set of a family, such as `repo/shop`: two sets are two benchmarks."""
+    """Return the name of one set of a family, such as `repo/shop`: two sets are two benchmarks."""
     return f"{family}/{name.strip() or 'unnamed'}"
 
 
 def family_of(name: str) -> str:
-    """The family that a set belongs to: what `stackrank run --benchmark` takes."""
+    """Return the family to which a set belongs, which is what `stackrank run --benchmark` takes."""
     return name.partition("/")[0]
 
 
 def digest(tasks: Sequence[Task]) -> str:
-    """One digest for a set of tasks: equal digests, equal tasks."""
+    """Return one digest for a set of tasks; it is equal for equal tasks only."""
     return hashlib.sha256("\n".join(sorted(f"{task.id} {task.digest}" for task in tasks)).encode()).hexdigest()[:16]

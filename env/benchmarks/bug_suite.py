@@ -1,14 +1,14 @@
-"""`bugs`: our own suite. One folder a task, in `env/benchmarks/bugs/`.
+"""`bugs`: our own suite. One folder per task, in `env/benchmarks/bugs/`.
 
 task.toml       title, statement, category, difficulty, timeout_s; fail_to_pass and pass_to_pass as recorded
 work/           what the agent sees
 hidden/         laid over it for scoring
 fix.patch       the known fix, against work/
 proof.json      what its verdicts are sealed with (`env.scoring.proof`); written by `stackrank validate bugs --record`
-difficulty.json how hard it is (`env.difficulty.measure`); written likewise
+difficulty.json how hard it is (`env.difficulty.measure`); written by the same command
 
-Every file starts with a canary line, for crawlers. In work/ it is taken for an empty line, so that agents do not see
-it and no line has another number.
+Every file starts with a canary line, for crawlers. In work/ the line is read as an empty one, so that agents do not see
+it and line numbers stay the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DATA = Path(__file__).parent / "bugs"
 _CANARY = r"# [\w-]*canary[\w-]* [0-9a-f-]{36}(?=\r?$)"
 _IN_FILE = re.compile(rf"\A{_CANARY}".encode(), re.MULTILINE)
 _IN_FIX = re.compile(rf"^ {_CANARY}", re.MULTILINE)
-"""The line as the context of a change."""
+"""The canary line as a context line of a diff."""
 
 
 class BugSuite(TaskByTask):
@@ -64,7 +64,7 @@ class BugSuite(TaskByTask):
 
 
 def load_task(folder: Path) -> Task:
-    """One task from its folder. Raises BenchmarkError naming the file."""
+    """Load one task from its folder. Raises BenchmarkError naming the file."""
     try:
         meta = tomllib.loads(read_text(folder / "task.toml"))
     except tomllib.TOMLDecodeError as error:
@@ -116,7 +116,7 @@ def record(
     measured: Measured | None,
     path: Path = DATA,
 ) -> None:
-    """Write which tests have to pass into a task's file, so that a missing one shows; beside it what was found."""
+    """Write the tests that have to pass into a task's file, so that a missing one shows; write proof and difficulty."""
     file = path / task_id / "task.toml"
     kept = re.sub(r"^(fail|pass)_to_pass = \[.*?^\]\n", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
     lists = (("fail_to_pass", fail_to_pass), ("pass_to_pass", pass_to_pass))

@@ -1,7 +1,7 @@
-"""Recipes of `deep`: one YAML file a library, which says what to take and where to break it. See `Recipe`.
+"""Recipes of `deep`: one YAML file per library, which says what to take and where to break it. See `Recipe`.
 
-A recipe has nothing of the library in it but ids of its tests: the places that change are named by their lines and
-columns, and what stands there afterwards is ours.
+A recipe contains nothing of the library but ids of its tests: it names the places that change by line and column, and
+the new text there is ours.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class _Model(BaseModel):
 
 
 class Change(_Model):
-    """One place of the library as it is, and what comes there."""
+    """One place in the original library, and what replaces it."""
 
     place: str = Field(pattern=f"^{_PLACE.pattern}$")
-    """`file:line:column-line:column`, lines from 1, columns from 0 in characters; of no width where text is added."""
+    """`file:line:column-line:column`, lines from 1, columns from 0 in characters; without width if text is added."""
     write: str | None = None
-    """The text that comes there."""
+    """The text that replaces the place."""
     operator: str = ""
-    """Instead of `write`: what makes it, an operator of `env.inject.deep_operators`."""
+    """Instead of `write`: the operator of `env.inject.deep_operators` that makes the change."""
     number: int = Field(default=0, ge=0)
-    """Which of the operator's proposals."""
+    """Which of the operator's proposals to take."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Change:
@@ -57,7 +57,7 @@ class Change(_Model):
 
     @property
     def key(self) -> str:
-        """What `env.inject` calls a change that an operator makes."""
+        """The key that `env.inject` gives to a change that an operator makes."""
         return f"{self.place} {self.operator} {self.number}"
 
 
@@ -75,12 +75,12 @@ class TaskRecipe(_Model):
     report: str = ""
     """A test that shows it through the library's public interface; agents see it."""
     suite: list[str] = []
-    """Files of the library's own tests that agents see, and that every verdict runs, beside those of the recipe.
-    Without a `report` some of these tests show the fault.
+    """Files of the library's own tests that agents see and every verdict runs, in addition to those of the recipe.
+    Without a `report`, some of these tests show the fault.
     """
     hidden: list[str] = []
     """Ids of the library's own tests, or their files, that agents do not have and every verdict runs: some that notice
-    the fault, and some that run the code around it and have to go on passing.
+    the fault, and some that run the code around it and have to keep passing.
     """
     hidden_report: str = ""
     """More tests like the report, for the verdict."""
@@ -102,24 +102,24 @@ class Recipe(_Model):
     library: str
     version: str
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    """Of its source distribution."""
+    """The hash of its source distribution."""
     license: str
     package: str
-    """The folder, or the file, with its code: all that may be edited."""
+    """The folder, or the file, with its code; nothing else may be edited."""
     requirements: list[str] = []
-    """What pip installs beside it: pinned, with hashes, and complete."""
+    """What else pip installs for it: pinned, with hashes, and complete."""
     options: str = ""
     """Options of pytest for every command."""
     omit: list[str] = []
-    """Gitignore patterns of what nobody needs."""
+    """Gitignore patterns of files that nobody needs."""
     suite: list[str] = []
     """The library's quick tests that agents can run, and that every verdict runs: files or ids."""
     own_tests: list[str] = []
-    """The files, folders and classes (as ids) of the library's own tests that pass in a sandbox with nothing but what
-    the fields below name, and that measure no time: what `fresh` seeks faults by. Empty: it seeks none here."""
+    """The files, folders and classes (as ids) of the library's own tests that pass in a sandbox with only what the
+    fields below name, and that measure no time. `fresh` looks for faults with them; if empty, for none here."""
     tests_need: list[str] = []
-    """What else the library's own tests need of the source distribution: files and folders, such as a `conftest.py` at
-    its top, or a test file that others import."""
+    """What else the library's own tests need from the source distribution: files and folders, such as a `conftest.py`
+    at its top, or a test file that others import."""
     test_requirements: list[str] = []
     """What else pip installs for these tests: as in `requirements`."""
     timeout_s: float = Field(default=60, gt=0)
@@ -127,7 +127,7 @@ class Recipe(_Model):
 
 
 def read_recipe(file: Path) -> Recipe:
-    """Raises BenchmarkError, which names the file and the field."""
+    """Read a recipe. Raises BenchmarkError, which names the file and the field."""
     try:
         return Recipe.model_validate(yaml.load(read_text(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.YAMLError as error:
@@ -139,7 +139,7 @@ def read_recipe(file: Path) -> Recipe:
 
 
 def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, bytes]:
-    """The files that change, as they are then. Raises BenchmarkError for a change that is not possible."""
+    """Return the files that change, with the changes. Raises BenchmarkError for a change that is not possible."""
     edits: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for change in changes:
         if change.file not in files:
@@ -149,7 +149,7 @@ def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, by
 
 
 def digest_of(broken: Mapping[str, bytes]) -> str:
-    """Of the changed files: a recipe that makes others by now is noticed."""
+    """Return a digest of the changed files, to notice a recipe that no longer makes the same files."""
     found = hashlib.sha256()
     for path in sorted(broken):
         found.update(path.encode() + b"\0" + broken[path] + b"\0")
@@ -170,7 +170,7 @@ def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
 
 
 def _edit(content: bytes, change: Change) -> tuple[int, int, str]:
-    """From which character to which, and what comes there."""
+    """Return the start and the end of the change in characters, and its new text."""
     text = content.decode()
     if change.write is None:
         return _difference(text, _by_operator(change, content))
@@ -204,7 +204,7 @@ def _by_operator(change: Change, content: bytes) -> str:
 
 @functools.lru_cache(maxsize=8)
 def _proposals(file: str, content: bytes) -> Mapping[str, Candidate]:
-    # Late: most commands read no syntax tree.
+    # Imported late, because most commands read no syntax tree.
     from stackrank.env.inject.candidates import of_file
     from stackrank.env.inject.deep_operators import DEEP
     from stackrank.env.inject.reach import Reach

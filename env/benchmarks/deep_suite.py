@@ -1,11 +1,11 @@
-"""`deep`: faults far from what shows them, in real libraries. One recipe a library, in `env/benchmarks/deep/`.
+"""`deep`: faults far from their failures, in real libraries. One recipe per library, in `env/benchmarks/deep/`.
 
 LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
 LIBRARY.json    task -> how hard it is (`env.difficulty.measure`); written by `stackrank validate deep --record`
 
-Nothing of a library is in this repository: pip brings its source distribution once, checked by its hash, into
-stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without those
-test files that notice it, and a user's report with a test. The verdict comes from both.
+Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
+stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
+files that notice the fault, and a user's report with a test. The verdict comes from both.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Deep(TaskByTask):
 
 
 def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
-    """One task. Raises BenchmarkError."""
+    """Load one task. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, recipe.omit)
     broken = plant(files, about.changes)
@@ -88,7 +88,7 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
     shown = {path: without_tests(library[path], about.hidden, path) for path in about.suite}
     given = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
     if noticing or shown:
-        # What tests share is where tests are: in the workspace only if some of them are.
+        # Files that tests share go where the tests are: into the workspace only if some tests are there.
         (given if shown else hidden).update(_beside(library, (*noticing, *about.suite), recipe.tests_need, files))
     given.update(shown)
     if about.report:
@@ -121,21 +121,21 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
         limits=Limits(timeout_s=recipe.timeout_s),
         measured=measured,
     )
-    # What was measured just as it is was looked at then: looking takes half as long as all the rest.
+    # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
     if find_measured(task) is None and (left := left_behind(files, broken)):
         raise BenchmarkError(f"{about.id}: its changes leave {left[0]} unused, which gives the fault away")
     return task
 
 
 def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
-    """All files of a recipe's library. Raises BenchmarkError."""
+    """Return all files of a recipe's library. Raises BenchmarkError."""
     return _library(recipe.library, recipe.version, recipe.sha256, fetch)
 
 
 def _beside(
     library: Mapping[str, bytes], tests: Iterable[str], needed: Iterable[str], known: Container[str]
 ) -> dict[str, bytes]:
-    """What tests need of the folders that they are in, fixtures, data and helpers, no other tests; and `needed`."""
+    """Return what tests need from their folders, which is fixtures, data and helpers but no other tests; and `needed`."""
     folders = tuple(f"{path.partition('/')[0]}/" for path in tests)
     named = tuple(f"{each}/" for each in needed)
 
@@ -148,7 +148,7 @@ def _beside(
 
 
 def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:
-    """Write how hard tasks are, by their name, beside their recipes."""
+    """Write how hard tasks are, by name, into files next to their recipes."""
     for file in sorted(path.glob("*.yaml")):
         own = {task.id: measured[task.id].dump() for task in read_recipe(file).tasks if task.id in measured}
         known = {**_read_measured(file), **own}
@@ -164,19 +164,19 @@ def _read_measured(file: Path) -> dict[str, str]:
 
 
 def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, bytes]:
-    """The files that no gitignore pattern names."""
+    """Return the files that no gitignore pattern matches."""
     omitted = GitIgnoreSpec.from_lines(patterns)
     return {path: content for path, content in files.items() if not omitted.match_file(path)}
 
 
 def _kept(sha256: str) -> Path:
-    """Where a source distribution is, once it was fetched."""
+    """Return where a source distribution is once it has been fetched."""
     return home() / "libraries" / f"{sha256}.tar.gz"
 
 
 @functools.lru_cache(maxsize=4)
 def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[str, bytes]:
-    """The files of a source distribution. Raises BenchmarkError."""
+    """Return the files of a source distribution. Raises BenchmarkError."""
     kept = _kept(sha256)
     if not kept.is_file():
         if not fetch:
@@ -197,7 +197,7 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
 
 
 def _download(library: str, version: str, sha256: str, kept: Path) -> None:
-    """Called under the lock. pip checks the hash. Raises BenchmarkError."""
+    """Download a source distribution; the caller holds the lock, and pip checks the hash. Raises BenchmarkError."""
     say(f"fetching {library} {version}")
     kept.parent.mkdir(parents=True, exist_ok=True)
     failed = f"{library} {version} cannot be fetched, which is needed once: check that pip reaches a package index"

@@ -1,4 +1,4 @@
-"""Reading folders of tasks."""
+"""Read folders of tasks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stackrank.env.benchmarks.base import BenchmarkError
 
 
 def read_tree(folder: Path, hidden: Iterable[str] = (), *, caches: bool = False) -> dict[str, bytes]:
-    """Every regular file below `folder` but what the gitignore patterns in `hidden` match: relative path -> content.
+    """Return relative path -> content of regular files below `folder` that no gitignore pattern in `hidden` matches.
 
-    Links are left out: they could lead anywhere. `caches`: what is in a `__pycache__` is wanted too.
+    Links are left out, because they could lead anywhere. `caches`: whether files in a `__pycache__` are wanted too.
     """
     spec = GitIgnoreSpec.from_lines(hidden)
     found = {}
@@ -28,7 +28,7 @@ def read_tree(folder: Path, hidden: Iterable[str] = (), *, caches: bool = False)
 
 
 def read_text(file: Path, *, exact: bool = False) -> str:
-    """A file of text. Raises BenchmarkError, which names it. `exact`: the ends of lines stay as they are."""
+    """Read a text file. Raises BenchmarkError, which names it. `exact`: line endings stay as they are."""
     try:
         with file.open(encoding="utf-8", newline="" if exact else None) as opened:
             return opened.read()
@@ -39,7 +39,7 @@ def read_text(file: Path, *, exact: bool = False) -> str:
 
 
 def read_patterns(file: Path) -> tuple[str, ...]:
-    """The gitignore patterns of a file; none where it does not exist."""
+    """Return the gitignore patterns in a file; none if it does not exist."""
     if not file.is_file():
         return ()
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -47,7 +47,7 @@ def read_patterns(file: Path) -> tuple[str, ...]:
 
 
 def commit_of(folder: Path) -> str:
-    """The commit that a folder was checked out at, short; empty where that is not known."""
+    """Return the short hash of the commit at which a folder was checked out; empty if it is not known."""
     done = subprocess.run(
         ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
     )

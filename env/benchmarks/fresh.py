@@ -1,12 +1,12 @@
-"""`fresh`: faults that nobody has seen, made anew for every night in the libraries of `deep` that bring tests.
+"""`fresh`: faults that nobody has seen, newly made for every night in the libraries of `deep` that bring tests.
 
-A night is a seed: a date, a number, or any text. Of all changes that could be made each night tries a part of its own,
-so that nights that follow one another make no task twice, wherever they are made. A fault is kept where it is far from
-its failure, as `stackrank inject --deep` measures it, where at least two of the library's tests notice it, and where
-the task that is made of it is proved. Agents see some of these tests; the others are withheld for the verdict.
+A night is a seed: a date, a number, or any text. Each night tries its own part of all possible changes, so that
+consecutive nights make no task twice, wherever they are made. A fault is kept if it is far from its failure, as
+`stackrank inject --deep` measures it, if at least two of the library's tests notice it, and if the task that is made
+from it is proved. Agents see some of these tests; the others are withheld for the verdict.
 
-What a night came to is kept in stackrank's home, so that a night is made once; no later night makes one of its tasks
-again. A night of which fewer tasks are asked for has the first of them.
+The tasks of a night are kept in stackrank's home, so that a night is made only once; no later night makes one of its
+tasks again. If fewer tasks of a night are asked for, they are its first ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ PER_NIGHT = 10
 
 
 class Night(BaseModel):
-    """What a night came to."""
+    """The tasks of one night."""
 
     wanted: int = 0
-    """How many tasks were asked for; there are fewer where its faults came to an end."""
+    """How many tasks were asked for; there are fewer tasks if the night has no more faults."""
     tasks: list[FreshTask] = []
 
 
@@ -45,7 +45,7 @@ class Fresh(TaskByTask):
     name = "fresh"
 
     def __init__(self, source: Source | None = None) -> None:
-        """`source.seed`: the night; today where empty. `source.path`: other recipes. Raises BenchmarkError."""
+        """`source.seed`: the night; if empty, today. `source.path`: other recipes. Raises BenchmarkError."""
         self._source = source or Source()
         self.seed = self._source.seed or date.today().isoformat()
         self._count = self._source.count or PER_NIGHT
@@ -67,7 +67,7 @@ class Fresh(TaskByTask):
             yield each.id, functools.partial(load_task, self._recipes[each.library], each)
 
     def _night(self) -> Night:
-        """What is known of the night, and, where more is wanted and may be made, that too. Raises BenchmarkError."""
+        """Return the night as it is known; if more tasks are wanted, make them if allowed. Raises BenchmarkError."""
         parts = ("library", "sha256", "own_tests", "tests_need", "test_requirements")
         about = [self.seed, *(repr([getattr(each, part) for part in parts]) for each in self._recipes.values())]
         folder = home() / "fresh"
@@ -77,7 +77,7 @@ class Fresh(TaskByTask):
             return known
         with locked("fresh"):
             if (known := _read(file)).wanted < self._count:
-                # Late: only who makes tasks needs what makes them.
+                # Imported late, because it is needed only to make tasks.
                 from stackrank.env.benchmarks.fresh_night import make_night
 
                 others = [each for each in sorted(folder.glob("*.night.json")) if each != file]

@@ -1,4 +1,4 @@
-"""Making a night of `fresh`: faults are sought in several libraries at once, and the tasks of them proved."""
+"""Make a night of `fresh`: look for faults in several libraries at once, and prove the tasks made from them."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from stackrank.errors import StackrankError
 from stackrank.home import home
 
 PARTS = 32
-"""All changes that could be made are so many parts."""
+"""All possible changes are divided into this many parts."""
 FAR = 16
-"""A night has a part of its own, and where that is not enough the one so many nights on: nights that are nearer to each
-other share nothing."""
+"""A night has its own part and, if that is not enough, the part of the night this many nights later: nights that are
+closer to each other share nothing."""
 _ROUNDS = 2
 _OTHERS = 20
-"""How many test functions a verdict runs beside those that notice the fault: of those that reach it."""
+"""How many of the test functions that reach the fault a verdict runs in addition to those that notice it."""
 _SAY_EVERY_S = 15.0
 
 
 def make_night(
     seed: str, recipes: Sequence[Recipe], count: int, used: Collection[FreshTask], backend: Backend, say: Say
 ) -> list[FreshTask]:
-    """The first `count` tasks of a night, or as many as there are: the same for the same seed, recipes and `used`.
+    """Return the first `count` tasks of a night, or all there are: the same for the same seed, recipes and `used`.
 
     `used`: tasks of other nights, which are not made again. Libraries take turns, in an order that the seed chooses,
-    so that a night is of several; as many as there are processors are worked on at the same time. What was found out
-    is kept as soon as it is known, so a night that is cut off goes on. Raises BenchmarkError, SandboxError.
+    so that a night covers several; as many as there are processors are worked on at the same time. Results are kept
+    as soon as they are known, so a night that was cut off can continue. Raises BenchmarkError, SandboxError.
     """
     progress = _Progress(seed, count, say)
     order = random.Random(seed).sample(list(recipes), len(recipes))
@@ -61,7 +61,7 @@ def make_night(
             while len(found) < count and not all(each.exhausted for each in searches):
                 for working in [threads.submit(next(turn).more) for _ in range(count - len(found))]:
                     working.result()
-                # The first task of each, then the second: a night of fewer tasks is the beginning of one of more.
+                # The first task of each library, then the second: a smaller night is the beginning of a larger one.
                 rounds = itertools.zip_longest(*(each.made for each in searches))
                 found = [made for each in rounds for made in each if made is not None]
         finally:
@@ -76,7 +76,7 @@ def make_night(
 
 
 class _Progress:
-    """Says in one line how far a night is, now and then."""
+    """Says now and then, in one line, how far a night has come."""
 
     def __init__(self, seed: str, count: int, say: Say) -> None:
         self.say = say
@@ -86,11 +86,11 @@ class _Progress:
         self._writing = threading.Lock()
 
     def tried(self) -> None:
-        """One more fault was tried."""
+        """Count one more fault that was tried."""
         self._add(0, 1)
 
     def proved(self) -> None:
-        """One more task is proved."""
+        """Count one more task that is proved."""
         self._add(1, 0)
 
     def _add(self, proved: int, tried: int) -> None:
@@ -108,7 +108,7 @@ class _Stopped(StackrankError):
 
 
 class _Search:
-    """Faults of one library, one after the other."""
+    """Searches one library for faults, one after the other."""
 
     def __init__(
         self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress
@@ -125,13 +125,13 @@ class _Search:
         self._stopped = False
         self.made: list[FreshTask] = []
         self.exhausted = False
-        """Whether all that the night may take was tried."""
+        """Whether all changes that the night may take have been tried."""
 
     def more(self) -> None:
         """Make one more task, if there is another.
 
-        A library whose own tests do not pass here, as some that measure time where the machine is busy, is left out of
-        the night, and that is said: the others make it.
+        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is left
+        out of the night with a message; the other libraries make it.
         """
         with self._working:
             self._faults = self._faults or self._all()
@@ -148,11 +148,11 @@ class _Search:
             self.exhausted = True
 
     def stop(self) -> None:
-        """Try no more than what is being tried."""
+        """Stop after the fault that is being tried."""
         self._stopped = True
 
     def close(self) -> None:
-        """Give its sandboxes back."""
+        """Give the library's sandboxes back."""
         with self._working:
             if self._faults is not None:
                 self._faults.close()
@@ -190,7 +190,7 @@ class _Search:
         return [each for part in parts for each in left if part_of(each.key) == part]
 
     def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
-        """The task of a fault; None where it is of no use as one, or was made in another night."""
+        """Return the task made from a fault; None if it is of no use, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
         change = Change(place=place, operator=operator, number=int(number))
         command, stay = _few(verified, self._test)
@@ -213,7 +213,7 @@ class _Search:
         return made if self._holds(task) else None
 
     def _holds(self, task: Task) -> bool:
-        """Whether a task is deep as it is shown, proved, and its verdicts can be sealed. What was found out is kept."""
+        """Whether a task is deep in the form shown to agents, is proved, and can be sealed. The findings are kept."""
 
         def new(spec: SandboxSpec) -> Sandbox:
             return Sandbox(self._backend, spec)
@@ -235,7 +235,7 @@ class _Search:
 
 
 def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]]:
-    """The command with the tests that notice a fault and some of the others by name; those that have to stay good."""
+    """Return a command that names the tests that notice a fault and some others; and the tests that must stay good."""
     functions = list(dict.fromkeys(test.partition("[")[0] for test in verified.fail_to_pass))
     others = [test.partition("[")[0] for test in verified.pass_to_pass]
     others = [test for test in dict.fromkeys(others) if test not in functions]
@@ -246,12 +246,12 @@ def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]
 
 
 def part_of(key: str) -> int:
-    """The part that a change belongs to."""
+    """Return the part to which a change belongs."""
     return int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) % PARTS
 
 
 def night_number(seed: str) -> int:
-    """The number of a night: nights in a row have numbers in a row, as numbers have; other texts have any."""
+    """Return the number of a night: consecutive dates have consecutive numbers, a number is its own, a text has any."""
     try:
         return date.fromisoformat(seed).toordinal()
     except ValueError:

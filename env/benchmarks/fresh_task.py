@@ -17,7 +17,7 @@ from stackrank.env.task import Limits, Task
 
 
 class FreshTask(BaseModel):
-    """What one task is made of, beside its library."""
+    """What one task is made of, apart from its library."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,12 +32,12 @@ class FreshTask(BaseModel):
 
     @property
     def id(self) -> str:
-        """Its name, which tells nothing of where it is."""
+        """Its name, which does not reveal where the fault is."""
         return f"{self.library}-{self.broken[:8]}"
 
 
 def load_task(recipe: Recipe, about: FreshTask) -> Task:
-    """One task. Raises BenchmarkError."""
+    """Load one task. Raises BenchmarkError."""
     files = library_of(recipe)
     broken = plant(files, [about.change])
     if (made := digest_of(broken)) != about.broken:
@@ -73,14 +73,14 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
 
 
 def library_of(recipe: Recipe) -> dict[str, bytes]:
-    """A library with its tests, and without what nobody needs."""
+    """Return a library with its tests, without files that nobody needs."""
     files = library_files(recipe)
     folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests, *recipe.tests_need)}
     return {path: content for path, content in files.items() if path.partition("/")[0] in folders}
 
 
 def environment_of(recipe: Recipe) -> Environment | None:
-    """What its tests need."""
+    """Return the environment that a library's tests need."""
     requirements = (*recipe.requirements, *recipe.test_requirements)
     return Environment(requirements=requirements) if requirements else None
 
@@ -88,10 +88,10 @@ def environment_of(recipe: Recipe) -> Environment | None:
 def split(
     files: Mapping[str, bytes], failing: Iterable[str], named: Iterable[str] = ()
 ) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
-    """The test files as agents see them, without the second half of the failing functions; as they are; what is gone.
+    """Return the test files without the second half of the failing functions, as agents see them; in full; what is cut.
 
-    `named`: all that the command names. A function that several classes inherit is gone from all of them.
-    Raises BenchmarkError where there are not two, or what is left is no Python.
+    `named`: all tests that the command names. A function that several classes inherit is cut from all of them.
+    Raises BenchmarkError if fewer than two functions fail, or if the rest is not valid Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
     defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
@@ -102,7 +102,7 @@ def split(
         raise BenchmarkError("only one test detects it")
     names = {_name(each) for each in cut}
     if any(_name(each) in names for each, place in defined.items() if not place):
-        # It may be inherited from another file, and be gone with what is cut.
+        # It may be inherited from another file, and be cut together with the others.
         raise BenchmarkError("its tests cannot be told apart")
     shown: dict[str, bytes] = {}
     for path in sorted({test.partition("::")[0] for test in cut}):

@@ -32,7 +32,7 @@ TASKS = "tasks.yaml"
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """What the caller says about the task; empty: worked out."""
+    """What the caller says about the task; empty fields are worked out."""
 
     id: str = ""
     statement: str = ""
@@ -55,7 +55,7 @@ class Draft:
 
 
 def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
-    """Split a commit into its tests and its fix. Raises BenchmarkError where it cannot become a task."""
+    """Split a commit into its tests and its fix. Raises BenchmarkError if it cannot become a task."""
     repository = open_repository(repo, commit, Path.cwd())
     after = resolve_commit(repository, commit)
     before, _message = parent_and_message(repository, after)
@@ -85,7 +85,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
 
 
 def split(diff: str) -> tuple[str, str]:
-    """The parts of a diff that change tests and other files. Binary files are left out."""
+    """Return the parts of a diff that change tests, and those that change other files. Binary files are left out."""
     tests: list[str] = []
     fix: list[str] = []
     for part in re.split(r"(?m)^(?=diff --git )", diff):
@@ -98,9 +98,9 @@ def split(diff: str) -> tuple[str, str]:
 
 
 def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:
-    """Write the task and its patches into the folder's `tasks.yaml`, in the place of one with its id.
+    """Write the task into the folder's `tasks.yaml`, in place of one with the same id, and its patches next to it.
 
-    With reports of both states, it gets its lists of tests. Raises BenchmarkError.
+    With reports of the states before and after the fix, the task gets its lists of tests. Raises BenchmarkError.
     """
     entry = draft.entry
     if given is not None and cured is not None:

@@ -23,8 +23,8 @@ _LINK = "120000"
 
 
 def git(repository: Path, *arguments: str, given: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
-    """A command's output; `variables`: more of the environment. The repository may be of another user; nothing is
-    fetched unasked, and no protocol but these used. Raises BenchmarkError with what git said last.
+    """Run git and return its output. `variables`: more environment variables. The repository may be another user's;
+    nothing is fetched unasked, and only the protocols below are used. Raises BenchmarkError with git's last message.
     """
     own = {
         "GIT_NO_LAZY_FETCH": "1",
@@ -50,7 +50,7 @@ def is_repository(folder: Path) -> bool:
 
 
 def find_repository(repos: Path, name: str) -> Path | None:
-    """The clone of `owner/name` below a folder of repositories, in any of the usual layouts, bare or not."""
+    """Return the clone of `owner/name` below a folder of repositories, in any of the usual layouts, bare or not."""
     owner, _, short = name.partition("/")
     for place in (name, f"{owner}__{short}", f"{owner}+{short}", f"{owner}-{short}", short):
         for folder in (repos / place, repos / f"{place}.git"):
@@ -64,7 +64,7 @@ def find_repository(repos: Path, name: str) -> Path | None:
 
 
 def open_repository(source: str, commit: str, folder: Path) -> Path:
-    """The repository at a path (relative to `folder`) or URL that has the commit; a URL is cloned once.
+    """Return the repository at a path (relative to `folder`) or URL that has the commit; a URL is cloned once.
 
     Raises BenchmarkError.
     """
@@ -93,14 +93,14 @@ def has_commit(repository: Path, commit: str) -> bool:
 
 
 def resolve_commit(repository: Path, commit: str) -> str:
-    """The full hash of a commit. Raises BenchmarkError."""
+    """Return the full hash of a commit. Raises BenchmarkError."""
     if commit.startswith("-") or not has_commit(repository, commit):
         raise BenchmarkError(f"{repository} has no commit {commit}: fetch it")
     return git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
 def diff_of(repository: Path, before: str, after: str, subdir: str = ".") -> str:
-    """The unified diff between two commits, paths relative to `subdir`."""
+    """Return the unified diff between two commits, with paths relative to `subdir`."""
     limits = [] if subdir == "." else [f"--relative={subdir}"]
     return git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, before, after).decode(
         "utf-8", "surrogateescape"
@@ -108,7 +108,7 @@ def diff_of(repository: Path, before: str, after: str, subdir: str = ".") -> str
 
 
 def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
-    """A commit's first parent and its message. Raises BenchmarkError for a commit without one."""
+    """Return a commit's first parent and its message. Raises BenchmarkError for a commit without a parent."""
     out = git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
     parents, _, message = out.partition("\n")
     if not parents:
@@ -118,7 +118,7 @@ def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
 
 @functools.lru_cache(maxsize=64)
 def latest_version(repository: Path, commit: str) -> str:
-    """The version that the newest tag before a commit names, such as 1.2; empty where there is none."""
+    """Return the version that the newest tag before a commit names, such as 1.2; empty if there is none."""
     try:
         tag = git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
     except BenchmarkError:
@@ -129,9 +129,9 @@ def latest_version(repository: Path, commit: str) -> str:
 
 @functools.lru_cache(maxsize=_TREES)
 def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
-    """Path below `subdir` -> hash of every file.
+    """Return path below `subdir` -> hash of every file.
 
-    A link that stays inside counts as the file that it leads to; others, and submodules, are left out.
+    A link that stays inside counts as the file to which it leads; other links, and submodules, are left out.
     """
     where = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
     entries = git(repository, "ls-tree", "-r", "-z", where).decode("utf-8", "surrogateescape").split("\0")
@@ -151,7 +151,7 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
 
 
 def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
-    """The contents of objects, in order. Raises BenchmarkError."""
+    """Return the contents of objects, in order. Raises BenchmarkError."""
     wanted = list(names)
     out = io.BytesIO(git(repository, "cat-file", "--batch", given="".join(f"{name}\n" for name in wanted).encode()))
     found = []
@@ -165,7 +165,7 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
 
 
 def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
-    """Some files of a commit, those that there are, without listing the others."""
+    """Return those of the given files that a commit has, without listing its other files."""
     wanted = list(paths)
     given = "".join(f"{commit}:{path}\n" for path in wanted).encode()
     out = io.BytesIO(git(repository, "cat-file", "--batch", given=given))
@@ -188,7 +188,7 @@ def _contents(repository: Path, commit: str, subdir: str) -> dict[str, bytes]:
 
 
 class CommitFiles(Mapping[str, bytes]):
-    """The files of a commit: names are read when asked for, contents when one is, and nothing is kept for long."""
+    """The files of a commit: names are read when needed, contents once one is needed, and nothing is kept for long."""
 
     def __init__(
         self,
@@ -200,9 +200,9 @@ class CommitFiles(Mapping[str, bytes]):
         changed_digest: str = "",
         hidden: tuple[str, ...] = (),
     ) -> None:
-        """`repository`: None where it is not at hand; then reading raises BenchmarkError. `commit`: the full hash.
+        """`repository`: None if it is not available; then reading raises BenchmarkError. `commit`: the full hash.
 
-        `changed`: files with another content, or None for one that is not there; `changed_digest`: in their place in
+        `changed`: files with other content, or None for a file that is missing. `changed_digest`: stands for them in
         the digest. `hidden`: gitignore patterns of files that are left out.
         """
         self._repository, self._commit, self._subdir = repository, commit, subdir
@@ -213,7 +213,7 @@ class CommitFiles(Mapping[str, bytes]):
 
     @functools.cached_property
     def digest(self) -> str:
-        """Equal digests, equal files."""
+        """A digest that is equal for equal files only."""
         kept = {path: content for path, content in self._changed.items() if content is not None}
         gone = sorted(path for path, content in self._changed.items() if content is None)
         changed = self._changed_digest or (files_digest(kept), gone)
@@ -227,7 +227,7 @@ class CommitFiles(Mapping[str, bytes]):
         return self._repository, self._commit, self._subdir
 
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Some files, those that there are, without reading the others."""
+        """Return those of the given files that exist, without reading the others."""
         tree = _tree(*self._place)
         asked = [path for path in paths if path in self]
         found = {path: content for path in asked if (content := self._changed.get(path)) is not None}
@@ -236,7 +236,7 @@ class CommitFiles(Mapping[str, bytes]):
         return found
 
     def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[str, ...] = ()) -> CommitFiles:
-        """The same files with others on top."""
+        """Return the same files with changes on top."""
         both = {**self._changed, **changed}
         patterns = (*self._hidden, *hidden)
         return CommitFiles(self._repository, self._commit, subdir=self._subdir, changed=both, hidden=patterns)

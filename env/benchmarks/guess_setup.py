@@ -1,4 +1,4 @@
-"""How a project is installed for its tests, guessed from its files."""
+"""Guess from a project's files how it is installed for its tests."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 from stackrank.env.benchmarks.git import latest_version, read_at
 
-# Extras and dependency groups that projects put their test requirements in, and files.
+# Extras, dependency groups and files in which projects put their test requirements.
 _EXTRAS = ("test", "tests", "testing", "dev")
 _FILES = (
     *(f"requirements{mark}{name}.txt" for mark in "/-_" for name in ("test", "tests", "testing")),
     *("test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt"),
 )
-# What a build needs that asks git for the version: setuptools_scm, flit_scm, hatch-vcs.
+# Build requirements that ask git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 _INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
 _OPTIONS = {
@@ -45,7 +45,7 @@ _OPTIONS = {
     "--picked": "pytest-picked",
     "--typeguard-packages": "typeguard",
 }
-"""What an option of pytest starts with -> the distribution that knows it. Without it, pytest does not start."""
+"""The start of a pytest option -> the distribution that knows the option. Without it, pytest does not start."""
 _SETTINGS = {
     "asyncio_mode": "pytest-asyncio",
     "timeout": "pytest-timeout",
@@ -56,10 +56,10 @@ _SETTINGS = {
 
 
 def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
-    """An editable installation with what the project's tests need, where there is something to install.
+    """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
-    What they need is in an extra, in a dependency group (PEP 735) or in a file of requirements; and pytest's own
-    settings tell which plug-ins it cannot start without.
+    What the tests need is in an extra, in a dependency group (PEP 735) or in a file of requirements. pytest's own
+    settings show the plug-ins without which it cannot start.
     """
     names = ("pyproject.toml", "setup.py", *_INI, *_FILES)
     found = read_at(repository, commit, [f"{below}{name}" for name in names])
@@ -84,13 +84,13 @@ def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     if plugins:
         command += f" {shlex.join(plugins)}"
     if b"scm" in found.get(f"{below}setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
-        # An environment has the files and not their history.
+        # An environment has the files but not their history.
         return [f"SETUPTOOLS_SCM_PRETEND_VERSION={latest_version(repository, commit) or '0'} {command}"]
     return [command]
 
 
 def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
-    """The requirements of a dependency group and of those that it includes; what has another form is left out."""
+    """Return the requirements of a dependency group and of groups it includes; entries of other forms are left out."""
     if name in seen or not isinstance(entries := groups.get(name), list):
         return []
     seen.add(name)
@@ -104,7 +104,7 @@ def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
 
 
 def _pytest_settings(project: Mapping[str, Any], files: Sequence[bytes]) -> dict[str, Any]:
-    """What the project sets for pytest, in the first of its files that sets anything: pytest reads no other."""
+    """Return the project's settings for pytest, from the first of its files that has any: pytest reads no other."""
     tool = project.get("tool", {}).get("pytest", {})
     own, hidden, tox, setup = (
         _section(content, "tool:pytest" if name == "setup.cfg" else "pytest")
@@ -124,7 +124,7 @@ def _section(content: bytes, name: str) -> Mapping[str, Any]:
 
 
 def _plugins(settings: Mapping[str, Any]) -> list[str]:
-    """The plug-ins of pytest that its settings name, or use."""
+    """Return the plug-ins of pytest that its settings name or use."""
     given = settings.get("addopts", "")
     options = given if isinstance(given, list) else _words(str(given))
     required = settings.get("required_plugins", [])

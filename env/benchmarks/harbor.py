@@ -1,8 +1,9 @@
 """`harbor`: Harbor's task directories (https://harborframework.com/docs/tasks), stackrank's own and those of others.
 
-One that stackrank wrote comes back as the task that it was. Of others, those can be played whose Dockerfile begins with
-a Python, copies files and installs packages with pip, or whose task.toml names a `docker_image`: the verdict is the
-reward that tests/test.sh writes, with the workspace in the place of the Dockerfile's WORKDIR.
+A directory that stackrank wrote is read back as the original task. A directory of others can be played if its
+Dockerfile begins with a Python image, copies files and installs packages with pip, or if its task.toml names a
+`docker_image`. Its verdict is the reward that tests/test.sh writes, with the workspace in place of the Dockerfile's
+WORKDIR.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from stackrank.env.task import Limits, Task
 WORKSPACE = "/workspace"
 """Where the program is in the containers of our own tasks."""
 HIDDEN = ".harbor"
-"""Where the tests of others are laid into the workspace for the verdict. Nothing of an agent's is carried there."""
+"""Where the tests of others are put into the workspace for the verdict. No file of an agent is carried there."""
 _VERDICT = Path(__file__).with_name("harbor_verdict.py")
 
 
 def how_to_check(command: str) -> str:
-    """What the instruction of a task of our own says after its statement."""
+    """Return what the instruction of one of our own tasks says after its statement."""
     return f"\n\nThe program is in {WORKSPACE}. This command fails because of the bug:\n\n    {command}\n"
 
 
@@ -55,7 +56,7 @@ class Harbor(TaskByTask):
 
 
 def read_task(folder: Path) -> Task:
-    """One task from its folder. Raises BenchmarkError, which names the file."""
+    """Read one task from its folder. Raises BenchmarkError, which names the file."""
     file = folder / "task.toml"
     try:
         about = tomllib.loads(read_text(file))
@@ -151,7 +152,7 @@ def _of_others(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, An
 
 
 def _built(folder: Path, image: str) -> tuple[dict[str, bytes], Environment | None, str]:
-    """The files, what has to be installed, and the working directory, as a Dockerfile says. Raises BenchmarkError."""
+    """Return the files, environment and working directory that a Dockerfile describes. Raises BenchmarkError."""
     there = read_tree(folder)
     said = Dockerfile(there)
     try:

@@ -1,4 +1,4 @@
-"""What a Dockerfile of others says, as far as it can be done without building it."""
+"""Read a Dockerfile of others, as far as it can be followed without building it."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.testfiles import words
 
 _IDLE = ("CMD", "LABEL", "ENTRYPOINT", "EXPOSE", "ARG")
-"""Lines that change nothing here. What uses an ARG is refused."""
+"""Lines that change nothing here. A line that uses an ARG is refused."""
 _ROOT = PurePosixPath("/")
 _QUIET = ("--no-cache-dir", "-q", "--quiet", "--upgrade", "-U")
 
 
 @dataclass
 class Dockerfile:
-    """What the lines of a Dockerfile have said so far."""
+    """The effect of the lines of a Dockerfile that were read so far."""
 
     there: Mapping[str, bytes]
     """The files that it can copy."""
     python: str | None = None
-    """Such as `3.11`; empty: any; None: there is no FROM yet."""
+    """Such as `3.11`; empty: any; None: no FROM was read yet."""
     workdir: PurePosixPath = _ROOT
     files: dict[PurePosixPath, bytes] = field(default_factory=dict)
     requirements: list[str] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
 
     def read(self, text: str, image: bool) -> None:
-        """Take in all lines. `image`: an image is there, and lines that cannot be done here have been done in it.
+        """Follow all lines. `image`: there is an image, in which the lines that cannot be followed here have been done.
 
         Raises BenchmarkError, which names the line.
         """
@@ -41,7 +41,7 @@ class Dockerfile:
                 raise BenchmarkError(f"`{line[:60]}` is not supported: name a docker_image")
 
     def workspace(self, image: bool) -> dict[str, bytes]:
-        """The files in the working directory. Raises BenchmarkError where that is `/`, or where others are needed."""
+        """Return the files in the working directory. Raises BenchmarkError if that is `/`, or if others are needed."""
         if self.workdir == _ROOT:
             raise BenchmarkError("WORKDIR is missing or `/`: name the folder of the program")
         outside = [path for path in self.files if not path.is_relative_to(self.workdir)]
@@ -54,7 +54,7 @@ class Dockerfile:
         return {str(path.relative_to(self.workdir)): content for path, content in inside.items()}
 
     def _done(self, what: str, rest: str) -> bool:
-        """Whether a line could be taken in."""
+        """Follow a line; return whether that was possible."""
         parts = words(rest)
         if what == "FROM":
             return self._from(rest)
@@ -81,7 +81,7 @@ class Dockerfile:
         return True
 
     def _copy(self, source: str, target: PurePosixPath, into: bool) -> bool:
-        """Take in what one source of a COPY brings; False where it names nothing."""
+        """Add the files that one source of a COPY brings; return False if it names nothing."""
         source = source.removeprefix("./").strip("/") or "."
         if source in self.there:
             into = into or target == self.workdir or any(target in path.parents for path in self.files)
@@ -94,7 +94,7 @@ class Dockerfile:
 
 
 def _normal(path: PurePosixPath) -> PurePosixPath:
-    """A path without `..`."""
+    """Return a path without `..`."""
     parts: list[str] = []
     for part in path.parts[1:]:
         if part == "..":
@@ -105,7 +105,7 @@ def _normal(path: PurePosixPath) -> PurePosixPath:
 
 
 def _packages(command: str) -> list[str] | None:
-    """What a RUN installs with pip; None where it does something else."""
+    """Return what a RUN installs with pip; None if it does something else."""
     found = re.fullmatch(r"\s*(?:python3? -m )?pip3? install\s+(.+)", command)
     if found is None or re.search(r"[;&|<>`$]", found[1].replace(">=", "").replace("<=", "")):
         return None

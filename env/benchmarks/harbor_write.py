@@ -1,9 +1,9 @@
-"""Tasks as Harbor's task directories (https://harborframework.com/docs/tasks), for harnesses of others.
+"""Write tasks as Harbor's task directories (https://harborframework.com/docs/tasks), for harnesses of others.
 
 task.toml, instruction.md    what Harbor reads; `metadata.stackrank` holds the rest of the task
 environment/                 Dockerfile, and workspace/ as the agent sees it
-tests/                       test.sh writes the reward; hidden/ and visible/ are laid over the workspace before
-solution/                    solve.sh puts the files of the known fix in their places
+tests/                       test.sh writes the reward; hidden/ and visible/ are copied over the workspace before
+solution/                    solve.sh puts the files of the known fix in place
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _MORE = ("editable", "shows_bug", "lists_from_elsewhere", "status_decides", "ima
 
 
 def write_tasks(tasks: Iterable[Task], out: Path) -> dict[str, str]:
-    """Write each task into a folder of its own, all into a new folder. Returns those that cannot be, and why.
+    """Write each task into a folder of its own inside a new folder. Return the tasks that cannot be written, and why.
 
-    The folder gets its name when everything is in it. Raises BenchmarkError where it is there already, OSError.
+    The new folder gets its name once everything is in it. Raises BenchmarkError if it exists already, OSError.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BenchmarkError(f"{out} already exists and is not empty: name a new folder with --out")
     part = out.with_name(f"{out.name}.part")
-    part.mkdir(parents=True)  # a second one at work there is an error
+    part.mkdir(parents=True)  # fails if a second process is writing there
     left_out: dict[str, str] = {}
     try:
         for task in tasks:
@@ -51,9 +51,9 @@ def write_tasks(tasks: Iterable[Task], out: Path) -> dict[str, str]:
 
 
 def write_task(task: Task, folder: Path) -> None:
-    """Write one task into a new folder, and read it again to see that it is the same one.
+    """Write one task into a new folder, and read it back to check that it is the same task.
 
-    Raises BenchmarkError for one that cannot be told in this form, PatchError where its fix does not apply, OSError.
+    Raises BenchmarkError for a task that this format cannot express, PatchError if its fix does not apply, OSError.
     """
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", task.id):
         raise BenchmarkError(f"{task.id} cannot be the name of a folder")
@@ -151,6 +151,6 @@ def _toml(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, str):  # a JSON string is a TOML string, but for one character
+    if isinstance(value, str):  # a JSON string is a TOML string, except for one character
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

@@ -1,6 +1,6 @@
 """`mini_nightmare`: short programs that are hard to debug without a debugger, in the layout of debug-gym's data.
 
-One folder a task: `<task>_code.py`, `test.py`, perhaps more files; `.debugignore` (hidden) and `.debugreadonly`
+One folder per task: `<task>_code.py`, `test.py`, perhaps more files; `.debugignore` (hidden) and `.debugreadonly`
 (visible, not editable) in gitignore syntax. https://github.com/microsoft/debug-gym, data/mini_nightmare.
 The data has no known fixes: a folder of patches (`<task>.patch`) can add them; without one a task is unproven.
 """
@@ -21,7 +21,7 @@ from stackrank.source import parse_python
 TEST = "test.py"
 # `.debugignore` is a copy of a long .gitignore; these have to be hidden whatever it says.
 ALWAYS_HIDDEN = (".debugignore", ".debugreadonly", "*.md", ".git/")
-# It wants 10.225 rounded to 10.23, which natural fixes do not do: a failure there says little about an entrant.
+# Its test wants 10.225 rounded to 10.23, which natural fixes do not do: a failure there says little about an entrant.
 DOUBTFUL = ("shopping_cart",)
 STATEMENT = "The program does not do what its tests expect."
 # A call of one of these with an address cannot work in a closed sandbox.
@@ -51,7 +51,7 @@ class MiniNightmare(TaskByTask):
 
 
 def load_task(folder: Path, fixes: Path | None = None) -> Task:
-    """One task. Raises BenchmarkError."""
+    """Load one task. Raises BenchmarkError."""
     if not (folder / TEST).is_file():
         raise BenchmarkError(f"{folder} has no {TEST}")
     files = read_tree(folder, [*read_patterns(folder / ".debugignore"), *ALWAYS_HIDDEN])
@@ -89,7 +89,7 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
 
 
 def reads_network(source: bytes) -> bool:
-    """Whether a program hands an address, written out or by a variable, to a function that reads from one."""
+    """Whether a program passes an address, literally or in a variable, to a function that reads from addresses."""
     try:
         nodes = list(ast.walk(parse_python(source)))
     except (SyntaxError, ValueError):

@@ -1,4 +1,4 @@
-"""A new task of the `repo` benchmark: drafted from a commit, tried before and after its fix, proved, written."""
+"""Make a task of the `repo` benchmark: draft it from a commit, test it before and after its fix, prove it, write it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from stackrank.env.validate import validate
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
-    """Add a task to `out`/tasks.yaml, made of a commit that fixed a bug, and proved in sandboxes of `backend`.
+    """Add a task to `out`/tasks.yaml, made from a commit that fixed a bug, and proved in sandboxes of `backend`.
 
-    `say` gets a line for each step. Raises BenchmarkError with the reason where the task cannot be made; then nothing
-    is written.
+    `say` gets a line for each step. Raises BenchmarkError with the reason if the task cannot be made; then nothing is
+    written.
     """
     made = draft(repo, commit, options)
     say(f"{made.entry.id}: {made.entry.test}")
@@ -36,8 +36,8 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
 
 
 def prepare(backend: Backend, spec: SandboxSpec, say: Say) -> None:
-    """Build a project's environment, unless it is there. Raises BenchmarkError where that fails: the way to install a
-    project is worked out, and its author knows better."""
+    """Build a project's environment, unless it exists. Raises BenchmarkError if that fails: the way to install a
+    project was only guessed, and its author knows better."""
     try:
         backend.prepare(spec, say)
     except BuildError as error:
@@ -50,7 +50,7 @@ def _load(folder: Path, made: Draft) -> Task:
 
 
 def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
-    """The tests before and after the fix."""
+    """Run the tests before and after the fix."""
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
         save(made, Path(name))
         task = _load(Path(name), made)

@@ -1,4 +1,4 @@
-"""Which benchmarks there are. Other packages add theirs by the entry point group `stackrank.benchmarks`."""
+"""All benchmarks, by name. Other packages add theirs with the entry point group `stackrank.benchmarks`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
 
 
 def benchmark_names() -> list[str]:
-    """The names of all benchmarks."""
+    """Return the names of all benchmarks."""
     return [*BUILT_IN, *(point.name for point in entry_points(group="stackrank.benchmarks"))]
 
 
 def load_benchmark(name: str, source: Source | None = None) -> Benchmark:
-    """The benchmark of that name, on the data in `source`. Raises BenchmarkError."""
+    """Return the benchmark of that name, on the data in `source`. Raises BenchmarkError."""
     place = source or Source()
     if name in BUILT_IN:
         return BUILT_IN[name](place)
@@ -47,7 +47,7 @@ def load_benchmark(name: str, source: Source | None = None) -> Benchmark:
 
 
 def select(tasks: Sequence[Task], names: Sequence[str] | None, limit: int | None) -> list[Task]:
-    """The tasks of those names (all where None), at most `limit`.
+    """Return the tasks with these names (all if None), at most `limit`.
 
     A limit takes tasks evenly from the whole list, so that a small run sees every category.
     Raises BenchmarkError for an unknown name.

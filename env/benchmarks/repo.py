@@ -26,7 +26,7 @@ from stackrank.env.patches import PatchError, apply_patch, find_faults, make_dif
 from stackrank.env.task import Limits, Task
 
 NAMES = ("tasks.yaml", "tasks.yml", "tasks.json")
-# Never part of a task: history, and what tools leave.
+# Never part of a task: history, and files that tools leave behind.
 NEVER = (".git", ".hg", ".venv/", "venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/")
 
 
@@ -56,7 +56,7 @@ class Repo(TaskByTask):
 
 
 def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
-    """One task. Raises BenchmarkError."""
+    """Load one task. Raises BenchmarkError."""
     folder = file.parent
     try:
         files = _planted(_source(entry, content, file), _diff(entry.apply, folder), entry)
@@ -76,7 +76,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         raise BenchmarkError(str(error)) from None
     visible = visible_command(check_command(entry.test), files)
     ids = (*entry.fail_to_pass, *entry.pass_to_pass)
-    # Where no fix is known, it may be in a file whose own doctests fail.
+    # If no fix is known, the fault may be in a file whose own doctests fail.
     to_edit = touched or (set() if fix else with_doctests(ids))
     readonly = (*entry.readonly, *test_files(entry.test, ids, {*files, *secret}), *(f"/{path}" for path in tests))
     command = scoring_command(entry.test, secret, files) or entry.test
@@ -106,7 +106,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
 
 
 def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, bytes]:
-    """The files as they are in the source, without this file and the patches that it names."""
+    """Return the files of the source, without `file` itself and the patches that it names."""
     source = entry.source
     if source.git is not None and source.commit is not None:
         repository = open_repository(source.git, source.commit, file.parent)
@@ -120,7 +120,7 @@ def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, by
             raise BenchmarkError(f"source.path: {folder} is not a folder")
         secret = [file, *(file.parent / name for name in _patch_files(content))]
         own = [f"/{path.resolve().relative_to(folder)}" for path in secret if path.resolve().is_relative_to(folder)]
-        if file.parent.resolve() == folder:  # patches of tasks to come, or of others
+        if file.parent.resolve() == folder:  # patches of future tasks, or of other tasks
             own += ["/*.patch", "/*.diff"]
         files = read_tree(folder, [*NEVER, *own])
     if not files:
@@ -145,7 +145,7 @@ def _diff(value: str | None, folder: Path) -> str:
 
 
 def _changed(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:
-    """What a diff changes: path -> new content, or None for a file that goes."""
+    """Return what a diff changes: path -> new content, or None for a file that is deleted."""
     if not diff.strip():
         return {}
     try:
@@ -164,7 +164,7 @@ def _planted(files: Mapping[str, bytes], diff: str, entry: TaskEntry) -> Mapping
 
 
 def _undo(entry: TaskEntry, content: TasksFile, file: Path) -> str:
-    """The planted bug backwards."""
+    """Return the diff that undoes the planted bug."""
     source, diff = _source(entry, content, file), _diff(entry.apply, file.parent)
     changed = _changed(source, diff, "apply")
     before = _read(source, changed)

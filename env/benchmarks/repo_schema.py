@@ -34,7 +34,7 @@ def _id(value: str) -> str:
 
 
 def id_from(name: str) -> str:
-    """What of a folder's name may be in an id."""
+    """Turn a folder's name into a valid id."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.") or "task"
 
 
@@ -158,12 +158,12 @@ class TasksFile(_Model):
 
 
 def table(model: type[BaseModel]) -> list[str]:
-    """The rows of a Markdown table of fields: `name`, what it is."""
+    """Return the rows of a Markdown table of fields: `name`, description."""
     return [f"| `{field.alias or name}` | {field.description} |" for name, field in model.model_fields.items()]
 
 
 def write_tasks(file: Path, content: TasksFile) -> None:
-    """Write a `tasks.yaml`; what has its default value is left out."""
+    """Write a `tasks.yaml`; fields with their default values are left out."""
     data = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     file.write_text(text, encoding="utf-8")
@@ -181,9 +181,9 @@ _Dumper.add_representer(str, _text)
 
 
 def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
-    """The file, and the tasks in it that cannot be used: id -> reason, which names line and field.
+    """Return the file's content, and the tasks in it that cannot be used: id -> reason, which names line and field.
 
-    YAML or JSON. Raises BenchmarkError where the file as a whole cannot be used.
+    The file is YAML or JSON. Raises BenchmarkError if the file as a whole cannot be used.
     """
     try:
         text = read_text(file)
@@ -243,7 +243,7 @@ def _fields() -> list[str]:
 
 
 def _line(node: Node, place: tuple[str | int, ...]) -> int:
-    """The line (1-based) of a field, or of what holds it where it is missing."""
+    """Return the line (1-based) of a field, or, if it is missing, of the object that should have it."""
     line = node.start_mark.line + 1
     for part in place:
         if isinstance(node, MappingNode):

@@ -43,7 +43,7 @@ class SweBench(TaskByTask):
         self._path, self._repos = source.path, source.repos
         self._overrides = Overrides(source.environments)
         self.source = source.path.name
-        # A data set of the hub is told by its owner too.
+        # The name of a data set of the hub includes its owner.
         data = str(source.path) if is_hub_name(str(source.path)) else _without_ending(source.path)
         self.name = own_name(self.family, data)
 
@@ -126,7 +126,7 @@ class SweBench(TaskByTask):
 
 
 class SweBenchDebug(SweBench):
-    """The same with the tests in the workspace from the start, read-only."""
+    """The same instances with the tests in the workspace from the start, read-only."""
 
     name = family = "swebench-debug"
     tests_shown = True
@@ -137,7 +137,7 @@ def _without_ending(path: Path) -> str:
 
 
 class _Hidden(dict[str, bytes]):
-    """Files whose digest is known without them: that of the patch that makes them."""
+    """Files whose digest is known without reading them: it is the patch that makes them."""
 
     digest: str
 
@@ -152,7 +152,7 @@ class _Tests:
 
     @property
     def names(self) -> list[str]:
-        """The test files that are run: those that are named, or those that it leaves behind."""
+        """The test files to run: those that the instance names, or those that exist after the patch."""
         if self._instance.test_files:
             return self._instance.test_files
         left = [
@@ -162,7 +162,7 @@ class _Tests:
         return named or left
 
     def there(self, command: str) -> list[str]:
-        """The files that a command names and that there are at the base commit; all where that is not known."""
+        """Return the files that a command names and the base commit has; all of them if that is not known."""
         if self._repository is None:
             return _paths(command)
         return list(read_at(self._repository, self._instance.base_commit, _paths(command)))
@@ -180,7 +180,7 @@ def _touched(instance: Instance, field: str) -> set[str]:
 
 
 def _after(instance: Instance, repository: Path | None, field: str) -> dict[str, bytes | None]:
-    """The files that a patch of the instance touches, after it, None where one goes; nothing without a repository."""
+    """Return the files that a patch touches, as it leaves them, None for a deleted one; empty without a repository."""
     touched = _touched(instance, field)
     if repository is None or not touched:
         return {}
@@ -192,7 +192,7 @@ def _after(instance: Instance, repository: Path | None, field: str) -> dict[str,
 
 
 def _faults(instance: Instance, repository: Path, changed: Mapping[str, bytes | None]) -> tuple[Fault, ...]:
-    """Where the known fix touches what the agent sees. Raises BenchmarkError where it does not apply."""
+    """Return where the known fix touches what the agent sees. Raises BenchmarkError if it does not apply."""
     touched = _touched(instance, "patch")
     seen = {**read_at(repository, instance.base_commit, touched - changed.keys())}
     seen |= {path: each for path, each in changed.items() if path in touched and each is not None}

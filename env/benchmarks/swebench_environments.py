@@ -1,6 +1,6 @@
-"""How a SWE-bench instance is built and tested: a file of overrides, the `swebench` package's specifications, an image.
+"""How a SWE-bench instance is built and tested: by overrides, the `swebench` package's specifications, or an image.
 
-The prebuilt image is used by sandboxes that can pull it; else the environment is built from what is said here.
+Sandboxes that can pull the prebuilt image use it; otherwise the environment is built as described here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.scoring.log_formats import swebench_module
 
 PYTEST = "python -m pytest -rA --tb=short -p no:cacheprovider"
-# Where the tests of a repository are not run by pytest.
+# The test commands of repositories whose tests are not run by pytest.
 COMMANDS = {
     "sympy/sympy": "python bin/test -C --verbose",
     "django/django": "python tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1",
@@ -27,7 +27,7 @@ COMMANDS = {
 
 
 class Override(BaseModel):
-    """How an instance, a version of a repository, or all of it is built and tested."""
+    """How an instance, a version of a repository, or a whole repository is built and tested."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -38,7 +38,7 @@ class Override(BaseModel):
     environment: dict[str, str] = Field(default_factory=dict)
     """Environment variables."""
     setup: list[str] = Field(default_factory=list)
-    """Commands before that."""
+    """Commands that run before the installation."""
     test: str | None = None
 
 
@@ -46,7 +46,7 @@ class Overrides:
     """A file of overrides: JSON, by instance, by repository and version, or by repository."""
 
     def __init__(self, file: Path | None) -> None:
-        """Raises BenchmarkError."""
+        """Read the file. Raises BenchmarkError."""
         self._file = file
         self._entries: dict[str, Any] = {}
         if file is None:
@@ -62,7 +62,7 @@ class Overrides:
         self._entries = data
 
     def find(self, instance: Instance) -> Override | None:
-        """The entry for an instance, else for its repository's version. Raises BenchmarkError for a wrong one."""
+        """Return the entry for an instance, else for its repository's version. Raises BenchmarkError if it is wrong."""
         version = instance.version or ""
         names = [instance.instance_id, *(f"{instance.repo}{mark}{version}" for mark in (" ", "@", ":", "/", "-", "=="))]
         entry = next((self._entries[name] for name in names if name in self._entries), None)
@@ -70,7 +70,7 @@ class Overrides:
             versions = self._entries.get(instance.repo)
             entry = versions.get(version) if isinstance(versions, dict) else None
             if entry is None and isinstance(versions, dict) and versions.keys() <= Override.model_fields.keys():
-                entry = versions  # of all its versions
+                entry = versions  # for all versions of the repository
         if entry is None:
             return None
         try:
@@ -89,7 +89,7 @@ def _name(entry: dict[str, Any]) -> str:
 
 
 def environment_of(instance: Instance, override: Override | None) -> Environment:
-    """What the instance needs, without its source."""
+    """Return the environment that the instance needs, without its source."""
     image = instance.image or (
         f"swebench/sweb.eval.x86_64.{instance.instance_id.lower().replace('__', '_1776_')}:latest"
     )
@@ -102,7 +102,7 @@ def environment_of(instance: Instance, override: Override | None) -> Environment
     if override.editable_install:
         install = f"python -m pip install -q {override.editable_install}"
         if override.requirements:
-            # All that it needs is named already; what builds it too, where the first way works.
+            # All requirements are named already; build requirements too, if the first command works.
             install = f"{install} --no-deps --no-build-isolation || {install} --no-deps"
         setup.append(install)
     return Environment(
@@ -116,7 +116,7 @@ def environment_of(instance: Instance, override: Override | None) -> Environment
 
 
 def test_command(instance: Instance, override: Override | None, tests: list[str]) -> str:
-    """The command that runs the instance's tests. `tests`: the test files."""
+    """Return the command that runs the instance's tests. `tests`: the test files."""
     if override is not None and override.test:
         return override.test
     if instance.command:
@@ -142,7 +142,7 @@ def _from_specification(instance: Instance) -> Override | None:
     plain = [] if re.search(r"\.(txt|yml|yaml)$", packages) else packages.split()
     files = (spec.get("reqs_path") or [packages]) if packages.endswith(".txt") else []
     before = [f"python -m pip install -q {' '.join(f'-r {file}' for file in files)}"] if files else []
-    # Steps for the system of the package's own images have no place here.
+    # Steps for the operating system of the package's own images do not apply here.
     prepared = [each for each in _listed(spec.get("pre_install")) if not each.startswith("apt")]
     return Override(
         python=spec.get("python"),
@@ -160,7 +160,7 @@ def _joined(given: Any, between: str) -> str:
 
 
 def _specification(instance: Instance) -> dict[str, Any] | None:
-    """What the row says, or version 4 of the package about the repository; version 5 says nothing."""
+    """Return the row's specification, or that of the repository in version 4 of the package; version 5 has none."""
     if instance.install_config:
         return instance.install_config
     specifications = getattr(swebench_module("constants"), "MAP_REPO_VERSION_TO_SPECS", {})

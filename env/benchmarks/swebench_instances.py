@@ -22,7 +22,7 @@ Names = Annotated[list[str], BeforeValidator(names)]
 
 
 class Instance(BaseModel):
-    """One row, whatever its layout (`swebench_layouts`). Fields that are not here, hints among them, are not read."""
+    """One row, whatever its layout (`swebench_layouts`). Fields not listed here, such as hints, are not read."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
@@ -42,18 +42,18 @@ class Instance(BaseModel):
     planted: Text = ""
     """A patch that makes the bug, on top of the base commit."""
     test_files: list[str] = Field(default_factory=list)
-    """What is run, where the test patch does not say it."""
+    """The test files to run, if the test patch does not show them."""
     command: str | None = None
     """The whole test command, with its files."""
     install_config: dict[str, Any] | None = None
-    """How it is built and tested, in the terms of the package's specifications."""
+    """How the instance is built and tested, in the terms of the package's specifications."""
     directory: str = "/testbed"
     """Where the image has the repository."""
 
 
 @dataclass
 class Rows:
-    """What a source holds."""
+    """The rows of a source."""
 
     instances: list[Instance]
     problems: dict[str, str]
@@ -66,7 +66,7 @@ _KNOWN = frozenset(each.alias or name for name, each in Instance.model_fields.it
 
 
 def read_instances(source: Path) -> Rows:
-    """Every row of a source. Raises BenchmarkError where none can be used."""
+    """Read every row of a source. Raises BenchmarkError if none can be used."""
     instances: dict[str, Instance] = {}
     problems: dict[str, str] = {}
     unknown: dict[str, set[str]] = {}
@@ -109,7 +109,7 @@ def _sentence(error: Exception, layout: str) -> str:
 
 
 def _rows(source: Path) -> Iterator[tuple[str, Any]]:
-    """(place, row) for every row; a row that cannot be read is a sentence."""
+    """Yield (place, row) for every row; for a row that cannot be read, a sentence takes its place."""
     if not source.exists():
         yield from _parquet(_from_hub(source))
         return
@@ -120,7 +120,7 @@ def _rows(source: Path) -> Iterator[tuple[str, Any]]:
         for file in files:
             try:
                 yield from ((f"{file.name} {place}", row) for place, row in _rows(file))
-            except BenchmarkError as error:  # the other files go on
+            except BenchmarkError as error:  # the other files are still read
                 yield file.name, str(error)
     elif source.suffix == ".parquet":
         yield from _parquet([source])
@@ -129,7 +129,7 @@ def _rows(source: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _json(file: Path) -> Iterator[tuple[str, Any]]:
-    """JSON: a list, or an object of instances by name. JSONL: one object a line."""
+    """Read JSON (a list, or an object of instances by name) or JSONL (one object per line)."""
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -170,7 +170,7 @@ def _parquet(files: list[Path]) -> Iterator[tuple[str, Any]]:
 
 
 def _from_hub(source: Path) -> list[Path]:
-    """The Parquet files of a data set's test split, kept in stackrank's home. Raises BenchmarkError."""
+    """Return the Parquet files of a data set's test split, kept in stackrank's home. Raises BenchmarkError."""
     import httpx
 
     name = source.as_posix()

@@ -1,6 +1,6 @@
-"""How data sets in SWE-bench's succession publish their rows: what of each of them is which field of an instance.
+"""How the successors of SWE-bench publish their rows: which of their fields is which field of an instance.
 
-The names are those of the data sets' own cards and harnesses. A row of no layout named here is read as SWE-bench's.
+The names are those of the data sets' own cards and harnesses. A row with none of these layouts is read as SWE-bench's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stackrank.source import literal
 
 Row = Mapping[str, Any]
 Value = str | Callable[[Row], Any]
-"""A field of the row, or what is made of the row."""
+"""A field of the row, or a function that makes the value from the row."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,18 @@ class Layout:
 
     name: str
     told_by: frozenset[str]
-    """The fields that its rows have, all of them, and others do not."""
+    """The fields that identify its rows: they have all of these, and other rows do not."""
     fields: Mapping[str, Value]
-    """Field of an instance -> where it is; others have their own names."""
+    """Field of an instance -> where the row has it; other fields have the same name in both."""
     unused: frozenset[str] = field(default_factory=frozenset)
-    """Fields that are known and not needed."""
+    """Fields that are known but not needed."""
 
     def read(self, row: Row) -> dict[str, Any]:
-        """The row with an instance's names. Raises ValueError with a sentence: what it has cannot be used."""
+        """Return the row with an instance's field names. Raises ValueError, a sentence, if the row cannot be used."""
         return {**row, **{name: _value(row, where) for name, where in self.fields.items()}}
 
     def unknown(self, row: Row, known: frozenset[str]) -> set[str]:
-        """The fields that nothing reads."""
+        """Return the fields that nothing reads."""
         read = {where for where in self.fields.values() if isinstance(where, str)}
         return set(row) - known - _COMMON - self.told_by - self.unused - read
 
@@ -52,19 +52,19 @@ _COMMON = _columns(
 
 
 def layout_of(row: Row) -> Layout:
-    """The first layout whose fields the row has."""
+    """Return the first layout whose fields the row has."""
     return next(layout for layout in LAYOUTS if layout.told_by <= row.keys())
 
 
 def refusal(row: Row) -> str:
-    """Why a row that is no Python is not played; empty where it is Python, or nothing says what it is."""
+    """Return why a row that is not Python is not played; empty if it is Python, or if nothing says what it is."""
     language = str(row.get("repo_language") or row.get("language") or "").lower()
     if language and language not in ("python", "py", "python3"):
         return f"it is written in {language}, and only Python is played"
     try:
         paths = sorted({path for name in ("patch", "test_patch") for path in touched_files(str(row.get(name) or ""))})
     except PatchError:
-        return ""  # said of the field itself, later
+        return ""  # reported later, for the field itself
     if language or not paths or any(path.endswith((".py", ".pyx", ".pyi")) for path in paths):
         return ""
     if ".py" in str(row.get("FAIL_TO_PASS")):
@@ -73,7 +73,7 @@ def refusal(row: Row) -> str:
 
 
 def names(value: Any) -> Any:
-    """A list of tests, which may be written as JSON or as Python does. Raises ValueError."""
+    """Read a list of tests, which may be written as JSON or as a Python literal. Raises ValueError."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -109,12 +109,12 @@ def _smith_fix(row: Row) -> str:
 
 
 def _near(row: Row) -> list[str]:
-    """Its harness runs the files of the failing tests alone, and so do we."""
+    """Return the passing tests in the files of the failing ones: its harness runs only these files, and so do we."""
     files = {test.partition("::")[0] for test in names(row["FAIL_TO_PASS"])}
     return [test for test in names(row["PASS_TO_PASS"]) if test.partition("::")[0] in files]
 
 
-# ---- R2E-Gym: commits with tests of their own, told by the logs of both sides.
+# ---- R2E-Gym: commits with tests of their own, whose outcomes are in the logs of both sides.
 
 
 def _commit(row: Row) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _executed(row: Row) -> dict[str, Any]:
 
 
 def _r2e_fix(row: Row) -> str:
-    """The commit's changes, but for tests: its own are others."""
+    """Return the commit's changes except those of tests, because the row brings other tests."""
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     for each in _commit(row)["file_diffs"]:
@@ -137,7 +137,7 @@ def _r2e_fix(row: Row) -> str:
             continue
         if re.search(r"(^|/)test_[^/]*$|_test\.py$", path):
             continue
-        # A side that is not there is empty, or `/dev/null`.
+        # A missing side is empty, or `/dev/null`.
         for side, files in (("old_file_content", before), ("new_file_content", after)):
             if each.get(side) not in (None, "", "/dev/null"):
                 files[path] = each[side].encode()
@@ -151,7 +151,7 @@ def _r2e_tests(row: Row) -> str:
 
 
 def _r2e_passed(log: Any) -> dict[str, str]:
-    """Test as `expected_output_json` names it -> its id, for those that a log says passed."""
+    """Return test name, as in `expected_output_json`, -> test id, for the tests that passed according to a log."""
     plain = re.sub(r"\x1b\[[0-9;]*m|\r", "", str(log or ""))
     ids = re.findall(r"^PASSED (\S+?::.+?)(?: - .*)?$", plain, re.M)
     return {".".join(each.split("::")[1:]): each for each in ids}
@@ -183,7 +183,7 @@ _R2E_OWNERS = {
 }  # fmt: skip
 
 
-# ---- SWE-bench Pro and SWE-rebench: SWE-bench's fields, some with other names, and how it is built and tested.
+# ---- SWE-bench Pro and SWE-rebench: SWE-bench's fields, some renamed, and how an instance is built and tested.
 
 
 def _pro_statement(row: Row) -> str:
@@ -200,12 +200,12 @@ def _install(row: Row) -> dict[str, Any]:
 
 
 def _commands(given: Any) -> str | None:
-    """Its whole test command: unlike SWE-bench's, no test files are added."""
+    """Return the whole test command: unlike for SWE-bench, no test files are added."""
     return " && ".join([given] if isinstance(given, str) else given) if given else None
 
 
 def _pro_files(row: Row) -> list[str]:
-    """The test files it runs: of those that are selected, the Python ones with tests."""
+    """Return the test files to run: those of the selected files that are Python files with tests."""
     chosen = [each for each in names(row["selected_test_files_to_run"]) if ".py" in each]
     return [each for each in chosen if re.search(r"(^|/)test_|_test\.py", each)] or chosen
 

@@ -1,4 +1,4 @@
-"""What a test command and a patch say about which files are tests."""
+"""Find out which files are tests, from their paths and from a test command."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _TESTS = GitIgnoreSpec.from_lines([*TEST_PATTERNS, "tests/**", "testing/**", "te
 
 
 def is_test(path: str) -> bool:
-    """Whether a path is one of a test, by its name or its folder."""
+    """Whether a path belongs to a test, by its name or its folder."""
     return _TESTS.match_file(path)
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a path is one of a file of tests, by its name alone."""
+    """Whether a path is that of a file of tests, by its name alone."""
     name = PurePosixPath(path).name
     return name.endswith(".py") and is_test(name)
 
 
 def test_folders(files: Iterable[str]) -> frozenset[str]:
-    """The outermost folders that are called after tests and hold some: nothing below them is an agent's to change."""
+    """Return the outermost folders that are named after tests and contain some: agents may change nothing in them."""
     found: set[str] = set()
     for path in filter(is_test_file, files):
         parents = [each for each in PurePosixPath(path).parents if each.name in ("test", "tests", "testing")]
@@ -40,9 +40,9 @@ def test_folders(files: Iterable[str]) -> frozenset[str]:
 
 
 def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
-    """The test file at `path` without the functions that some ids name; as it is where they name none of it.
+    """Return the test file at `path` without the functions that some ids name; unchanged if they name none of it.
 
-    Raises BenchmarkError where they cannot be cut out.
+    Raises BenchmarkError if they cannot be cut out.
     """
     gone = {
         test.partition("[")[0].partition("::")[2].replace("::", ".") for test in tests if test.startswith(f"{path}::")
@@ -62,9 +62,9 @@ def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
 
 
 def defined_as(content: bytes, test: str) -> str:
-    """The id by which a test function stands in its file: of the class that it is inherited from, if that is there.
+    """Return the id of a test function where its file defines it: in the class from which it is inherited, if any.
 
-    Empty where the file defines no such function.
+    Empty if the file defines no such function.
     """
     path, _, name = test.partition("[")[0].partition("::")
     owner, _, function = name.rpartition("::")
@@ -83,13 +83,13 @@ def defined_as(content: bytes, test: str) -> str:
 
 
 def _span(node: ast.AST) -> tuple[int, int]:
-    """First and last line of a function, its decorators with it."""
+    """Return first and last line of a function, including its decorators."""
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
     return min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno
 
 
 def check_command(command: str) -> str:
-    """The command itself. Raises BenchmarkError for one that runs pytest in a way that hides what each test came to."""
+    """Return the command. Raises BenchmarkError if it runs pytest in a way that hides the outcome of each test."""
     if re.search(r"\b(pytest|py\.test)\b", command) and pytest_run(command) is None:
         raise BenchmarkError(
             f"{command!r} runs pytest in a way that stackrank does not understand: write one command such as "
@@ -99,7 +99,7 @@ def check_command(command: str) -> str:
 
 
 def words(command: str) -> list[str]:
-    """The words of a command; none where it cannot be split."""
+    """Return the words of a command; none if it cannot be split."""
     try:
         return shlex.split(command)
     except ValueError:
@@ -107,9 +107,9 @@ def words(command: str) -> list[str]:
 
 
 def with_doctests(ids: Iterable[str]) -> set[str]:
-    """The files of the program among those of test ids: a doctest stands in what it tests.
+    """Return the files of the program among those of test ids: a doctest is in the file that it tests.
 
-    pytest calls a doctest by its dotted name, and a whole module's by the module's.
+    pytest calls a doctest by its dotted name, and the doctest of a whole module by the module's name.
     """
     found = set()
     for test in ids:
@@ -123,14 +123,14 @@ def with_doctests(ids: Iterable[str]) -> set[str]:
 
 
 def named(command: str, files: Collection[str]) -> list[str]:
-    """The files and folders that a command names."""
+    """Return the files and folders that a command names."""
     folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
     found = [word.partition("::")[0].removeprefix("./").rstrip("/") for word in words(command)[1:]]
     return [each for each in found if each in files or (each in folders and each not in ("", "."))]
 
 
 def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tuple[str, ...]:
-    """Gitignore patterns of the files that a verdict comes from: never an agent's to change."""
+    """Return gitignore patterns of the files from which a verdict comes; agents may never change them."""
     from_ids = {test.partition("::")[0] for test in ids if "::" in test}
     patterns = {f"/{path}" for path in from_ids if path in files}
     for path in named(command, files):
@@ -142,7 +142,7 @@ def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tupl
 
 
 def scoring_command(command: str, hidden: Mapping[str, bytes], files: Collection[str]) -> str | None:
-    """The command with hidden test files that it does not reach by itself; None where it reaches all."""
+    """Return the command with the hidden test files that it does not reach by itself; None if it reaches all."""
     places = named(command, {*files, *hidden})
     if not places or "pytest" not in command:
         return None  # pytest without paths finds them
@@ -152,7 +152,7 @@ def scoring_command(command: str, hidden: Mapping[str, bytes], files: Collection
 
 
 def visible_command(command: str, files: Collection[str]) -> str:
-    """The command without test files that do not exist yet; where none does, with the folder of the first."""
+    """Return the command without test files that do not exist yet; if none exists, with the folder of the first."""
     parts = words(command)
     paths = {word: word.partition("::")[0] for word in parts[1:]}
     missing = [word for word, path in paths.items() if path.endswith(".py") and path not in files]

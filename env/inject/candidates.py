@@ -14,19 +14,19 @@ from stackrank.env.inject.operators import OPERATORS, PROVIDERS, New, Operator, 
 from stackrank.env.inject.reach import Reach
 
 _PAIRS = 5
-"""Every so many candidates, one changes two places."""
+"""One in this many candidates changes two places."""
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """One node and what takes its place."""
+    """One node and its replacement."""
 
     node: cst.CSTNode
     new: New
     lines: tuple[int, int]
-    """First and last line of the statement that it is in, in the file as it is."""
+    """First and last line of the node's statement, in the unchanged file."""
     above: tuple[cst.CSTNode, ...] = field(repr=False)
-    """The nodes that it is in: nothing beside them changes, so nothing else is visited."""
+    """The nodes that contain it: nothing outside them changes, so nothing else is visited."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +34,10 @@ class Candidate:
     """A bug that could be planted."""
 
     key: str
-    """Tells it from all others of the same project."""
+    """Identifies it among all candidates of the same project."""
     file: str
     function: str
-    """Qualified name of the function that it is in."""
+    """Qualified name of the function that contains it."""
     operator: str
     category: str
     changes: tuple[Change, ...]
@@ -51,7 +51,7 @@ class Candidate:
         return {line for change in self.changes for line in range(change.lines[0], change.lines[1] + 1)}
 
     def source(self) -> bytes:
-        """The file with the bug in it."""
+        """Return the file with the bug in it."""
         above = {id(node) for change in self.changes for node in change.above}
         changed = self.module.visit(_Replace({id(change.node): change.new for change in self.changes}, above))
         assert isinstance(changed, cst.Module)
@@ -73,7 +73,7 @@ class _Replace(cst.CSTTransformer):
 def find_candidates(
     files: Mapping[str, bytes], reach: Reach, seed: int, operators: Sequence[Operator] = OPERATORS
 ) -> list[Candidate]:
-    """Candidates in the order in which they should be tried: the same for the same files, reach and seed.
+    """Return candidates in the order in which to try them; it is the same for the same files, reach and seed.
 
     Kinds of mistakes take turns, so that the first fifty are not all of one kind.
     """
@@ -92,7 +92,7 @@ def find_candidates(
 
 
 def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Now and then two mistakes of one function at once."""
+    """Yield the candidates, now and then with two mistakes of one function combined."""
     by_function: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in order:
         by_function[candidate.file, candidate.function].append(candidate)
@@ -112,7 +112,7 @@ def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
 
 
 def of_file(file: str, content: bytes, reach: Reach, operators: Sequence[Operator]) -> Iterator[Candidate]:
-    """What could be changed in one file, in its order."""
+    """Yield the candidates of one file, in the order of its text."""
     try:
         content.decode()  # a diff has to be UTF-8
         module = cst.parse_module(content)
@@ -163,7 +163,7 @@ class _Collector(cst.CSTVisitor):
             self._places.pop()
 
     def _lines(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Of a statement; of a compound one its head."""
+        """Return first and last line of a statement; of a compound statement, those of its head."""
         span = self.get_metadata(PositionProvider, node)
         last = span.end.line
         if isinstance(body := getattr(node, "body", None), cst.BaseSuite):
@@ -203,7 +203,7 @@ class _Collector(cst.CSTVisitor):
 
 
 def _locals(function: cst.FunctionDef) -> tuple[str, ...]:
-    """Parameters, then names that the function assigns to."""
+    """Return the parameters, then the names to which the function assigns."""
     params = function.params
     found = [each.name.value for each in (*params.posonly_params, *params.params, *params.kwonly_params)]
 

@@ -1,4 +1,4 @@
-"""Mistakes that show elsewhere: in what a later call finds, in who else holds an object, in the order of things.
+"""Mistakes that show elsewhere: in a later call, in other code that holds the same object, in the order of things.
 
 A reader of the changed line sees nothing odd. Whether such a bug is hard to find is measured, not assumed (`deep`).
 """
@@ -29,7 +29,7 @@ _operator = functools.partial(operator, into=DEEP)
 
 @_operator("state", cst.SimpleStatementLine)
 def forgotten_reset(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
-    """State of an earlier call is left: an attribute is not emptied again."""
+    """Keep the state of an earlier call: do not empty an attribute again."""
     reset = m.Assign(targets=[m.AssignTarget(_OWN)], value=_EMPTY)
     if place.function.name.value != "__init__" and m.matches(node, m.SimpleStatementLine([reset])):
         yield node.with_changes(body=[cst.Pass()])
@@ -37,7 +37,7 @@ def forgotten_reset(node: cst.SimpleStatementLine, place: Place) -> Iterator[New
 
 @_operator("state", cst.Tuple)
 def key_without_a_part(node: cst.Tuple, place: Place) -> Iterator[New]:
-    """What is looked up by several things is looked up by all but one."""
+    """Leave one part out of a key that has several."""
     above = place.parent(node)
     holder = place.parent(above) if above is not None else None
     looked_up = isinstance(above, cst.Index) or (
@@ -51,7 +51,7 @@ def key_without_a_part(node: cst.Tuple, place: Place) -> Iterator[New]:
     if (looked_up or named or _makes_key(above, place)) and len(node.elements) > 1:
         for left_out in range(len(node.elements)):
             kept = [each for number, each in enumerate(node.elements) if number != left_out]
-            # One comma, so that a single element is a tuple still.
+            # Keep one comma, so that a single element is still a tuple.
             last = kept[-1].with_changes(comma=cst.Comma() if len(kept) == 1 else cst.MaybeSentinel.DEFAULT)
             yield node.with_changes(elements=[*kept[:-1], last])
 
@@ -69,7 +69,7 @@ def _makes_key(above: cst.CSTNode | None, place: Place) -> bool:
 
 @_operator("state", cst.BinaryOperation)
 def key_without_an_addend(node: cst.BinaryOperation, place: Place) -> Iterator[New]:
-    """A key that is put together lacks its last part."""
+    """Leave the last part out of a key that is a sum of parts."""
     above = place.parent(node)
     named = isinstance(above, cst.Assign | cst.AugAssign) and any(
         "key" in _name(each.target) for each in (above.targets if isinstance(above, cst.Assign) else [above])
@@ -80,7 +80,7 @@ def key_without_an_addend(node: cst.BinaryOperation, place: Place) -> Iterator[N
 
 @_operator("iteration", cst.Call)
 def other_order(node: cst.Call, place: Place) -> Iterator[New]:
-    """First in, last out for first in, first out; an order that is not turned round, or not kept by equal ones."""
+    """Use the other end of a list or queue, do not reverse an order, or sort without the key."""
     if isinstance(node.func, cst.Name) and node.func.value == "reversed" and len(node.args) == 1:
         yield node.args[0].value
     if isinstance(node.func, cst.Name) and node.func.value == "sorted" and len(node.args) > 1:
@@ -102,7 +102,7 @@ def other_order(node: cst.Call, place: Place) -> Iterator[New]:
 
 @_operator("iteration", cst.For)
 def changed_while_iterating(node: cst.For, place: Place) -> Iterator[New]:
-    """A loop over the thing itself and not over a copy, while it may change."""
+    """Loop over an object itself, which may change meanwhile, and not over a copy."""
     copied = node.iter
     if m.matches(copied, m.Call(func=m.Name("list") | m.Name("tuple"), args=[m.Arg(m.Call() | m.Attribute())])):
         assert isinstance(copied, cst.Call)
@@ -111,7 +111,7 @@ def changed_while_iterating(node: cst.For, place: Place) -> Iterator[New]:
 
 @_operator("exceptions", cst.Try)
 def not_restored(node: cst.Try, place: Place) -> Iterator[New]:
-    """What is to be put back in any case is put back only where nothing is raised."""
+    """Run the code of a `finally` only if nothing is raised."""
     if node.finalbody is not None and not node.handlers and node.orelse is None:
         body, final = node.body.body, node.finalbody.body.body
         left = m.SimpleStatementLine([m.Return()])
@@ -123,7 +123,7 @@ def not_restored(node: cst.Try, place: Place) -> Iterator[New]:
 
 @_operator("logic", cst.Comparison)
 def empty_for_none(node: cst.Comparison, place: Place) -> Iterator[New]:
-    """What is empty or zero is taken for what is not there."""
+    """Take an empty value or zero for a missing one."""
     if len(node.comparisons) != 1 or not m.matches(node.comparisons[0].comparator, m.Name("None")):
         return
     if isinstance(node.comparisons[0].operator, cst.IsNot):
@@ -134,7 +134,7 @@ def empty_for_none(node: cst.Comparison, place: Place) -> Iterator[New]:
 
 @_operator("numbers", cst.Call)
 def lost_precision(node: cst.Call, place: Place) -> Iterator[New]:
-    """Rounded too early, or cut off where it should be rounded."""
+    """Cut off a number that should be rounded, or take `seconds` of a time span for its total."""
     if isinstance(node.func, cst.Name) and node.func.value == "round":
         yield node.with_changes(func=cst.Name("int"), args=[node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
     elif isinstance(node.func, cst.Attribute) and node.func.attr.value == "total_seconds":
@@ -143,7 +143,7 @@ def lost_precision(node: cst.Call, place: Place) -> Iterator[New]:
 
 @_operator("state", cst.Call)
 def shared_for_copied(node: cst.Call, place: Place) -> Iterator[New]:
-    """A copy of more than a name is shared, or is shallow."""
+    """Share an item or a result instead of copying it, or copy only shallowly."""
     if not isinstance(node.func, cst.Name) or len(node.args) != 1:
         return
     arg = node.args[0].value

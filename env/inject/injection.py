@@ -1,7 +1,7 @@
-"""Making bugs until there are enough: in parallel, in an order that does not depend on it, and again from where it was.
+"""Make bugs until there are enough: in parallel, in an order that does not depend on the parallelism, and resumably.
 
-What was found out about the project and about each candidate is kept in `state/` of the output folder, so that a call
-that was cut off goes on, and one for more bugs does not begin anew.
+Results about the project and about each candidate are kept in `state/` of the output folder, so that a call that was
+cut off can continue, and a call for more bugs does not start over.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from stackrank.env.task import Limits
 _PER_FUNCTION = 4
 _TRIES = 2
 _CHECKS = 2
-"""Counts up when `verify` refuses more: what was found out before is not used then."""
+"""Increased when `verify` refuses more; earlier results are then not used."""
 
 
 @dataclass(frozen=True)
 class InjectionOptions:
-    """What is wanted."""
+    """What bugs are wanted, and how to find them."""
 
     count: int
     seed: int
@@ -46,13 +46,13 @@ class InjectionOptions:
     """What the tests need, without the project's files."""
     workers: int = 2
     timeout_s: float = 60.0
-    """Seconds that a test run of a task may take; the whole of the project's tests may take five times as long."""
+    """Seconds that a test run of a task may take; all tests of the project together may take five times as long."""
     deep: bool = False
     """Whether only faults far from their failures are wanted."""
     choose: Callable[[list[Candidate]], list[Candidate]] = list
-    """Which of the candidates are tried, in which order."""
+    """Chooses the candidates that are tried, and their order."""
     proved_later: bool = False
-    """Whether what makes tasks of bugs runs them again and measures them: it is not done twice then."""
+    """Whether the code that makes tasks of bugs runs and measures them again; then that is not done here too."""
 
 
 @dataclass
@@ -64,14 +64,14 @@ class Tally:
     tried: int = 0
     found: int = 0
     problems: Counter[str] = field(default_factory=Counter)
-    """Why candidates are of no use -> how many."""
+    """Why candidates are unusable -> how many of them."""
 
 
 class Injection:
-    """Bugs for one project."""
+    """Makes bugs for one project."""
 
     def __init__(self, backend: Backend, files: Mapping[str, bytes], wishes: InjectionOptions, folder: Path) -> None:
-        """`folder`: of the output. What is in its `state/` for another project or other tests is not used."""
+        """`folder`: the output folder. Results in its `state/` for another project or other tests are not used."""
         self._backend = backend
         self._files = files
         self._wishes = wishes
@@ -84,12 +84,12 @@ class Injection:
         self._writing = threading.Lock()
 
     def prepare(self, say: Say) -> None:
-        """Build the environment, unless it is there. Raises BuildError."""
+        """Build the environment, unless it exists. Raises BuildError."""
         if self._spec.environment is not None:
             self._backend.prepare(self._spec, say)
 
     def reach(self) -> Reach:
-        """What the tests reach; measured unless it is known. Raises BenchmarkError, SandboxError."""
+        """Return what the tests reach; measure it unless it is known. Raises BenchmarkError, SandboxError."""
         file = self._state / f"{self._digest}.reach.json"
         if file.is_file():
             return Reach.from_json(file.read_text(encoding="utf-8"))
@@ -102,12 +102,12 @@ class Injection:
         return found
 
     def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[tuple[Candidate, Verified]]:
-        """As many as are wanted, or as there are: never two on one line, and few in one function."""
+        """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function."""
         with closing(self.found(reach, on_tally)) as bugs:
             return list(islice(bugs, self._wishes.count))
 
     def found(self, reach: Reach, on_tally: Callable[[Tally], None]) -> Generator[tuple[Candidate, Verified]]:
-        """The same one by one, as many as there are. To be closed. Raises BenchmarkError, SandboxError."""
+        """Yield the bugs one by one, as many as there are. To be closed. Raises BenchmarkError, SandboxError."""
         operators = DEEP if self._wishes.deep else OPERATORS
         candidates = find_candidates(self._files, reach, self._wishes.seed, operators)
         if not candidates:
@@ -140,7 +140,7 @@ class Injection:
     def _verified(
         self, project: Project, candidates: list[Candidate], full: Callable[[Candidate], bool]
     ) -> Generator[tuple[Candidate, Verified]]:
-        """Results in the candidates' order, worked out a few ahead. What is full now is full later, and left out."""
+        """Yield results in the candidates' order, a few worked out ahead, and skip candidates whose place is full."""
         known = self._read()
         waiting = iter(candidates)
         ahead: deque[tuple[Candidate, Future[Verified]]] = deque()

@@ -1,6 +1,6 @@
-"""What a planted change leaves behind: names that are there and no longer used. A linter would point at the fault.
+"""Names that are no longer used after a planted change. A linter would report them and so point at the fault.
 
-Scopes are those of Python's own compiler.
+The scopes are those of Python's own compiler.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _LATE = re.compile(rb"from __future__ import annotations\b")
 
 
 def left_behind(files: Mapping[str, bytes], broken: Mapping[str, bytes]) -> list[str]:
-    """The names that nothing uses when `broken` takes the place of some of `files`, unless they were unused before.
+    """Return the names that nothing uses once `broken` replaces some of `files`, unless they were unused before.
 
-    They are imports, variables and parameters, and what a module or a class defines where no file mentions it but
-    there. Sorted. Raises SyntaxError, ValueError.
+    These are imports, variables and parameters, and names that a module or a class defines but no file mentions
+    elsewhere. They are sorted. Raises SyntaxError, ValueError.
     """
     found: set[str] = set()
     for path, source in broken.items():
@@ -40,20 +40,20 @@ def _words(source: bytes) -> Counter[str]:
 
 @functools.lru_cache(maxsize=_KNOWN)
 def _table(source: bytes) -> symtable.SymbolTable:
-    # Names in annotations are used, also where Python does not evaluate them.
+    # Names in annotations count as used, even if Python does not evaluate them.
     return symtable.symtable(_LATE.sub(b"pass", source).decode(), "source", "exec")
 
 
 @functools.lru_cache(maxsize=_KNOWN)
 def _defined(source: bytes) -> frozenset[str]:
-    """What the module and its classes define."""
+    """Return the names that the module and its classes define."""
     scopes = (scope for scope in _scopes(_table(source)) if scope.get_type() in ("module", "class"))
     return frozenset(each.get_name() for scope in scopes for each in scope.get_symbols() if each.is_assigned())
 
 
 @functools.lru_cache(maxsize=_KNOWN)
 def _unused(source: bytes) -> Counter[str]:
-    """Imports, variables and parameters that nothing in their scope uses, with the number of such scopes."""
+    """Return imports, variables and parameters that nothing in their scope uses, with the number of such scopes."""
     found: Counter[str] = Counter()
     module = _table(source)
     everywhere = {each.get_name() for scope in _scopes(module) for each in scope.get_symbols() if _from_module(each)}
@@ -79,7 +79,7 @@ def _from_module(symbol: symtable.Symbol) -> bool:
 
 
 def _scopes(scope: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """A scope and all within."""
+    """Yield a scope and all scopes inside it."""
     yield scope
     for each in scope.get_children():
         yield from _scopes(each)

@@ -1,4 +1,4 @@
-"""What programmers get wrong, as changes of a syntax tree: each operator proposes replacements for one node."""
+"""Mistakes of programmers, as changes of a syntax tree: each operator proposes replacements for one node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ New = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node stands."""
+    """What surrounds a node."""
 
     function: cst.FunctionDef
     names: tuple[str, ...]
@@ -26,7 +26,7 @@ class Place:
     contexts: Mapping[cst.CSTNode, ExpressionContext | None]
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node above."""
+        """Return the node above."""
         return self.parents.get(node)
 
 
@@ -51,7 +51,7 @@ PROVIDERS = (ParentNodeProvider, ExpressionContextProvider)
 def operator(
     category: str, *kinds: type[cst.CSTNode], into: list[Operator] = OPERATORS
 ) -> Callable[[Propose], Propose]:
-    """Register a function as the operator of its name."""
+    """Register a function as the operator with its name."""
 
     def register(propose: Propose) -> Propose:
         into.append(Operator(propose.__name__.replace("_", "-"), category, kinds, propose))
@@ -89,27 +89,27 @@ _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "lis
 _ERRORS = {"KeyError": "IndexError", "IndexError": "KeyError", "TypeError": "ValueError", "ValueError": "TypeError",
            "AttributeError": "KeyError", "StopIteration": "IndexError"}  # fmt: skip
 
-# Names of variables that are numbers, as far as names tell.
+# Names that suggest that a variable is a number.
 _COUNTS = re.compile(r"^[ijkn]$|i(nde)?x|pos|num|count|start|stop|end|first|last|low|high|mid|offset|row|col", re.I)
 
 
 @operator("iteration", cst.ComparisonTarget)
 def boundary(node: cst.ComparisonTarget, place: Place) -> Iterator[New]:
-    """`<` for `<=` and the like."""
+    """Use `<` for `<=` and the like."""
     if new := _BOUNDARIES.get(type(node.operator)):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
 
 @operator("logic", cst.ComparisonTarget)
 def wrong_comparison(node: cst.ComparisonTarget, place: Place) -> Iterator[New]:
-    """`==` for `!=`, `in` for `not in`, and back."""
+    """Use `==` for `!=`, `in` for `not in`, and the reverse."""
     if new := _COMPARISONS.get(type(node.operator)):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
 
 @operator("numbers", cst.BinaryOperation)
 def wrong_operator(node: cst.BinaryOperation, place: Place) -> Iterator[New]:
-    """`+` for `-`, `//` for `/`."""
+    """Use `+` for `-`, `//` for `/` and the like."""
     if (new := _ARITHMETIC.get(type(node.operator))) and not _is_text(node.left) and not _is_text(node.right):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
@@ -120,7 +120,7 @@ def _is_text(node: cst.CSTNode) -> bool:
 
 @operator("state", cst.AugAssign)
 def wrong_update(node: cst.AugAssign, place: Place) -> Iterator[New]:
-    """`-=` for `+=`; `=` for either."""
+    """Use `-=` for `+=`, or `=` for either."""
     old = node.operator
     if new := _ASSIGNMENTS.get(type(old)):
         yield node.with_changes(operator=_same_place(new, old))
@@ -129,7 +129,7 @@ def wrong_update(node: cst.AugAssign, place: Place) -> Iterator[New]:
 
 @operator("logic", cst.BooleanOperation)
 def wrong_connective(node: cst.BooleanOperation, place: Place) -> Iterator[New]:
-    """`and` for `or`, a part left out."""
+    """Use `and` for `or` or the reverse, or leave out a part."""
     yield node.with_changes(
         operator=_same_place(cst.Or if isinstance(node.operator, cst.And) else cst.And, node.operator)
     )
@@ -140,7 +140,7 @@ def wrong_connective(node: cst.BooleanOperation, place: Place) -> Iterator[New]:
 
 @operator("logic", cst.If, cst.While, cst.IfExp)
 def negated_condition(node: cst.If | cst.While | cst.IfExp, place: Place) -> Iterator[New]:
-    """`if x` for `if not x`."""
+    """Use `if x` for `if not x`, or the reverse."""
     test = node.test
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         yield node.with_changes(test=test.expression)
@@ -150,7 +150,7 @@ def negated_condition(node: cst.If | cst.While | cst.IfExp, place: Place) -> Ite
 
 @operator("numbers", cst.Integer)
 def wrong_constant(node: cst.Integer, place: Place) -> Iterator[New]:
-    """One more or one less."""
+    """Use one more or one less."""
     value = node.evaluated_value
     if node.value.isdigit() and value < 1000:
         yield cst.Integer(str(value + 1))
@@ -160,7 +160,7 @@ def wrong_constant(node: cst.Integer, place: Place) -> Iterator[New]:
 
 @operator("iteration", cst.Call, cst.Index, cst.Slice)
 def off_by_one(node: cst.Call | cst.Index | cst.Slice, place: Place) -> Iterator[New]:
-    """A range, an index or a slice that ends one too early or begins one too late."""
+    """Let a range, an index or a slice end one too early or begin one too late."""
     if isinstance(node, cst.Call):
         if m.matches(node.func, m.Name("range")) and node.args and not any(each.star for each in node.args):
             last = min(len(node.args), 2) - 1
@@ -187,7 +187,7 @@ def _minus(node: cst.BaseExpression) -> cst.BinaryOperation:
 
 @operator("runtime", cst.Call)
 def swapped_arguments(node: cst.Call, place: Place) -> Iterator[New]:
-    """Two positional arguments next to each other, the other way round."""
+    """Swap two neighbouring positional arguments."""
     plain = [each for each in node.args if each.keyword is None and not each.star]
     for first, second in pairwise(plain):
         if not first.value.deep_equals(second.value):
@@ -199,7 +199,7 @@ def swapped_arguments(node: cst.Call, place: Place) -> Iterator[New]:
 
 @operator("logic", cst.Call)
 def dropped_argument(node: cst.Call, place: Place) -> Iterator[New]:
-    """A keyword argument, or the default of `get`, `pop` or `getattr`, forgotten."""
+    """Forget a keyword argument, or the default of `get`, `pop` or `getattr`."""
     args = list(node.args)
     name = _called(node)
     keyword = [n for n, each in enumerate(args) if each.keyword is not None]
@@ -224,14 +224,14 @@ def _called(node: cst.Call) -> str:
 
 @operator("text", cst.Call)
 def wrong_method(node: cst.Call, place: Place) -> Iterator[New]:
-    """`lower` for `upper`, `lstrip` for `strip`, `endswith` for `startswith`."""
+    """Use `lower` for `upper`, `lstrip` for `strip`, `endswith` for `startswith`."""
     if isinstance(node.func, cst.Attribute) and (new := _METHODS.get(node.func.attr.value)):
         yield node.with_changes(func=node.func.with_changes(attr=cst.Name(new)))
 
 
 @operator("logic", cst.Call)
 def wrong_function(node: cst.Call, place: Place) -> Iterator[New]:
-    """`min` for `max`, `any` for `all`, a sort forgotten."""
+    """Use `min` for `max` or `any` for `all`, or forget a sort."""
     if isinstance(node.func, cst.Name) and (new := _CALLS.get(node.func.value)):
         if new == "list":
             node = node.with_changes(args=[node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
@@ -240,7 +240,7 @@ def wrong_function(node: cst.Call, place: Place) -> Iterator[New]:
 
 @operator("state", cst.Call, cst.Subscript)
 def shared_copy(node: cst.Call | cst.Subscript, place: Place) -> Iterator[New]:
-    """What was copied is shared."""
+    """Share an object instead of copying it."""
     if isinstance(node, cst.Subscript):
         if m.matches(node, m.Subscript(slice=[m.SubscriptElement(m.Slice(lower=None, upper=None, step=None))])):
             yield node.value
@@ -254,7 +254,7 @@ def shared_copy(node: cst.Call | cst.Subscript, place: Place) -> Iterator[New]:
 
 @operator("logic", cst.Name)
 def wrong_variable(node: cst.Name, place: Place) -> Iterator[New]:
-    """Another variable of the same function."""
+    """Use another variable of the same function."""
     if place.contexts.get(node) is not ExpressionContext.LOAD or node.value not in place.names:
         return
     above = place.parent(node)
@@ -268,13 +268,13 @@ def wrong_variable(node: cst.Name, place: Place) -> Iterator[New]:
 
 @operator("concurrency", cst.Await)
 def missing_await(node: cst.Await, place: Place) -> Iterator[New]:
-    """A coroutine that nobody waits for."""
+    """Do not await a coroutine."""
     yield node.expression
 
 
 @operator("concurrency", cst.With)
 def missing_lock(node: cst.With, place: Place) -> Iterator[New]:
-    """A block without the lock that it was under."""
+    """Run a block without its lock."""
     item = node.items[0].item
     name = item.attr.value if isinstance(item, cst.Attribute) else getattr(item, "value", "")
     if len(node.items) == 1 and isinstance(name, str) and "lock" in name.lower():
@@ -283,13 +283,13 @@ def missing_lock(node: cst.With, place: Place) -> Iterator[New]:
 
 @operator("logic", cst.IfExp)
 def swapped_branches(node: cst.IfExp, place: Place) -> Iterator[New]:
-    """`b if c else a` for `a if c else b`."""
+    """Use `b if c else a` for `a if c else b`."""
     yield node.with_changes(body=node.orelse, orelse=node.body)
 
 
 @operator("exceptions", cst.If)
 def removed_guard(node: cst.If, place: Place) -> Iterator[New]:
-    """A check that left the function or the round early is gone."""
+    """Remove a check that left the function or the iteration early."""
     block = place.parent(node)
     if node.orelse is not None or not isinstance(node.body, cst.IndentedBlock) or not _is_one_of_many(node, block):
         return
@@ -309,7 +309,7 @@ def _is_one_of_many(node: cst.CSTNode, block: cst.CSTNode | None) -> bool:
 
 @operator("state", cst.SimpleStatementLine)
 def stale_state(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
-    """An update of an attribute, an item or a counter, or a call for its effect, is forgotten."""
+    """Forget an update of an attribute, an item or a counter, or a call made for its effect."""
     if len(node.body) != 1 or not _is_one_of_many(node, place.parent(node)):
         return
     (small,) = node.body
@@ -323,7 +323,7 @@ def stale_state(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
 
 @operator("state", cst.IndentedBlock)
 def moved_statement(node: cst.IndentedBlock, place: Place) -> Iterator[New]:
-    """Two simple statements the other way round, where the second uses what the first sets."""
+    """Swap two simple statements, the second of which uses what the first sets."""
     effect = m.Assign([m.AssignTarget(m.Attribute() | m.Subscript())]) | m.AugAssign() | m.Expr(m.Call())
     simple = m.SimpleStatementLine([m.Assign() | m.AugAssign() | m.Expr(m.Call())])
     for number, (first, second) in enumerate(pairwise(node.body)):
@@ -340,14 +340,14 @@ def _names(node: cst.CSTNode) -> set[str]:
 
 @operator("exceptions", cst.SimpleStatementLine)
 def swallowed_exception(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
-    """An exception that should have been raised is not."""
+    """Return None instead of raising an exception."""
     if m.matches(node, m.SimpleStatementLine([m.Raise()])):
         yield node.with_changes(body=[cst.Return(value=cst.Name("None"))])
 
 
 @operator("exceptions", cst.ExceptHandler)
 def wrong_exception(node: cst.ExceptHandler, place: Place) -> Iterator[New]:
-    """Another exception is caught, or one of several is forgotten."""
+    """Catch another exception, or forget one of several."""
     if isinstance(node.type, cst.Tuple) and len(node.type.elements) > 1:
         for element in node.type.elements:
             yield node.with_changes(type=element.value, whitespace_after_except=cst.SimpleWhitespace(" "))
@@ -357,7 +357,7 @@ def wrong_exception(node: cst.ExceptHandler, place: Place) -> Iterator[New]:
 
 @operator("logic", cst.SimpleStatementLine)
 def dropped_return(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
-    """A value is worked out and not returned; something near it is."""
+    """Compute a value but do not return it."""
     if m.matches(node, m.SimpleStatementLine([m.Return(m.Call())])):
         (small,) = node.body
         assert isinstance(small, cst.Return) and small.value is not None
@@ -366,7 +366,7 @@ def dropped_return(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]
 
 @operator("state", cst.FunctionDef)
 def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[New]:
-    """An empty list or dict as a default, shared by all calls, for one made in each."""
+    """Share an empty list or dict among all calls as a default, instead of making one in each call."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
     fresh = m.If(
@@ -395,5 +395,5 @@ def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[New]:
 
 @operator("iteration", cst.Continue, cst.Break)
 def wrong_jump(node: cst.Continue | cst.Break, place: Place) -> Iterator[New]:
-    """`break` for `continue`."""
+    """Use `break` for `continue`, or the reverse."""
     yield cst.Continue() if isinstance(node, cst.Break) else cst.Break()

@@ -17,13 +17,13 @@ from stackrank.env.inject.verify import Verified
 from stackrank.env.inject.write import write_benchmark, write_source
 from stackrank.env.sandbox.base import Backend, Say
 
-# Copies of the source, in which the fix could be found.
+# Build output and copies of the source, in which the fix could be found.
 _BUILT = ("build/", "dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
 
 
 @dataclass(frozen=True)
 class Planted:
-    """What was written, and where."""
+    """The folder that was written, and its bugs."""
 
     folder: Path
     bugs: list[tuple[Candidate, Verified]]
@@ -46,8 +46,8 @@ def plant(
 ) -> Planted:
     """Plant bugs in copies of the project at `path`, and write those that its tests notice as tasks.
 
-    `deep`: only those whose fault is far from the failure (`verify`). `out`: the folder to write, `PROJECT-bugs` where
-    None. `test`: the test command; worked out where None.
+    `deep`: write only bugs whose fault is far from the failure (`verify`). `out`: the folder to write, by default
+    `PROJECT-bugs`. `test`: the test command; by default it is worked out from the files.
     Raises BenchmarkError, SandboxError.
     """
     if not path.is_dir():

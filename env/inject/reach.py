@@ -1,4 +1,4 @@
-"""The project as it is: do its tests pass, and which of them reach which line."""
+"""The unchanged project: whether its tests pass, and which of them reach which line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stackrank.env.sandbox.guest.commands import pytest_arguments
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 
 _WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
-"""Options of pytest that a path may follow."""
+"""Options of pytest whose value may look like a path."""
 _SUMS = ".stackrank-sums"
 _FIND_COPIES = f"""
 import hashlib, json, os
@@ -41,14 +41,14 @@ class Reach:
     tests: tuple[str, ...]
     """Test ids."""
     seconds: tuple[float, ...]
-    """How long each takes while it is measured, which is longer than it takes otherwise."""
+    """How long each test takes while it is measured, which is longer than it takes otherwise."""
     groups: tuple[frozenset[int], ...]
-    """Sets of tests, by their number; lines name them by theirs."""
+    """Sets of tests, as numbers in `tests`; `lines` refers to a set by its own number."""
     lines: Mapping[str, Mapping[int, int]]
     """File -> line -> number of a group."""
 
     def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
-        """The tests that reach any of the lines; none where importing the file does so already."""
+        """Return the tests that reach any of the lines; none if importing the file already does so."""
         found: set[int] = set()
         for line in lines:
             if (group := self.lines[file].get(line)) is not None:
@@ -61,13 +61,13 @@ class Reach:
         return frozenset(self.tests)
 
     def to_json(self) -> str:
-        """As `from_json` reads it."""
+        """Return JSON that `from_json` reads."""
         groups = [sorted(group) for group in self.groups]
         return json.dumps({"tests": self.tests, "seconds": self.seconds, "groups": groups, "lines": self.lines})
 
     @classmethod
     def from_json(cls, text: str) -> Reach:
-        """What `to_json` wrote."""
+        """Read what `to_json` wrote."""
         data = json.loads(text)
         lines = {file: {int(line): group for line, group in each.items()} for file, each in data["lines"].items()}
         groups = tuple(map(frozenset, data["groups"]))
@@ -76,7 +76,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class TestCommand:
-    """A pytest command, taken apart."""
+    """A pytest command, split into options and targets."""
 
     __test__ = False
 
@@ -85,7 +85,7 @@ class TestCommand:
 
     @classmethod
     def of(cls, command: str, files: Iterable[str]) -> TestCommand:
-        """Raises BenchmarkError for a command that is not plain pytest."""
+        """Parse a command. Raises BenchmarkError if it is not plain pytest."""
         arguments = pytest_arguments(command)
         if arguments is None:
             raise BenchmarkError(f"{command!r} is not a plain pytest command, such as `python -m pytest -q tests`")
@@ -98,22 +98,22 @@ class TestCommand:
         return cls(tuple(options), tuple(targets))
 
     def on(self, targets: Iterable[str], *more: str) -> str:
-        """The command for these files or tests, with more options."""
+        """Return the command for these files or tests, with more options."""
         return "python -m pytest " + shlex.join([*self.options, *more, *targets])
 
     def whole(self, *more: str) -> str:
-        """The command for all."""
+        """Return the command for all tests."""
         return self.on(self.targets, *more)
 
 
 def default_command(files: Iterable[str]) -> str:
-    """How a project's tests are run where nobody says: source folders that are not installed are put on the path."""
+    """Return the default command for a project's tests. It puts a `src` folder that is not installed on the path."""
     in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
     return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"
 
 
 def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
-    """Raises BenchmarkError where the set-up has copied the project's source: tests would run the copy."""
+    """Raise BenchmarkError if the set-up has copied the project's source, because tests would run the copy."""
     sums = {path: hashlib.sha256(files[path]).hexdigest() for path in files if path.endswith(".py") and files[path]}
     sandbox.put({**files, _SUMS: "\n".join(sums.values()).encode()}, fresh=True)
     found = json.loads(sandbox.run(f"python -c {shlex.quote(_FIND_COPIES)}", 120).output)
@@ -127,7 +127,7 @@ def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
 
 
 def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
-    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, where they are of no use."""
+    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, if the tests are of no use."""
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
     result = sandbox.test(command.whole(), timeout_s, key, score=True)

@@ -1,4 +1,4 @@
-"""Whether the tests notice a bug, always in the same way."""
+"""Check whether the tests notice a bug, and always in the same way."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from stackrank.source import parse_python
 Difficulty = Literal["", "easy", "medium", "hard"]
 ROUNDS = 3
 MOST_NAMED = 40
-"""Tests on a command line; where more reach a bug, their files are named instead."""
+"""The most tests on a command line; if more reach a bug, their files are named instead."""
 LEAST_RANK = 20
-"""A fault that the tests of a project rank so high or higher is not deep."""
+"""A fault that the tests of a project rank at this place or higher is not deep."""
 MOST_FAILING = 25
-"""A bug that breaks more tests than that hides from nobody."""
+"""A bug that breaks more tests than this is too obvious."""
 _SLOW_FILES_S = 5.0
-"""Where the tests of the files take longer while they are measured, tests are named."""
+"""If the tests of the files take longer than this while they are measured, tests are named instead of files."""
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line \d+, in (?P<function>\S+)', re.M)
 LEADS = "the traceback leads to it"
 NAMED = "the traceback names its file"
@@ -42,11 +42,11 @@ _SAFE = re.compile(r"[\w./:-]+")
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of one candidate."""
+    """The result of verifying one candidate."""
 
     key: str
     problem: str = ""
-    """Why it is of no use; empty where it is a task."""
+    """Why it is of no use; empty if it makes a task."""
     command: str = ""
     """The test command of the task."""
     fail_to_pass: tuple[str, ...] = ()
@@ -54,33 +54,33 @@ class Verified:
     difficulty: Difficulty = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As `from_json` reads it."""
+        """Return data that `from_json` reads."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Verified:
-        """What `to_json` gave."""
+        """Read what `to_json` returned."""
         values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in data.items()}
         return cls(**values)
 
 
 @dataclass(frozen=True)
 class Project:
-    """What is broken."""
+    """The project in which bugs are planted."""
 
     files: Mapping[str, bytes]
     command: TestCommand
     reach: Reach
     timeout_s: float
-    """Seconds that a test run of a task may take. To be a task, it has to do with half of them."""
+    """Seconds that a test run of a task may take. A candidate has to make do with half of them."""
     deep: bool = False
     """Whether only a fault far from its failure is wanted, as `env.difficulty` measures it."""
     proved_later: bool = False
-    """Whether the task is run again and measured afterwards: one run of the whole command does here."""
+    """Whether the task is run again and measured afterwards, so that one run of the whole command is enough here."""
 
 
 def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified:
-    """Run the tests that reach the bug, then, where one fails, the task's whole command three times as the scorer does.
+    """Run the tests that reach the bug; if one fails, run the task's whole command three times as the scorer does.
 
     Raises SandboxError.
     """
@@ -138,7 +138,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
 
 
 def shallow(measured: Measured) -> str:
-    """Why a fault is not deep; empty where it is."""
+    """Return why a fault is not deep; empty if it is."""
     if measured.unmeasured:
         return "how deep it is cannot be measured"
     if measured.in_traceback:
@@ -150,14 +150,14 @@ def shallow(measured: Measured) -> str:
 
 
 def _told(output: str, root: str, candidate: Candidate) -> str:
-    """What the traceback of the first failing test tells of the fault; empty where that is nothing."""
+    """Return what the traceback of the first failing test reveals of the fault; empty if it reveals nothing."""
     if difficulty(output, root, candidate) != "hard":
         return LEADS
     return NAMED if candidate.file in {file for file, _ in _frames(output, root)} else ""
 
 
 def _ranks_high(project: Project, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:
-    """Whether the fault ranks high by the lines that each test runs without it: a guess that costs no run."""
+    """Whether the fault ranks high by the lines that each test runs without the bug: a guess that costs no run."""
     reach = project.reach
     now = tuple("failed" if outcomes.get(test) == "failed" else "passed" for test in reach.tests)
     suite = Spectrum(reach.tests, reach.seconds, now, {}, reach.groups, reach.lines)
@@ -167,7 +167,7 @@ def _ranks_high(project: Project, candidate: Candidate, outcomes: Mapping[str, s
 
 @lru_cache(maxsize=8)
 def _meaning(source: bytes) -> str:
-    """Of a file as it is, in which many faults are planted."""
+    """Return the syntax tree of an unchanged file; it is cached, because many faults are planted in the file."""
     return ast.dump(parse_python(source))
 
 
@@ -182,7 +182,7 @@ def _senseless(broken: bytes, before: bytes) -> str | None:
 
 
 def _targets(project: Project, candidate: Candidate, reaching: list[str], *, named: bool) -> list[str]:
-    """The tests by name where few are wanted (`named`, or their files are slow), else their files."""
+    """Return the tests by name if only these are wanted (`named`) or their files are slow, else their files."""
     files = sorted({test.partition("::")[0] for test in reaching})
     times = zip(project.reach.tests, project.reach.seconds, strict=True)
     slow = sum(seconds for test, seconds in times if test.partition("::")[0] in files) > _SLOW_FILES_S
@@ -191,8 +191,8 @@ def _targets(project: Project, candidate: Candidate, reaching: list[str], *, nam
 
 
 def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
-    """From the first failing test's traceback: `easy` where the faulty function is its last frame, `medium` where it is
-    another one, `hard` where the traceback does not come by. Frames outside the workspace do not count.
+    """Rate a bug by the first failing test's traceback: `easy` if the faulty function is its last frame, `medium` if it
+    is another frame, `hard` if it is not in the traceback. Frames outside the workspace do not count.
     """
     frames = _frames(output, root)
     fault = (candidate.file, candidate.function.rpartition(".")[2])
@@ -202,7 +202,7 @@ def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
 
 
 def _frames(output: str, root: str) -> list[tuple[str, str]]:
-    """File and function of each frame in the workspace of the tracebacks in an output."""
+    """Return file and function of each traceback frame in an output that is in the workspace."""
     prefix = root.rstrip("/") + "/"
     own = [each for each in _FRAME.finditer(output) if each["file"].startswith(prefix)]
     return [(each["file"].removeprefix(prefix), each["function"]) for each in own]

@@ -1,4 +1,4 @@
-"""A `repo` benchmark of bugs that hold: a copy of the project, and a `tasks.yaml` that plants and mends them."""
+"""Write a `repo` benchmark of verified bugs: a copy of the project, and a `tasks.yaml` that plants and fixes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOURCE, TASKS = "source", "tasks.yaml"
 
 
 def write_source(folder: Path, files: Mapping[str, bytes]) -> None:
-    """The project, as its tests pass. Replaces what is there."""
+    """Write the project in the state in which its tests pass. Replaces an existing copy."""
     target = folder / SOURCE
     if target.exists():
         shutil.rmtree(target)

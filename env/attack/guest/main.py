@@ -1,4 +1,4 @@
-"""The jobs."""
+"""The jobs of the runner: try changes against the tests, and compare them with the fix."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .processes import put, run
 from .swapping import Swapping
 
 _PATIENCE = 6
-"""How many times as long as its processor time a run may take, on a machine that has other things to do."""
+"""A run may take this many times its processor time, because the machine may be busy with other work."""
 _STEADY = f"{__package__}.steady"  # it comes from the sandbox's own files
 _OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", _STEADY, "-s"]
 
 
 def each_change(job: dict[str, Any], arguments: list[str], plugin: Any, limits: tuple[float, float]) -> list[Any]:
-    """What `plugin` answers to each change; None where there is no time left."""
+    """Return the answer of `plugin` for each change; None if there is no time left."""
     until = time.monotonic() + job["budget_s"]
     put(job["fixed"])
     swapping = Swapping(job["fixed"], job["candidates"], *limits, until)
@@ -31,7 +31,7 @@ def each_change(job: dict[str, Any], arguments: list[str], plugin: Any, limits: 
 
 
 def try_all(job: dict[str, Any]) -> dict[str, Any]:
-    """Which of the changes pass (None: there was no time), how many tests there are with the fix, and `calls`."""
+    """Return which changes pass (None: there was no time), how many tests there are with the fix, and `calls`."""
     arguments = [*_OPTIONS, *job["arguments"]]
     plugin = Tries(job["must_pass"], job["may_skip"])
     limit, wall = job["timeout_s"], _PATIENCE * job["timeout_s"]
@@ -59,12 +59,12 @@ def try_all(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def passes(found: Any) -> bool:
-    """What `Tries` answered."""
+    """Whether an answer of `Tries` means that the tests pass."""
     return isinstance(found, int) and found > 0
 
 
 def compare(job: dict[str, Any]) -> dict[str, Any]:
-    """How the changes differ from the fix on other inputs: what the first test that differs sees, or None."""
+    """Return how the changes differ from the fix on other inputs: what the first test that differs sees, or None."""
     arguments = [*_OPTIONS, *job["arguments"]]
     seconds = job["timeout_s"]
     limits = 2 * seconds, _PATIENCE * seconds
@@ -89,7 +89,7 @@ def compare(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(file: str) -> None:
-    """Do the job in a file, and write the answer beside it."""
+    """Do the job in a file, and write the answer next to it."""
     with open(file, encoding="utf-8") as handle:
         job = json.load(handle)
     sys.path[0] = os.getcwd()
@@ -101,7 +101,7 @@ def main(file: str) -> None:
         importlib.import_module(f"_pytest.{name}")
     own = {name.partition(".")[0] for name in os.listdir(".")}
     for name in [each for each in sys.modules if each.partition(".")[0] in own]:
-        del sys.modules[name]  # the workspace's, where it bears the same name
+        del sys.modules[name]  # so that the workspace's module of the same name is imported
     gc.freeze()
     result = compare(job) if job["compare"] else try_all(job)
     with open(f"{file}.answer", "w", encoding="utf-8") as handle:

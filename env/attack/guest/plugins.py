@@ -1,4 +1,4 @@
-"""What is asked of a test run: whether it passes, and what it calls."""
+"""Plugins that find out whether a test run passes, and what it calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .processes import answer
 
 
 class Tries:
-    """Answers with the number of tests where all that count pass, else with 0."""
+    """Answers with the number of tests if all that count pass, else with 0."""
 
     def __init__(self, must_pass: list[str], may_skip: list[str]) -> None:
         self._left = set(must_pass) | set(may_skip)
@@ -38,7 +38,7 @@ class Tries:
 
 
 class Calls:
-    """The calls of some functions, as far as arguments and result can be written as literals."""
+    """Records the calls of some functions, as far as arguments and result can be written as literals."""
 
     def __init__(self, functions: list[tuple[str, str, int]]) -> None:
         self._wanted = {(os.path.abspath(file), line): (file, name) for file, name, line in functions}
@@ -77,7 +77,7 @@ class Calls:
 
 
 def literal(value: Any) -> str | None:
-    """The value as Python, or None where it has no literal that is short."""
+    """Return the value as a Python literal, or None if it has no short one."""
     try:
         text = repr(value)
         return text if len(text) < 400 and ast.literal_eval(text) == value else None

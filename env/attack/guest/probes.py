@@ -1,4 +1,4 @@
-"""What tests on other inputs see of the program."""
+"""Record what tests on other inputs see of the program."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Traces = Dict[str, List[str]]
 """Test -> the values that it saw, one after another, and how it ended."""
 _ENDED, _RAISED = "the test ended", "the test raised"
 _TEST_CPU_S, _TEST_S = 0.5, 2.0
-"""Seconds for one test, of the processor and in all; it has to need less than half of each with the fix."""
+"""Seconds of processor time and of time in all for a test; with the fix it has to need less than half of each."""
 
 _WAITS = 4
-"""How many times as long as its processor time a run may take."""
+"""A run may take this many times its processor time."""
 
 
 class Probes:
-    """Answers with what tests on other inputs see, value by value, or with the first difference from what is known."""
+    """Answers with the values that tests on other inputs see, or with the first difference from the known values."""
 
     def __init__(self, seconds: float, known: Traces | None = None, *, compare: bool = False) -> None:
-        """`seconds` of the processor: after that, no more tests run. `known`: no other tests run."""
+        """After `seconds` of processor time, no more tests run. If `known` is given, only its tests run."""
         self._seconds = seconds
         self._known = known
         self._compare = compare
@@ -79,7 +79,7 @@ class Probes:
             return
         for at, value in enumerate(self._known[self._key]):
             if value == _RAISED:
-                return  # what the fix itself cannot do tells nothing
+                return  # a failure of the fix itself tells nothing
             if at >= len(now) or now[at] != value:
                 test = self._key.rpartition(" ")[0]
                 answer({"test": test, "fixed": value, "wrong": now[at] if at < len(now) else "nothing"})
@@ -94,7 +94,7 @@ def _limit(cpu_s: float, wall_s: float) -> None:
 
 
 class _Raises:
-    """`pytest.raises` that sees what is raised, and lets the test go on where nothing is."""
+    """A `pytest.raises` that records what is raised, and lets the test go on if nothing is raised."""
 
     def __init__(self, see: Callable[..., None], expected: Any) -> None:
         self._see = see
@@ -126,7 +126,7 @@ def _too_long(number: int, frame: Any) -> None:
 
 
 def shown(value: Any, depth: int = 0) -> str:
-    """A value as a text that is equal where a test with `==` could not tell the values apart."""
+    """Return a value as a text; two texts are equal if a test with `==` could not tell the values apart."""
     try:
         text = _shown(value, depth)
     except _TooLong:
@@ -137,7 +137,7 @@ def shown(value: Any, depth: int = 0) -> str:
 
 
 def hash_of(text: str) -> str:
-    """A short one."""
+    """Return a short hash of a text."""
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
@@ -164,5 +164,5 @@ def _shown(value: Any, depth: int) -> str:
 
 
 def _has_repr(kind: type) -> bool:
-    """Whether the class says more of a value than where it is in memory."""
+    """Whether the class shows more of a value than its address in memory."""
     return any("__repr__" in vars(each) for each in kind.__mro__ if each is not object)

@@ -12,13 +12,13 @@ import time
 from typing import Any, Dict, Optional
 
 Change = Dict[str, Optional[str]]
-"""Path -> what the file holds; None for one that does not exist."""
+"""Path -> content of the file; None for a file that does not exist."""
 _MEMORY = 768 << 20
 _pipe = -1
 
 
 def answer(result: Any) -> None:
-    """Say what came of it and end: nothing of the process is worth keeping."""
+    """Send the result and exit at once, because nothing of the process is worth keeping."""
     data = json.dumps(result).encode() + b"\n"
     while data:
         data = data[os.write(_pipe, data) :]
@@ -26,7 +26,7 @@ def answer(result: Any) -> None:
 
 
 def fork(cpu_s: float, wall_s: float) -> tuple[bool, Any]:
-    """In the new process (True, None). In this one (False, its answer), which is "stopped" where none comes in time."""
+    """Return (True, None) in the new process, and in this one (False, its answer), "stopped" if none comes in time."""
     global _pipe
     reads, writes = os.pipe()
     child = os.fork()
@@ -59,7 +59,7 @@ def fork(cpu_s: float, wall_s: float) -> tuple[bool, Any]:
 
 
 def run(arguments: list[str], plugin: Any, cpu_s: float, wall_s: float) -> Any:
-    """The answer of a plugin in a pytest of its own."""
+    """Return the answer of a plugin in a pytest process of its own."""
     inside, result = fork(cpu_s, wall_s)
     if not inside:
         return result
@@ -72,7 +72,7 @@ def run(arguments: list[str], plugin: Any, cpu_s: float, wall_s: float) -> Any:
 
 
 def put(files: Change) -> None:
-    """Write the files of a change; None for one that does not exist."""
+    """Write the files of a change; a file that is None is removed."""
     for path, text in files.items():
         if text is None:
             with contextlib.suppress(FileNotFoundError):

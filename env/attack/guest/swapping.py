@@ -1,4 +1,4 @@
-"""Changes of function bodies, tried without importing the program again."""
+"""Try changes of function bodies without importing the program again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .processes import Change, answer, fork, put
 
 
 class Swapping:
-    """Tries changes of function bodies in one pytest: the tests are collected once, and each change is a fork of that.
+    """Tries changes of function bodies in one pytest: the tests are collected once, and each change is tried in a fork.
 
-    Answers with what each change came to, None for one that has to be tried in a pytest of its own. What the program
-    does while it is imported is not done again, so that one that passes has to be tried so too.
+    Answers with the result of each change; None for a change that has to be tried in a pytest of its own. The program
+    is not imported again, so a change that passes has to be tried in a pytest of its own, too.
     """
 
     def __init__(self, fixed: Change, changes: list[Change], cpu_s: float, wall_s: float, until: float) -> None:
@@ -40,7 +40,7 @@ class Swapping:
             if inside:
                 for function, code in swaps:
                     function.__code__ = code
-                return  # to run the tests
+                return  # the fork runs the tests
             results.append(result)
         answer(results)
 
@@ -74,7 +74,7 @@ def is_python(path: str, text: str | None) -> bool:
 
 
 def frame_of(source: str) -> str:
-    """A module without what is in its functions."""
+    """Dump a module without the bodies of its functions."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -83,7 +83,7 @@ def frame_of(source: str) -> str:
 
 
 def functions_of(old: Any, new: Any) -> Any:
-    """((name, first line) in the old module or class, code in the new one) of functions, those inside others left."""
+    """Yield ((name, first line) in the old module or class, code in the new one) of functions that are not nested."""
     inner = ([each for each in code.co_consts if isinstance(each, types.CodeType)] for code in (old, new))
     for before, after in zip(*inner):
         if before.co_flags & inspect.CO_NEWLOCALS:

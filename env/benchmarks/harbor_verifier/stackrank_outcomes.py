@@ -1,4 +1,4 @@
-"""A plug-in of pytest that writes down what each test came to, and a program that makes a reward of it."""
+"""A plug-in of pytest that writes down the outcome of each test, and a program that turns them into a reward."""
 
 import json
 import os
