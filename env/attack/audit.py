@@ -206,7 +206,7 @@ class _Search:
         return wrong, undecided
 
     def _probes(self, copies: int) -> tuple[Files, list[str]]:
-        """Copy the test files with other inputs. Also return the ids of the copies of those tests that the command runs."""
+        """Copy the test files with other inputs. Also return the ids of the copied tests that the command runs."""
         files: dict[str, bytes] = {}
         tests: list[str] = []
         for path, content in self._workspace.items():
@@ -250,7 +250,7 @@ class _Search:
 
 
 def _tests_in(path: str, targets: Sequence[str]) -> list[str] | None:
-    """Return the tests of a file that a command's targets name: an empty list for all of them, None for none of them."""
+    """Return the tests of a file that a command's targets name: an empty list for all of them, None for none."""
     named: dict[str, None] = {}
     for target in targets:
         place, _, test = target.partition("::")

@@ -135,7 +135,7 @@ def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
 def _beside(
     library: Mapping[str, bytes], tests: Iterable[str], needed: Iterable[str], known: Container[str]
 ) -> dict[str, bytes]:
-    """Return what tests need from their folders, which is fixtures, data and helpers but no other tests; and `needed`."""
+    """Return `needed` and what tests need from their folders: fixtures, data and helpers, but no other tests."""
     folders = tuple(f"{path.partition('/')[0]}/" for path in tests)
     named = tuple(f"{each}/" for each in needed)
 
