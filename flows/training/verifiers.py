@@ -1,8 +1,7 @@
 """Episodes as tasks of verifiers (https://github.com/PrimeIntellect-ai/verifiers); the taskset's id is `stackrank`.
 
 The environment plays the user: its turns are the observations, and an answer holds one action in a fenced block, as
-with `syntax: text` of the agent `llm`. An answer without an action costs a step. All episodes share one pool of
-sandboxes.
+with `syntax: text` of the agent `llm`. An answer without one costs a step. All episodes share one pool of sandboxes.
 """
 
 from __future__ import annotations
