@@ -4,8 +4,8 @@
 
 A wrong change that mends what a report shows breaks something else, as a rule, and these tests are the likeliest to
 notice. All of a library's tests would take too long, for a verdict and for its proof. The files that are named have to
-pass in a sandbox with nothing but the recipe's requirements, and must not import from one another; of a file that does
-not pass as a whole, some can be left out (`--deselect ID`).
+pass in a sandbox with nothing but the recipe's requirements; test files that they import belong into the recipe's
+`tests_need`. Of a file that does not pass as a whole, some tests can be left out (`--deselect ID`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.deep_recipe import Recipe, plant, read_recipe
 from stackrank.env.benchmarks.deep_suite import library_files, without
+from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.environment import Environment
 from stackrank.env.inject.injection import Injection, InjectionOptions
 from stackrank.env.inject.reach import Reach, TestCommand
@@ -56,10 +57,9 @@ def choose(files: Mapping[str, bytes], faults: Sequence[Fault], reach: Reach) ->
 
 
 def _functions(reach: Reach, lines: set[tuple[str, int]]) -> set[str]:
-    tests: set[int] = set()
-    for file, line in lines:
-        if file in reach.lines:
-            tests |= reach.of(file, [line])
+    groups = {reach.lines.get(file, {}).get(line) for file, line in lines}
+    # A function that also runs while its module is imported can still be tested.
+    tests = {number for group in groups if group is not None for number in reach.groups[group]} - {AT_IMPORT}
     return {reach.tests[number].partition("[")[0] for number in tests}
 
 
