@@ -160,7 +160,7 @@ def _shown(value: Any, depth: int) -> str:
         return "{" + ", ".join(sorted(pairs)) + "}"
     if isinstance(value, BaseException) or not _has_repr(type(value)):
         return f"<{type(value).__name__}>"
-    return re.sub(r"\b0x[0-9a-f]+", "0x", repr(value))
+    return re.sub(r"\b0x[0-9A-Fa-f]+", "0x", repr(value))
 
 
 def _has_repr(kind: type) -> bool:
