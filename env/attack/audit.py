@@ -190,9 +190,9 @@ class _Search:
 
     def _compare(self, survivors: list[Candidate], copies: int) -> tuple[list[WrongChange], list[Candidate]]:
         """Split the survivors into those that are wrong and those that stay undecided."""
-        probes, tests = self._probes(copies)
         chosen = survivors[:COMPARED]
-        if not (chosen and probes):
+        probes, tests = self._probes(copies) if chosen else ({}, [])
+        if not probes:
             return [], survivors
         job = {"compare": True, "arguments": [*self._command.options, *tests], "enough": ENOUGH}
         candidates = [self._all(each.files) for each in chosen]

@@ -10,40 +10,22 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.loop import Budget
-from stackrank.agents.episode.protocol import Briefing, EndpointError
+from stackrank.agents.episode.protocol import EndpointError
 from stackrank.agents.llm import LlmAgent, limits
 from stackrank.env.actions import Observation
-from stackrank.env.tools import tool_set
 from stackrank.terms import StopReason
 from tests.agents.conftest import FakeEnv, play_fake
+from tests.agents.starting import unpriced
 from tests.env.conftest import make_task
 from tests.support.openai_server import Entry, Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out
-
-VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY_FILE", "OPENAI_API_VERSION")
-AZURE = ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
-
-
-@pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment that names no endpoint."""
-    for name in (*VARIABLES, *AZURE):
-        monkeypatch.delenv(name, raising=False)
-    return monkeypatch
-
-
-def started(**config: Any) -> LlmAgent:
-    agent = LlmAgent(model="scripted", config={"retry_s": 60.0, **config})
-    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 3, 3), Observation("1 failed"))
-    return agent
-
 
 # ---- time
 
 
 def test_a_slow_model_uses_up_the_episodes_time(serve: Any) -> None:
     server = serve([call("eval").with_(delay_s=0.5)])
-    outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""})), started(), budget=Budget(wall_s=0.4))
+    outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""})), unpriced(), budget=Budget(wall_s=0.4))
     assert outcome.stop_reason is StopReason.TIME_LIMIT and server.asked == 1
     assert len(steps) == 2, "what was answered is carried out"
 
@@ -54,7 +36,7 @@ def test_an_endpoint_that_hangs_or_fails_is_not_the_episodes_time(serve: Any) ->
         with pytest.raises(EndpointError):
             play_fake(
                 FakeEnv(make_task({"a.py": ""})),
-                started(request_timeout_s=0.3, retry_s=0.5),
+                unpriced(request_timeout_s=0.3, retry_s=0.5),
                 budget=Budget(wall_s=0.1),
             )
 
@@ -63,7 +45,7 @@ def test_what_a_question_waits_for_is_not_the_episodes_time(serve: Any) -> None:
     limit = run_out(0.5)
     serve([Fault.status(503, retry_after=2 * limit), call("eval"), call("submit")])
     env = FakeEnv(make_task({"a.py": ""}))
-    outcome, steps = play_fake(env, started(), budget=Budget(steps=2, wall_s=limit))
+    outcome, steps = play_fake(env, unpriced(), budget=Budget(steps=2, wall_s=limit))
     assert outcome.stop_reason is StopReason.STEP_LIMIT and len(steps) == 3
     assert steps[1].usage.waited_ms >= 2000 * limit and outcome.wall_s < limit
 
@@ -73,7 +55,7 @@ def test_what_a_question_waits_for_is_not_the_episodes_time(serve: Any) -> None:
 
 def many(count: int, **config: Any) -> None:
     def one(_: int) -> None:
-        started(**config).act(Observation(""))
+        unpriced(**config).act(Observation(""))
 
     with ThreadPoolExecutor(count) as threads:
         list(threads.map(one, range(count)))
@@ -92,7 +74,7 @@ def test_so_many_at_the_same_time(serve: Any) -> None:
 
 def test_a_slot_is_free_again_after_a_fault(serve: Any) -> None:
     server = serve([Fault.status(500), Fault.dropped(), call("eval")])
-    started(max_concurrency=1).act(Observation(""))
+    unpriced(max_concurrency=1).act(Observation(""))
     assert server.asked == 3
 
 
@@ -106,7 +88,7 @@ def test_requests_by_the_minute(serve: Any) -> None:
 def test_tokens_by_the_minute(serve: Any) -> None:
     """What an answer really cost is paid back by whoever asks next."""
     serve([call("eval").with_(tokens_in=2_000, tokens_out=400)])
-    agent = started(tokens_per_minute=60_000)
+    agent = unpriced(tokens_per_minute=60_000)
     agent.act(Observation(""))
     assert agent.act(Observation("")).usage.waited_ms >= 1000
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Briefing, EndpointError, Malformed, SetupError
+from stackrank.agents.episode.protocol import EndpointError, Malformed, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.conversation import make_endpoint
 from stackrank.agents.llm.responses import Responses, is_reasoning
 from stackrank.agents.llm.settings import Settings
 from stackrank.env.actions import Action, Observation
-from stackrank.env.tools import tool_set
 from tests.agents.conftest import CART, play_real
+from tests.agents.starting import unpriced
 from tests.support.openai_server import Entry, Fault, OpenAIServer, ScriptedReply, call, calls, says
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY_FILE", "OPENAI_API_VERSION")
@@ -30,12 +30,6 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def started(**config: Any) -> LlmAgent:
-    agent = LlmAgent(model="scripted", config={"retry_s": 60.0, **config})
-    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 3, 3), Observation("1 failed"))
-    return agent
-
-
 # ---- keys
 
 
@@ -45,25 +39,25 @@ def test_a_key_from_a_file(serve: Any, bare: pytest.MonkeyPatch, tmp_path: Path)
     server = serve([call("eval")], key="sk-from-a-file")
     bare.delenv("OPENAI_API_KEY")
     bare.setenv("OPENAI_API_KEY_FILE", str(file))
-    assert started().act(Observation("")).action.tool == "eval"
+    assert unpriced().act(Observation("")).action.tool == "eval"
     bare.delenv("OPENAI_API_KEY_FILE")
     bare.setenv("OPENAI_API_KEY", "another")
-    assert started(api_key_file=str(file)).act(Observation("")).action.tool == "eval"
+    assert unpriced(api_key_file=str(file)).act(Observation("")).action.tool == "eval"
     assert server.asked == 2
     file.write_text("wrong")
     with pytest.raises(SetupError, match=f"check the file {file}"):
-        started(api_key_file=str(file)).act(Observation(""))
+        unpriced(api_key_file=str(file)).act(Observation(""))
     file.write_text(" \n")
     with pytest.raises(SetupError, match="is empty"):
-        started(api_key_file=str(file))
+        unpriced(api_key_file=str(file))
     with pytest.raises(SetupError, match="cannot be read"):
-        started(api_key_file=str(tmp_path / "none"))
+        unpriced(api_key_file=str(tmp_path / "none"))
 
 
 def test_a_server_that_repeats_the_key(serve: Any) -> None:
     serve([says("Your key is sk-test-planted-key-1234.")])
     with pytest.raises(Malformed) as caught:
-        started().act(Observation(""))
+        unpriced().act(Observation(""))
     assert "planted" not in f"{caught.value.said} {caught.value.exchanges}"
 
 
@@ -72,11 +66,11 @@ def test_a_short_key_is_masked_too(serve: Any, bare: pytest.MonkeyPatch, key: st
     server = serve([says(f"Your key is {key}, and x{key}x is a word.")], key=key)
     bare.setenv("OPENAI_API_KEY", key)
     with pytest.raises(Malformed) as caught:
-        started().act(Observation(""))
+        unpriced().act(Observation(""))
     assert "Your key is ***, " in caught.value.said and f"x{key}x" in caught.value.said
     bare.setenv("OPENAI_API_KEY", "wrong")
     with pytest.raises(SetupError) as refused:
-        started().act(Observation(""))
+        unpriced().act(Observation(""))
     assert server.asked == 2 and "wrong" not in str(refused.value)
 
 
@@ -93,7 +87,7 @@ def test_a_short_key_is_masked_too(serve: Any, bare: pytest.MonkeyPatch, key: st
 )
 def test_a_secret_among_the_settings_is_refused(config: dict[str, Any]) -> None:
     with pytest.raises(SetupError, match=r"environment") as caught:
-        started(**config)
+        unpriced(**config)
     assert "hunter2" not in str(caught.value)
 
 
@@ -101,10 +95,10 @@ def test_a_secret_is_sent_and_not_stored(serve: Any, bare: pytest.MonkeyPatch) -
     server = serve([says("hunter2-of-the-team is what you sent."), says("")])
     body = {"guard": {"api_key": "$TEAM_KEY"}, "max_tokens": 7, "eos_token": "</s>"}
     with pytest.raises(SetupError, match="TEAM_KEY"):
-        started(extra_body=body)
+        unpriced(extra_body=body)
     bare.setenv("TEAM_KEY", "hunter2-of-the-team")
     with pytest.raises(Malformed) as caught:
-        started(extra_body=body).act(Observation(""))
+        unpriced(extra_body=body).act(Observation(""))
     assert server.requests[0]["guard"] == {"api_key": "hunter2-of-the-team"}
     assert "hunter2" not in f"{caught.value.said} {caught.value.exchanges}"
     assert caught.value.exchanges[0].request["guard"] == {"api_key": "$TEAM_KEY"}
@@ -133,44 +127,44 @@ def azure(bare: pytest.MonkeyPatch) -> Any:
 def test_azure_with_a_key(azure: Any, bare: pytest.MonkeyPatch) -> None:
     server = azure([call("eval")], key="azure-key-1")
     bare.setenv("AZURE_OPENAI_API_KEY", "azure-key-1")
-    assert started(max_tokens=9).act(Observation("")).action.tool == "eval"
+    assert unpriced(max_tokens=9).act(Observation("")).action.tool == "eval"
     assert server.paths == ["/openai/deployments/scripted/chat/completions?api-version=2024-10-21"]
     assert server.headers[0]["api-key"] == "azure-key-1" and "authorization" not in server.headers[0]
     assert server.requests[0]["max_tokens"] == 9
     bare.setenv("AZURE_OPENAI_API_KEY", "wrong-azure-key")
     with pytest.raises(SetupError, match="AZURE_OPENAI_API_KEY") as caught:
-        started().act(Observation(""))
+        unpriced().act(Observation(""))
     assert "wrong-azure-key" not in str(caught.value)
 
 
 def test_azure_with_an_entra_token(azure: Any, bare: pytest.MonkeyPatch) -> None:
     server = azure([call("eval")], key="entra-token-1")
     bare.setenv("AZURE_OPENAI_AD_TOKEN", "entra-token-1")
-    assert started(api="responses").act(Observation("")).action.tool == "eval"
+    assert unpriced(api="responses").act(Observation("")).action.tool == "eval"
     assert server.headers[0]["authorization"] == "Bearer entra-token-1"
     assert server.paths[0].startswith("/openai/responses?api-version=")
     bare.setenv("AZURE_OPENAI_AD_TOKEN", "old")
     with pytest.raises(SetupError, match="AZURE_OPENAI_AD_TOKEN"):
-        started().act(Observation(""))
+        unpriced().act(Observation(""))
 
 
 def test_azure_with_a_login(azure: Any, bare: pytest.MonkeyPatch) -> None:
     identity = pytest.importorskip("azure.identity")
     server = azure([call("eval")], key="token-of-the-login")
     bare.setattr(identity, "get_bearer_token_provider", lambda *_: lambda: "token-of-the-login")
-    assert started().act(Observation("")).action.tool == "eval"
+    assert unpriced().act(Observation("")).action.tool == "eval"
     assert server.asked == 1
 
 
 def test_what_azure_is_missing(bare: pytest.MonkeyPatch) -> None:
     with pytest.raises(SetupError, match="AZURE_OPENAI_ENDPOINT"):
-        started(provider="azure")
+        unpriced(provider="azure")
     bare.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:9")
     bare.setenv("AZURE_OPENAI_API_KEY", "x")
     with pytest.raises(SetupError, match="OPENAI_API_VERSION"):
-        started()
+        unpriced()
     bare.setenv("OPENAI_API_VERSION", "2024-10-21")
-    started()
+    unpriced()
     # Whoever has both keys has to say so.
     bare.setenv("OPENAI_API_KEY", "y")
     assert Settings().is_openai and Settings(provider="azure").is_azure
@@ -219,7 +213,7 @@ def test_responses_that_are_no_answers(serve: Any) -> None:
     server = serve(
         [Fault.garbled(failed), wrong, says("", finish_reason="length"), ScriptedReply(refusal="No."), call("eval")]
     )
-    agent = started(api="responses")
+    agent = unpriced(api="responses")
     for hint in ("cut off", "calls no tool"):
         with pytest.raises(Malformed, match=hint):
             agent.act(Observation("so"))
@@ -229,7 +223,7 @@ def test_responses_that_are_no_answers(serve: Any) -> None:
 
 def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) -> None:
     server = serve([ScriptedReply(calls=(("view", "{oops"),)), call("eval")])
-    agent = started(api="responses")
+    agent = unpriced(api="responses")
     with pytest.raises(Malformed, match="not valid JSON"):
         agent.act(Observation("so"))
     agent.act(Observation("so"))
@@ -260,7 +254,7 @@ def test_what_some_servers_write_otherwise(serve: Any) -> None:
     }
     body = json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode()
     serve([Fault.garbled(body)])
-    decision = started(price={"input": 1, "output": 1}).act(Observation(""))
+    decision = unpriced(price={"input": 1, "output": 1}).act(Observation(""))
     assert decision.action == Action("view", {"path": "a.py"}) and decision.thought == "So."
     assert decision.usage.estimated and decision.usage.tokens_in > 100 and decision.usage.tokens_out > 10
 

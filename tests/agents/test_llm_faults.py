@@ -9,7 +9,6 @@ import pytest
 
 from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import (
-    Briefing,
     EndpointDown,
     EndpointError,
     GaveUp,
@@ -20,26 +19,13 @@ from stackrank.agents.llm import LlmAgent, limits
 from stackrank.agents.llm.retries import FIRST_CONTACT_S
 from stackrank.agents.llm.settings import LlmSettings
 from stackrank.env.actions import Observation
-from stackrank.env.tools import tool_set
 from stackrank.terms import StopReason
 from tests.agents.conftest import CART, FakeEnv, play_fake, play_real
+from tests.agents.starting import make, started
 from tests.support.openai_server import Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out
 
 DAY_S = 86_400.0
-PRICE = {"input": 2.0, "cached_input": 0.5, "output": 8.0}
-
-
-def make(**config: Any) -> LlmAgent:
-    return LlmAgent(model="scripted", config={"price": PRICE, "retry_s": 60.0, **config})
-
-
-def started(tools: str = "debug", seed: int = 0, **config: Any) -> LlmAgent:
-    agent = make(**config)
-    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set(tools), 50, seed, seed), Observation("1 failed"))
-    return agent
-
-
 # ---- what cannot play
 
 

@@ -30,9 +30,6 @@ from tests.support.fixing import (
     quiet,
 )
 
-BOX = ("--sandbox", "bubblewrap")
-
-
 # ---- problems
 
 
