@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import bisect
 import functools
 import itertools
@@ -11,6 +12,8 @@ from typing import Any
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
+
+from stackrank.source import parse_python
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,22 +53,18 @@ class Candidate:
 
 def _with_import(text: str, statement: str) -> str:
     try:
-        tree = cst.parse_module(text)
-    except cst.ParserSyntaxError:
+        tree = parse_python(text)  # libcst takes seconds for a large file, and many candidates need an import
+    except (SyntaxError, ValueError):
         return text  # compiling it will show the error
     line = 0
-    lines = text.splitlines(keepends=True)
-    positions = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
+    lines = text.split("\n")
     for position, each in enumerate(tree.body):
-        if not isinstance(each, cst.SimpleStatementLine):
-            break
-        first = each.body[0]
-        docstring = position == 0 and isinstance(first, cst.Expr)
-        future = isinstance(first, cst.ImportFrom) and getattr(first.module, "value", "") == "__future__"
+        docstring = position == 0 and isinstance(each, ast.Expr)
+        future = isinstance(each, ast.ImportFrom) and each.module == "__future__"
         if not (docstring or future):
             break
-        line = positions[each].end.line
-    return "".join([*lines[:line], statement + "\n", *lines[line:]])
+        line = each.end_lineno or line
+    return "\n".join([*lines[:line], statement, *lines[line:]])
 
 
 # White space and punctuation make up most of a concrete syntax tree; annotations do nothing at run time.

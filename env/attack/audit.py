@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -25,7 +25,6 @@ from stackrank.env.inject.reach import TestCommand
 from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.sandbox.guest.commands import pytest_arguments
 from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.task import Task
 
@@ -92,25 +91,25 @@ class Audit:
 def audit(
     task: Task,
     new_sandbox: NewSandbox,
-    others: Iterable[Candidate] = (),
+    others: Iterable[Callable[[], Candidate]] = (),
     seed: int = 0,
     rejected: Sequence[Candidate] = (),
 ) -> Audit:
     """Look for wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
 
-    `others`: candidates besides our own, a sample of which is tried; `rejected`: more candidates, all of them tried.
+    `others`: functions that make candidates besides our own, a sample of which is tried; there may be thousands of
+    them. `rejected`: more candidates, all of them tried.
     """
     began = time.monotonic()
-    command = task.score_command or task.test_command
-    arguments, visible = pytest_arguments(command), pytest_arguments(task.test_command)
     if not task.fix:
         return Audit(task.id, "no fix is known, so nothing can be told from it")
-    if arguments is None or visible is None:
-        return Audit(task.id, f"its tests are not run by plain pytest ({command})")
     try:
-        workspace = apply_patch(task.files, task.fix)
+        fixed = apply_patch(task.files, task.fix)
+        paths = {*fixed, *task.hidden_files}
+        command = TestCommand.of(task.score_command or task.test_command, paths)
+        visible = TestCommand.of(task.test_command, paths)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
-            return _Search(task, workspace, sandbox, seed, began, rejected).result(arguments, visible, others)
+            return _Search(task, fixed, command, visible, sandbox, seed, began, rejected).result(others)
     except (BenchmarkError, PatchError, Refused) as error:
         return Audit(task.id, str(error))
 
@@ -120,6 +119,8 @@ class _Search:
         self,
         task: Task,
         workspace: Files,
+        command: TestCommand,
+        visible: TestCommand,
         sandbox: Sandbox,
         seed: int,
         began: float,
@@ -127,7 +128,7 @@ class _Search:
     ) -> None:
         self._task = task
         self._workspace = {**workspace, **task.hidden_files}
-        self._command = TestCommand.of(task.score_command or task.test_command, self._workspace)
+        self._command, self._visible = command, visible
         self._fixed = Fixed.of(task.files, workspace, {path for each in rejected for path in each.files})
         # Add the files that they do not touch, because every candidate has to be complete.
         self._rejected = [Candidate(each.kind, {**self._untouched, **each.files}) for each in rejected]
@@ -135,21 +136,21 @@ class _Search:
         self._seed = seed
         self._began = began
 
-    def result(self, arguments: list[str], visible: list[str], others: Iterable[Candidate]) -> Audit:
+    def result(self, others: Iterable[Callable[[], Candidate]]) -> Audit:
         fixed, seed = self._fixed, self._seed
         own = changes.sample([*changes.parts_of_the_fix(fixed)], PARTS, seed)
         mistakes = [*changes.mistakes(fixed, seed)][:MISTAKES]
-        some = changes.sample([*others], OTHERS, seed)
+        some = [make() for make in changes.sample([*others], OTHERS, seed)]
         more = [Candidate(each.kind, {**self._untouched, **each.files}) for each in some]
         candidates = [
             *changes.distinct(fixed, chain(self._rejected, own, changes.without_bodies(fixed), mistakes, more))
         ]
-        first = self._try(arguments, visible, candidates)
+        first = self._try(candidates)
         if not first["tests"]:
             return Audit(self._task.id, "its tests do not pass with the fix, one process for all")
         calls = [Call(*each) for each in first["calls"]]
         special = [*changes.distinct(fixed, changes.special_cases(fixed, calls))]
-        passed = [*first["passed"], *(self._try(arguments, visible, special)["passed"] if special else ())]
+        passed = [*first["passed"], *(self._try(special)["passed"] if special else ())]
         every = [*candidates, *special]
         survivors = [each for each, passes in zip(every, passed, strict=True) if passes]
         wrong, undecided = self._compare(survivors, max(min(PROBES, PROBE_TESTS // first["tests"]), PROBES // 8))
@@ -169,7 +170,7 @@ class _Search:
         before, after = self._fixed.before, self._fixed.after
         return {path: content for path, content in before.items() if after.get(path) == content}
 
-    def _try(self, arguments: list[str], visible: list[str], candidates: list[Candidate]) -> dict[str, Any]:
+    def _try(self, candidates: list[Candidate]) -> dict[str, Any]:
         functions = [
             [file, name, line]
             for file, spans in self._fixed.functions(self._fixed.after).items()
@@ -179,8 +180,8 @@ class _Search:
             {},
             {
                 "compare": False,
-                "arguments": arguments,
-                "visible": visible,
+                "arguments": self._command.arguments(),
+                "visible": self._visible.arguments(),
                 "functions": functions,
                 "must_pass": self._task.must_pass,
                 "may_skip": self._task.must_stay,
@@ -194,7 +195,7 @@ class _Search:
         probes, tests = self._probes(copies) if chosen else ({}, [])
         if not probes:
             return [], survivors
-        job = {"compare": True, "arguments": [*self._command.options, *tests], "enough": ENOUGH}
+        job = {"compare": True, "arguments": self._command.arguments(tests), "enough": ENOUGH}
         candidates = [self._all(each.files) for each in chosen]
         differ = self._run(probes, {**job, "candidates": candidates})["differ"]
         wrong, undecided = [], survivors[len(differ) :]

@@ -7,7 +7,7 @@ import difflib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from stackrank.env.inject.candidates import find_candidates
 from stackrank.env.inject.reach import Reach
@@ -15,6 +15,7 @@ from stackrank.env.patches import find_faults, function_spans, make_diff
 from stackrank.source import parse_python
 
 Files = Mapping[str, bytes]
+T = TypeVar("T")
 NEAR = 2
 """A mistake within this many lines of the fix is tried before others."""
 
@@ -173,7 +174,7 @@ def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidat
             yield each
 
 
-def sample(candidates: Sequence[Candidate], most: int, seed: int) -> list[Candidate]:
+def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
     """Choose at most `most` candidates by chance, and keep their order."""
     if len(candidates) <= most:
         return list(candidates)

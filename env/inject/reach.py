@@ -97,6 +97,10 @@ class TestCommand:
             (targets if is_place and before not in _WITH_VALUE else options).append(word)
         return cls(tuple(options), tuple(targets))
 
+    def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
+        """Return the arguments of pytest for these files or tests, or for all of the command's."""
+        return [*self.options, *(self.targets if targets is None else targets)]
+
     def on(self, targets: Iterable[str], *more: str) -> str:
         """Return the command for these files or tests, with more options."""
         return "python -m pytest " + shlex.join([*self.options, *more, *targets])

@@ -141,8 +141,8 @@ class ProcessChannel:
         """Raise SandboxError if an answer can no longer come. A stopped process keeps its channel open."""
         with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(self._child.pid)
-            # A process that is not forked is bubblewrap, whose child is the guest. Children of a forked guest belong to
-            # the episode, and may stop themselves.
+            # Bubblewrap's child is the guest. Without bubblewrap the process is the guest itself. Children of a forked
+            # guest belong to the episode, and may stop themselves.
             guest = [] if isinstance(self._child, Forked) else process.children()
             for each in (process, *guest):
                 if each.status() == psutil.STATUS_STOPPED:

@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 
 from stackrank.agents import repair
 from stackrank.agents.repair.proposals import OPERATORS
+from stackrank.agents.repair.source import Candidate as Repair
 from stackrank.agents.repair.source import ParsedFile
 from stackrank.db import queries
 from stackrank.db.store import Store
@@ -158,8 +159,8 @@ def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
         yield Candidate("a fix that a person rejected", work)
 
 
-def wrong_repairs(task: Task) -> Iterator[Candidate]:
-    """Yield the changes that the agent `repair` could try in the functions that the known fix touches."""
+def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
+    """Yield functions that make the changes that `repair` could try in the lines that the known fix touches."""
     for fault in task.faults:
         try:
             text = task.files[fault.file].decode()
@@ -172,8 +173,11 @@ def wrong_repairs(task: Task) -> Iterator[Candidate]:
             if first <= program.line(place.node) <= last:
                 for operator in OPERATORS:
                     for change in operator(place):
-                        files = {**fixed, fault.file: change.apply(text).encode()}
-                        yield Candidate(f"a repair ({change.kind})", files)
+                        yield functools.partial(_as_candidate, change, fault.file, text, fixed)
+
+
+def _as_candidate(change: Repair, file: str, text: str, files: Mapping[str, bytes]) -> Candidate:
+    return Candidate(f"a repair ({change.kind})", {**files, file: change.apply(text).encode()})
 
 
 def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:

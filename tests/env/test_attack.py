@@ -88,7 +88,7 @@ def shop(hidden: str) -> Task:
 
 
 def audited(task: Task, kind: Backend, *others: Candidate) -> Audit:
-    return audit(task, lambda spec: Sandbox(kind, spec), others)
+    return audit(task, lambda spec: Sandbox(kind, spec), [lambda each=each: each for each in others])
 
 
 def test_a_weak_test_is_caught_and_a_strong_one_is_not(sandbox_backend: Backend) -> None:

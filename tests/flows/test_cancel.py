@@ -52,8 +52,13 @@ def test_cancelled_within_seconds_and_resumable(
     file.write_text(json.dumps({**spec, "sandbox": "bubblewrap", "steps": 10}))
     command = [sys.executable, "-m", "stackrank.flows.cli.main", "run", str(file)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def both_wait() -> bool:
+        """Whether both episodes have stored their first step and wait for the next answer."""
+        return slow.now == 2 and [row["steps"] for row in queries.episodes(connect(), status="running")] == [1, 1]
+
     try:
-        wait_for(lambda: process.poll() is not None or slow.now == 2, "two episodes that wait for their model")
+        wait_for(lambda: process.poll() is not None or both_wait(), "two episodes that wait for their model")
         assert process.poll() is None, process.communicate()
         if how == "command":
             result = stackrank("cancel", "slow", "--json")
