@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -182,23 +183,26 @@ def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
     return [candidates[number] for number in kept]
 
 
-def _meaning(files: Files) -> str | None:
+def _meaning(files: Files) -> tuple[tuple[str, str], ...] | None:
     try:
-        for path, content in files.items():
-            if path.endswith(".py"):
-                compile(content, path, "exec", dont_inherit=True)
-        parts = {path: _dump(text) if path.endswith(".py") else repr(text) for path, text in files.items()}
+        return tuple(
+            (path, _dump(text) if path.endswith(".py") else repr(text)) for path, text in sorted(files.items())
+        )
     except (SyntaxError, ValueError):
         return None
-    return repr(sorted(parts.items()))
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@functools.lru_cache(maxsize=64)  # most candidates change one of several files
 def _dump(content: bytes) -> str:
-    """Dump a module without docstrings and annotations of functions, on which nothing depends."""
+    """Dump a module without docstrings and annotations of functions, on which nothing depends.
+
+    Raises SyntaxError or ValueError if it cannot be compiled.
+    """
     tree = parse_python(content)
+    compile(tree, "candidate", "exec", dont_inherit=True)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | _Function) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]

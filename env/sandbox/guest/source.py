@@ -15,7 +15,7 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST]]:
             yield from functions(node, prefix + node.name + ".")
         elif isinstance(node, ast.ClassDef):
             yield from functions(node, prefix + node.name + ".")
-        else:
+        elif not isinstance(node, ast.expr):  # most nodes are below expressions, which define no function
             yield from functions(node, prefix)
 
 
