@@ -11,10 +11,8 @@ import stat
 import tarfile
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
-from .processes import TimeLimit, in_child, time_limit
-
-# Not str.splitlines: form feeds and Unicode separators do not end a line of source.
-_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+from .processes import TimeLimit, time_limit
+from .texts import LINES, find_encoding, plain_encoding, syntax_error, touched_lines, with_newlines
 
 SEARCH_LIMIT_S = 5
 
@@ -124,10 +122,10 @@ class Workspace:
         if new and start is not None:
             raise Refused("%s does not exist; give no line numbers to create it" % path)
         old = b"" if new else self.read(path)
-        encoding = _encoding(old) if path.endswith(".py") else _plain_encoding(old)
+        encoding = find_encoding(old) if path.endswith(".py") else plain_encoding(old)
         crlf = old.count(b"\r\n") * 2 > old.count(b"\n")
         try:
-            insert = _newlines(text, crlf).encode("utf-8" if encoding == "utf-8-sig" else encoding)
+            insert = with_newlines(text, crlf).encode("utf-8" if encoding == "utf-8-sig" else encoding)
         except UnicodeEncodeError as error:
             raise Refused("%s is encoded in %s, which cannot hold %r" % (path, encoding, text[error.start])) from None
         bom = b"\xef\xbb\xbf" if old.startswith(b"\xef\xbb\xbf") else b""
@@ -138,7 +136,7 @@ class Workspace:
             first, replaced = 1, old.count(b"\n") + bool(old and not old.endswith(b"\n"))
             content = bom + (insert[len(bom) :] if bom and insert.startswith(bom) else insert)
         else:
-            lines = _LINES.findall(old[len(bom) :])
+            lines = LINES.findall(old[len(bom) :])
             total = len(lines)
             last = start if end is None else end
             if not 1 <= start <= total + 1 or not start - 1 <= last <= max(total, start - 1):
@@ -378,58 +376,3 @@ def _stamp(real: str) -> Tuple[int, ...]:
     except OSError:  # it is gone by now, or its path is longer than the system allows
         return ()
     return (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_mode)
-
-
-def _newlines(text: str, crlf: bool) -> str:
-    text = text.replace("\r\n", "\n") if crlf else text
-    return text.replace("\n", "\r\n") if crlf else text
-
-
-def _encoding(content: bytes) -> str:
-    import tokenize
-
-    try:
-        return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
-    except SyntaxError:
-        return _plain_encoding(content)
-
-
-def _plain_encoding(content: bytes) -> str:
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
-
-
-def touched_lines(old: bytes, new: bytes) -> List[int]:
-    """Return the first and last line (1-based) of `old` that differ in `new`; for an insertion, the line after it."""
-    before, after = _LINES.findall(old), _LINES.findall(new)
-    shorter = min(len(before), len(after))
-    head = 0
-    while head < shorter and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and before[-tail - 1] == after[-tail - 1]:
-        tail += 1
-    return [head + 1, max(len(before) - tail, head + 1)]
-
-
-def syntax_error(real: str) -> Optional[str]:
-    """Return a Python file's syntax error in one line, or None. A child parses it, because a parser can be crashed."""
-
-    def work() -> bytes:
-        with open(real, "rb") as file:
-            source = file.read()
-        try:
-            compile(source, os.path.basename(real), "exec", dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
-            line = getattr(error, "lineno", None)
-            message = getattr(error, "msg", str(error))
-            return ("%s: %s (line %s)" % (type(error).__name__, message, line)).encode("utf-8", "replace")
-        return b""
-
-    answer = in_child(work, 5.0)
-    if answer is None:
-        return "the file could not be parsed"
-    return answer.decode("utf-8") or None
