@@ -124,6 +124,22 @@ class Recipe(_Model):
     """What else pip installs for these tests: as in `requirements`."""
     timeout_s: float = Field(default=60, gt=0)
     tasks: list[TaskRecipe] = Field(min_length=1)
+    releases: dict[str, list[str]] = {}
+    """Tasks of `releases`: id -> ids of the tasks above whose faults it has."""
+
+    @model_validator(mode="after")
+    def _known_tasks(self) -> Recipe:
+        known = {task.id for task in self.tasks}
+        for release, parts in self.releases.items():
+            if len(parts) < 2:
+                raise ValueError(f"the release {release} needs at least two tasks")
+            if unknown := [part for part in parts if part not in known]:
+                raise ValueError(f"the release {release} names {unknown[0]}, which is no task of this library")
+        return self
+
+    def task(self, task_id: str) -> TaskRecipe:
+        """Return the task of that name. Raises KeyError."""
+        return {task.id: task for task in self.tasks}[task_id]
 
 
 def read_recipe(file: Path) -> Recipe:

@@ -1,4 +1,6 @@
-"""`deep`: faults far from their failures, in real libraries. One recipe per library, in `env/benchmarks/deep/`.
+"""`deep`: faults far from their failures, in real libraries. `releases`: several of these faults at once.
+
+There is one recipe per library, in `env/benchmarks/deep/`:
 
 LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
 LIBRARY.json    task -> how hard it is (`env.difficulty.measure`); written by `stackrank validate deep --record`
@@ -18,12 +20,14 @@ import shlex
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
-from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
+from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, family_of, own_name
 from stackrank.env.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
 from stackrank.env.difficulty.measure import Measured, find_measured
@@ -40,6 +44,21 @@ from stackrank.wording import say
 DATA = Path(__file__).parent / "deep"
 REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
 _FETCH_TIMEOUT_S = 300.0
+_LETTER = """\
+Since we upgraded {library}, several things no longer work that worked before. So far our users report:
+
+{reports}
+
+Each of these has its own cause. The release is good when all of them are mended."""
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    id: str
+    benchmark: str
+    title: str
+    statement: str
+    category: str
 
 
 class Deep(TaskByTask):
@@ -56,7 +75,8 @@ class Deep(TaskByTask):
         if self._source.fetch:
             self.empty = f"{self._path} holds no recipe that can be used (a LIBRARY.yaml)"
         else:
-            self.empty = f"{self.name} has its tasks when its libraries are here: `stackrank tasks deep` fetches them"
+            command = f"stackrank tasks {family_of(self.name)}"
+            self.empty = f"{self.name} has its tasks when its libraries are here: `{command}` fetches them"
         self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
@@ -67,45 +87,79 @@ class Deep(TaskByTask):
             return  # one sentence says it, not one for each task
         for file, recipe in self._recipes.items():
             measured = _read_measured(file)
-            for task in recipe.tasks:
-                yield (
-                    task.id,
-                    functools.partial(load_task, recipe, task, measured.get(task.id, ""), self._source.fetch),
-                )
+            for task_id in self._ids(recipe):
+                arguments = (recipe, task_id, measured.get(task_id, ""), self._source.fetch)
+                yield task_id, functools.partial(self._load, *arguments)
+
+    def _ids(self, recipe: Recipe) -> Iterable[str]:
+        return [task.id for task in recipe.tasks]
+
+    def _load(self, recipe: Recipe, task_id: str, measured: str, fetch: bool) -> Task:
+        return load_task(recipe, recipe.task(task_id), measured, fetch)
 
 
-def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
+class Releases(Deep):
+    """Releases of real libraries with several deep faults each, all of which have to be mended."""
+
+    name = "releases"
+
+    def _ids(self, recipe: Recipe) -> Iterable[str]:
+        return recipe.releases
+
+    def _load(self, recipe: Recipe, task_id: str, measured: str, fetch: bool) -> Task:
+        parts = [recipe.task(each) for each in recipe.releases[task_id]]
+        about = _About(
+            id=task_id,
+            benchmark=Releases.name,
+            title=f"{len(parts)} faults in one release of {recipe.library}",
+            statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
+            category="several faults",
+        )
+        return _load(recipe, about, parts, measured, fetch)
+
+
+def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
     """Load one task. Raises BenchmarkError."""
+    about = _About(task.id, Deep.name, task.title, task.statement.strip(), task.category)
+    return _load(recipe, about, [task], measured, fetch)
+
+
+def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
+    """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, recipe.omit)
-    broken = plant(files, about.changes)
-    if (made := digest_of(broken)) != about.broken:
-        raise BenchmarkError(f"{about.id}: its changes create different files than before ({made}, not {about.broken})")
-    noticing = dict.fromkeys(test.partition("::")[0] for test in about.hidden)
-    if missing := [path for path in (*noticing, *about.suite) if path not in library]:
+    planted = [plant(files, part.changes) for part in parts]
+    for part, made in zip(parts, map(digest_of, planted), strict=True):
+        if made != part.broken:
+            raise BenchmarkError(
+                f"{part.id}: its changes create different files than before ({made}, not {part.broken})"
+            )
+    broken = planted[0] if len(parts) == 1 else plant(files, [change for part in parts for change in part.changes])
+    hidden_tests = list(dict.fromkeys(test for part in parts for test in part.hidden))
+    suite = list(dict.fromkeys(path for part in parts for path in part.suite))
+    noticing = dict.fromkeys(test.partition("::")[0] for test in hidden_tests)
+    if missing := [path for path in (*noticing, *suite) if path not in library]:
         raise BenchmarkError(f"{about.id}: {recipe.library} {recipe.version} has no {missing[0]}")
     hidden = {path: library[path] for path in noticing}
-    shown = {path: without_tests(library[path], about.hidden, path) for path in about.suite}
+    shown = {path: without_tests(library[path], hidden_tests, path) for path in suite}
     given = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
     if noticing or shown:
         # Files that tests share go where the tests are: into the workspace only if some tests are there.
-        (given if shown else hidden).update(_beside(library, (*noticing, *about.suite), recipe.tests_need, files))
-    given.update(shown)
-    if about.report:
-        given[REPORT] = about.report.encode()
+        (given if shown else hidden).update(_beside(library, (*noticing, *suite), recipe.tests_need, files))
+    reports = _as_files(REPORT, [part.report for part in parts])
+    hidden_reports = _as_files(HIDDEN_REPORT, [part.hidden_report for part in parts])
+    given |= shown | reports
+    hidden |= hidden_reports
     own = [test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in shown]
-    visible = [*([REPORT] if about.report else ()), *shown, *own]
-    scored = [*visible, *(test for test in about.hidden if test.partition("::")[0] not in shown)]
-    if about.hidden_report:
-        hidden[HIDDEN_REPORT] = about.hidden_report.encode()
-        scored.append(HIDDEN_REPORT)
+    visible = [*reports, *shown, *own]
+    scored = [*visible, *(test for test in hidden_tests if test.partition("::")[0] not in shown), *hidden_reports]
     pytest = f"python -m pytest -q -p no:cacheprovider {recipe.options}".strip()
     fix = make_diff(broken, {path: files[path] for path in broken})
     task = Task(
         id=about.id,
-        benchmark=Deep.name,
+        benchmark=about.benchmark,
         title=about.title,
-        statement=about.statement.strip(),
+        statement=about.statement,
         files=given,
         hidden_files=hidden,
         test_command=f"{pytest} {shlex.join(visible)}",
@@ -116,7 +170,7 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
         faults=find_faults(given, fix),
         readonly=(*TEST_PATTERNS, "tests/", "test/"),
         editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
-        failing_files=(REPORT,) if about.report else (),
+        failing_files=tuple(reports),
         environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
         limits=Limits(timeout_s=recipe.timeout_s),
         measured=measured,
@@ -125,6 +179,19 @@ def load_task(recipe: Recipe, about: TaskRecipe, measured: str = "", fetch: bool
     if find_measured(task) is None and (left := left_behind(files, broken)):
         raise BenchmarkError(f"{about.id}: its changes leave {left[0]} unused, which gives the fault away")
     return task
+
+
+def _as_files(name: str, texts: Sequence[str]) -> dict[str, bytes]:
+    """Return texts that are not empty as files; with several texts, their names have numbers."""
+    stem, dot, suffix = name.partition(".")
+    names = [name] if len(texts) == 1 else [f"{stem}_{number}{dot}{suffix}" for number in range(1, len(texts) + 1)]
+    return {path: text.encode() for path, text in zip(names, texts, strict=True) if text}
+
+
+def _listed(statements: Iterable[str]) -> str:
+    """Return statements as a numbered list, one paragraph each."""
+    indented = (textwrap.indent(each.strip(), "   ") for each in statements)
+    return "\n\n".join(f"{number}. {text.lstrip()}" for number, text in enumerate(indented, 1))
 
 
 def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
@@ -150,7 +217,9 @@ def _beside(
 def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:
     """Write how hard tasks are, by name, into files next to their recipes."""
     for file in sorted(path.glob("*.yaml")):
-        own = {task.id: measured[task.id].dump() for task in read_recipe(file).tasks if task.id in measured}
+        recipe = read_recipe(file)
+        names = [*(task.id for task in recipe.tasks), *recipe.releases]
+        own = {name: measured[name].dump() for name in names if name in measured}
         known = {**_read_measured(file), **own}
         if own:
             kept = {name: json.loads(known[name]) for name in sorted(known)}

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from stackrank.env.benchmarks.aider import Aider
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import BugSuite
-from stackrank.env.benchmarks.deep_suite import Deep
+from stackrank.env.benchmarks.deep_suite import Deep, Releases
 from stackrank.env.benchmarks.fresh import Fresh
 from stackrank.env.benchmarks.harbor import Harbor
 from stackrank.env.benchmarks.mini_nightmare import MiniNightmare
@@ -20,6 +20,7 @@ from stackrank.env.task import Task
 BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
     "bugs": BugSuite,
     "deep": Deep,
+    "releases": Releases,
     "fresh": Fresh,
     "mini_nightmare": MiniNightmare,
     "aider": Aider,

@@ -15,7 +15,7 @@ from stackrank.db.store import Store
 from stackrank.env.benchmarks import bug_suite, deep_suite
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from stackrank.env.benchmarks.bug_suite import BugSuite
-from stackrank.env.benchmarks.deep_suite import Deep
+from stackrank.env.benchmarks.deep_suite import Deep, Releases
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.corrections import save_correction
 from stackrank.env.difficulty.measure import find_measured, measure, save_measured
@@ -31,6 +31,7 @@ from stackrank.flows.runs.sandboxes import side_by_side
 from stackrank.flows.runs.save import save_benchmark
 
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
+_RECORDED = (BugSuite.name, Deep.name, Releases.name)
 OnResult = Callable[[Validation, int, int], None]
 """Called with a task's result, the number of finished tasks, and the number of all tasks."""
 
@@ -106,10 +107,10 @@ def validate_benchmark(
 
     A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
     `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
-    measured difficulty, for `deep` only the measured difficulty. Raises BenchmarkError, SandboxError.
+    measured difficulty, for `deep` and `releases` only the measured difficulty. Raises BenchmarkError, SandboxError.
     """
-    if record and name not in (BugSuite.name, Deep.name):
-        raise BenchmarkError(f"--record writes into the files of {BugSuite.name} and {Deep.name} only, not of {name}")
+    if record and name not in _RECORDED:
+        raise BenchmarkError(f"--record writes into the files of {', '.join(_RECORDED)} only, not of {name}")
     benchmark = load_benchmark(name, source)
     all_tasks = tuple(benchmark.tasks())
     chosen = select(all_tasks, tasks or None, limit)
@@ -162,7 +163,7 @@ def validate_benchmark(
 
 
 def _record(name: str, source: Source, results: Sequence[Validation]) -> None:
-    if name == Deep.name:
+    if name != BugSuite.name:
         measured = {result.task: result.measured for result in results if result.measured}
         deep_suite.record(measured, source.path or deep_suite.DATA)
         return

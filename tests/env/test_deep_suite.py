@@ -15,7 +15,7 @@ import yaml
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, TaskRecipe, digest_of, plant, read_recipe
-from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep
+from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.inject.reach import Reach
@@ -148,11 +148,11 @@ def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
     return Recipe.model_validate({**about, **more})
 
 
-def stored(folder: Path, made: Recipe) -> Deep:
+def stored(folder: Path, made: Recipe, name: str = "deep") -> Deep:
     """The benchmark of a folder with this recipe."""
     folder.mkdir(exist_ok=True)
     (folder / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
-    found = load_benchmark("deep", Source(folder))
+    found = load_benchmark(name, Source(folder))
     assert isinstance(found, Deep)
     return found
 
@@ -355,6 +355,56 @@ def test_it_is_proved_and_sealed(task: Task) -> None:
     assert not forged.resolved
 
 
+@pytest.fixture
+def release(index: str, tmp_path: Path) -> Task:
+    """A release of the tiny library with two faults."""
+    first, second = recipe(index), recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
+    about = {"id": "tinybook-few", "statement": "All are found,\nalthough few are wanted.\n", "hidden_report": ""}
+    report = REPORT_TEST.replace(
+        'find("") == ["a", "b"]', 'find("") == book.find("", 2)\n    assert not book.find("", 0)'
+    )
+    other = second.tasks[0].model_copy(update={**about, "report": report, "hidden": ["tests/test_other.py"]})
+    made = first.model_copy(update={"tasks": [*first.tasks, other]})
+    made.releases["tinybook-release"] = [task.id for task in made.tasks]
+    releases = stored(tmp_path / "both", made, "releases")
+    assert releases.name == "releases/both" and len(stored(tmp_path / "both", made).tasks()) == 2
+    (found,) = releases.tasks()
+    return found
+
+
+def test_a_release_has_the_faults_and_the_tests_of_several_tasks(release: Task) -> None:
+    assert (release.title, release.benchmark) == ("2 faults in one release of tinybook", "releases")
+    assert "report:\n\n1. It is not found.\n\n2. All are found,\n   although few are wanted.\n\n" in release.statement
+    assert {name for fault in release.faults for name in fault.functions} == {"Book.add", "Book.find"}
+    assert apply_patch(release.files, release.fix)["src/tinybook/__init__.py"] == BOOK.encode()
+    assert release.failing_files == ("test_report_1.py", "test_report_2.py")
+    assert set(release.hidden_files) == {"tests/test_book.py", "tests/test_other.py", "test_more_reports_1.py"}
+    assert release.test_command.endswith(" test_report_1.py test_report_2.py")
+    hidden = "tests/test_book.py::test_find_after_add tests/test_other.py test_more_reports_1.py"
+    assert release.score_command == f"{release.test_command} {hidden}"
+
+
+@pytest.mark.slow
+def test_a_release_is_resolved_when_all_of_it_is_mended(release: Task) -> None:
+    backend = usable("bubblewrap")
+
+    def resolved(book: str) -> bool:
+        changes = Changes(files={"src/tinybook/__init__.py": book.encode()})
+        return score(release, changes, lambda spec: Sandbox(backend, spec)).resolved
+
+    assert resolved(BOOK)
+    assert not resolved(BOOK.replace("self._found.clear()", "self._found.pop(name, None)"))
+    assert not resolved(BOOK.replace("(start, most)", "(start,)"))
+
+
+@pytest.mark.parametrize(("parts", "problem"), [(["a"], "at least two"), (["a", "b"], "names b, which is no task")])
+def test_a_release_of_too_little_is_refused(parts: list[str], problem: str) -> None:
+    made = recipe("0" * 64)
+    made.tasks[0].id = "a"
+    with pytest.raises(ValueError, match=problem):
+        Recipe.model_validate({**made.model_dump(exclude_defaults=True), "releases": {"r": parts}})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["parso", "simpy"])
 def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> None:
@@ -366,7 +416,10 @@ def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> 
         if "cannot be fetched" in str(error):
             pytest.skip("pip reaches no package index")
         raise
-    assert len(found) == len(read_recipe(DATA / f"{library}.yaml").tasks) and not deep.excluded()
+    made = read_recipe(DATA / f"{library}.yaml")
+    assert len(found) == len(made.tasks) and not deep.excluded()
+    releases = Releases(Source(tmp_path))
+    assert len(releases.tasks()) == len(made.releases) and not releases.excluded()
 
 
 def test_recipes_keep_the_rules() -> None:
@@ -384,6 +437,9 @@ def test_recipes_keep_the_rules() -> None:
         assert file.read_text(encoding="utf-8").startswith("# stackrank-canary ")
         assert file.stem == made.library
         assert all("--hash=sha256:" in each and "==" in each for each in made.requirements)
+        # Every fault is in one release.
+        assert sorted(part for parts in made.releases.values() for part in parts) == sorted(t.id for t in made.tasks)
+        assert all(name.startswith(f"{made.library}-release") for name in made.releases)
     for made, task in tasks:
         assert task.id.startswith(f"{made.library}-"), task.id
         assert task.category in CATEGORIES, task.id
