@@ -17,6 +17,7 @@ from stackrank.env.benchmarks.bug_suite import CATEGORIES
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
 from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.difficulty.measure import find_measured
 from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.inject.reach import Reach
 from stackrank.env.patches import apply_patch
@@ -420,6 +421,9 @@ def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> 
     assert len(found) == len(made.tasks) and not deep.excluded()
     releases = Releases(Source(tmp_path))
     assert len(releases.tasks()) == len(made.releases) and not releases.excluded()
+    assert all(find_measured(task) for task in (*found, *releases.tasks())), (
+        "`stackrank validate --record` measures them"
+    )
 
 
 def test_recipes_keep_the_rules() -> None:
