@@ -409,7 +409,8 @@ def test_a_release_of_too_little_is_refused(parts: list[str], problem: str) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["parso", "simpy"])
 def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> None:
-    (tmp_path / f"{library}.yaml").write_bytes((DATA / f"{library}.yaml").read_bytes())
+    for file in (f"{library}.yaml", f"{library}.json"):
+        (tmp_path / file).write_bytes((DATA / file).read_bytes())
     deep = Deep(Source(tmp_path))
     try:
         found = deep.tasks()
