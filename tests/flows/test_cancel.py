@@ -55,7 +55,8 @@ def test_cancelled_within_seconds_and_resumable(
 
     def both_wait() -> bool:
         """Whether both episodes have stored their first step and wait for the next answer."""
-        return slow.now == 2 and [row["steps"] for row in queries.episodes(connect(), status="running")] == [1, 1]
+        running = [row["id"] for row in queries.episodes(connect(), status="running")]
+        return slow.now == 2 and [queries.last_step(connect(), each) for each in running] == [1, 1]
 
     try:
         wait_for(lambda: process.poll() is not None or both_wait(), "two episodes that wait for their model")
