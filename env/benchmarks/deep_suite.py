@@ -3,7 +3,7 @@
 There is one recipe per library, in `env/benchmarks/deep/`:
 
 LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
-LIBRARY.json    task -> how hard it is (`env.difficulty.measure`); written by `stackrank validate deep --record`
+LIBRARY.json    task or release -> how hard it is (`env.difficulty.measure`); `stackrank validate --record` writes it
 
 Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
 stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
