@@ -88,14 +88,13 @@ class Deep(TaskByTask):
         for file, recipe in self._recipes.items():
             measured = _read_measured(file)
             for task_id in self._ids(recipe):
-                arguments = (recipe, task_id, measured.get(task_id, ""), self._source.fetch)
-                yield task_id, functools.partial(self._load, *arguments)
+                yield task_id, functools.partial(self._load, recipe, task_id, measured.get(task_id, ""))
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return [task.id for task in recipe.tasks]
 
-    def _load(self, recipe: Recipe, task_id: str, measured: str, fetch: bool) -> Task:
-        return load_task(recipe, recipe.task(task_id), measured, fetch)
+    def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
+        return load_task(recipe, recipe.task(task_id), measured, self._source.fetch)
 
 
 class Releases(Deep):
@@ -106,7 +105,7 @@ class Releases(Deep):
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return recipe.releases
 
-    def _load(self, recipe: Recipe, task_id: str, measured: str, fetch: bool) -> Task:
+    def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
         parts = [recipe.task(each) for each in recipe.releases[task_id]]
         about = _About(
             id=task_id,
@@ -115,7 +114,7 @@ class Releases(Deep):
             statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
             category="several faults",
         )
-        return _load(recipe, about, parts, measured, fetch)
+        return _load(recipe, about, parts, measured, self._source.fetch)
 
 
 def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:

@@ -26,6 +26,8 @@ from tests.support.openai_server import Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out
 
 DAY_S = 86_400.0
+
+
 # ---- what cannot play
 
 
