@@ -25,6 +25,7 @@ from stackrank.source import parse_python
 if TYPE_CHECKING:
     from stackrank.env.inject.candidates import Candidate
 
+_NAME = r"^[a-z0-9][a-z0-9-]*$"
 _PLACE = re.compile(r"([^:]+):(\d+):(\d+)-(\d+):(\d+)")
 
 
@@ -64,7 +65,7 @@ class Change(_Model):
 class TaskRecipe(_Model):
     """One task."""
 
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    id: str = Field(pattern=_NAME)
     title: str
     statement: str
     """What a user of the library reports."""
@@ -131,8 +132,13 @@ class Recipe(_Model):
     def _known_tasks(self) -> Recipe:
         known = {task.id for task in self.tasks}
         for release, parts in self.releases.items():
-            if len(parts) < 2:
-                raise ValueError(f"the release {release} needs at least two tasks")
+            if not re.fullmatch(_NAME, release) or release in known:
+                raise ValueError(
+                    f"{release!r} is no name for a release: it needs small letters, digits and hyphens, and "
+                    "no task may have it"
+                )
+            if len(set(parts)) < max(len(parts), 2):
+                raise ValueError(f"the release {release} needs at least two tasks, each of them once")
             if unknown := [part for part in parts if part not in known]:
                 raise ValueError(f"the release {release} names {unknown[0]}, which is no task of this library")
         return self

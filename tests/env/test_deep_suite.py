@@ -398,12 +398,21 @@ def test_a_release_is_resolved_when_all_of_it_is_mended(release: Task) -> None:
     assert not resolved(BOOK.replace("(start, most)", "(start,)"))
 
 
-@pytest.mark.parametrize(("parts", "problem"), [(["a"], "at least two"), (["a", "b"], "names b, which is no task")])
-def test_a_release_of_too_little_is_refused(parts: list[str], problem: str) -> None:
+@pytest.mark.parametrize(
+    ("releases", "problem"),
+    [
+        ({"r": ["a"]}, "at least two"),
+        ({"r": ["a", "b"]}, "names b, which is no task"),
+        ({"r": ["a", "a"]}, "each of them once"),
+        ({"a": ["a", "b"]}, "'a' is no name for a release"),
+        ({"../r": ["a", "b"]}, "'../r' is no name for a release"),
+    ],
+)
+def test_a_release_that_cannot_be_is_refused(releases: dict[str, list[str]], problem: str) -> None:
     made = recipe("0" * 64)
     made.tasks[0].id = "a"
     with pytest.raises(ValueError, match=problem):
-        Recipe.model_validate({**made.model_dump(exclude_defaults=True), "releases": {"r": parts}})
+        Recipe.model_validate({**made.model_dump(exclude_defaults=True), "releases": releases})
 
 
 @pytest.mark.slow
