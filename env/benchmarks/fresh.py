@@ -29,6 +29,8 @@ from stackrank.home import home, locked, write_whole
 from stackrank.wording import say
 
 PER_NIGHT = 10
+_ORDER = 2
+"""Increased when the same night gives other tasks, so that no night is made in two ways."""
 
 
 class Night(BaseModel):
@@ -69,7 +71,7 @@ class Fresh(TaskByTask):
     def _night(self) -> Night:
         """Return the night as it is known; if more tasks are wanted, make them if allowed. Raises BenchmarkError."""
         parts = ("library", "sha256", "own_tests", "tests_need", "test_requirements")
-        about = [self.seed, *(repr([getattr(each, part) for part in parts]) for each in self._recipes.values())]
+        about = [_ORDER, self.seed, *(repr([getattr(each, part) for part in parts]) for each in self._recipes.values())]
         folder = home() / "fresh"
         file = folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.night.json"
         known = _read(file)

@@ -20,8 +20,8 @@ from stackrank.env.difficulty.measure import find_measured, measure, save_measur
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
-from stackrank.env.inject.reach import TestCommand
-from stackrank.env.inject.verify import Verified, shallow
+from stackrank.env.inject.reach import Reach, TestCommand
+from stackrank.env.inject.verify import Verified, looks_deep, shallow
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.blind import can_seal
@@ -47,13 +47,25 @@ def make_night(
 ) -> list[FreshTask]:
     """Return the first `count` tasks of a night, or all there are: the same for the same seed, recipes and `used`.
 
-    `used`: tasks of other nights, which are not made again. Libraries take turns, in an order that the seed chooses,
-    so that a night covers several; as many as there are processors are worked on at the same time. Results are kept
-    as soon as they are known, so a night that was cut off can continue. Raises BenchmarkError, SandboxError.
+    `used`: tasks of other nights, which are not made again. Faults that look deep are tried first, in all libraries.
+    Libraries take turns, in an order that the seed chooses, so that a night covers several; as many as there are
+    processors are worked on at the same time. Results are kept as soon as they are known, so a night that was cut off
+    can continue. Raises BenchmarkError, SandboxError.
     """
     progress = _Progress(seed, count, say)
     order = random.Random(seed).sample(list(recipes), len(recipes))
-    searches = [_Search(each, seed, used, backend, progress) for each in order]
+    found: list[FreshTask] = []
+    for deep in (True, False):
+        if len(found) < count:
+            searches = [_Search(each, seed, [*used, *found], backend, progress, deep) for each in order]
+            found += _take_turns(searches, count - len(found))
+    if not found:
+        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
+    return found
+
+
+def _take_turns(searches: Sequence[_Search], count: int) -> list[FreshTask]:
+    """Return `count` tasks, or all there are. Raises SandboxError."""
     turn = itertools.cycle(searches)
     found: list[FreshTask] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
@@ -70,8 +82,6 @@ def make_night(
             threads.shutdown(cancel_futures=True)
             for search in searches:
                 search.close()
-    if not found:
-        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
     return found
 
 
@@ -111,9 +121,11 @@ class _Search:
     """Searches one library for faults, one after the other."""
 
     def __init__(
-        self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress
+        self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress, deep: bool
     ) -> None:
+        """`deep`: whether the faults that look deep are tried, or those that do not."""
         self._recipe, self._seed, self._backend, self._progress = recipe, seed, backend, progress
+        self._deep = deep
         self._files = library_of(recipe)
         command = f"python -m pytest -q -p no:cacheprovider {recipe.options} {' '.join(recipe.own_tests)}"
         self._test = TestCommand.of(command, self._files)
@@ -183,11 +195,12 @@ class _Search:
         except BenchmarkError as error:
             raise BenchmarkError(f"{recipe.library} {recipe.version}: {error}") from None
 
-    def _choose(self, candidates: list[Candidate]) -> list[Candidate]:
+    def _choose(self, candidates: list[Candidate], reach: Reach) -> list[Candidate]:
         night = night_number(self._seed)
         parts = (night % PARTS, (night + FAR) % PARTS)
-        left = [each for each in candidates if each.key not in self._keys]
-        return [each for part in parts for each in left if part_of(each.key) == part]
+        left = [each for each in candidates if each.key not in self._keys and _several(each, reach)]
+        own = [each for part in parts for each in left if part_of(each.key) == part]
+        return [each for each in own if looks_deep(reach, each) == self._deep]
 
     def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
         """Return the task made from a fault; None if it is of no use, or was made in another night."""
@@ -232,6 +245,11 @@ class _Search:
             return False
         save_proof(task, result.proof)
         return can_seal(task, result.proof)
+
+
+def _several(candidate: Candidate, reach: Reach) -> bool:
+    """Whether several test functions reach a fault: one of them has to be withheld."""
+    return len({reach.tests[number].partition("[")[0] for number in candidate.tests}) > 1
 
 
 def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]]:

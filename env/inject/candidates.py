@@ -79,6 +79,8 @@ def find_candidates(
     """
     found: dict[str, list[Candidate]] = defaultdict(list)
     for file in sorted(reach.lines):
+        if not any(reach.of(file, [line]) for line in reach.lines[file]):
+            continue  # it only runs at import: libcst need not read it
         for candidate in of_file(file, files[file], reach, operators):
             found[candidate.operator].append(candidate)
     dice = random.Random(seed)
@@ -134,6 +136,7 @@ class _Collector(cst.CSTVisitor):
         self._module = module
         self._reach = reach
         self._operators = operators
+        self._of_type: dict[type, tuple[Operator, ...]] = {}
         self._names: list[str] = []
         self._places: list[Place] = []
         self._statements: list[tuple[int, int]] = []
@@ -149,10 +152,15 @@ class _Collector(cst.CSTVisitor):
             parents, contexts = self.metadata[PROVIDERS[0]], self.metadata[PROVIDERS[1]]
             self._places.append(Place(node, _locals(node), parents, contexts))  # type: ignore[arg-type]
         if self._places and not isinstance(node, cst.ClassDef):
-            for each in self._operators:
-                if isinstance(node, each.kinds):
-                    self._propose(each, node)
+            for each in self._operators_for(type(node)):
+                self._propose(each, node)
         return True
+
+    def _operators_for(self, kind: type) -> tuple[Operator, ...]:
+        """Return the operators for a kind of node. They are remembered, since libcst's nodes are slow to check."""
+        if (known := self._of_type.get(kind)) is None:
+            known = self._of_type[kind] = tuple(each for each in self._operators if issubclass(kind, each.kinds))
+        return known
 
     def on_leave(self, node: cst.CSTNode) -> None:
         if isinstance(node, cst.FunctionDef | cst.ClassDef):

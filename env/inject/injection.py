@@ -11,7 +11,7 @@ import json
 import queue
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from stackrank.env.inject.candidates import Candidate, find_candidates
 from stackrank.env.inject.deep_operators import DEEP
 from stackrank.env.inject.operators import OPERATORS
 from stackrank.env.inject.reach import Reach, TestCommand, measure, refuse_copies
-from stackrank.env.inject.verify import Project, Verified, verify
+from stackrank.env.inject.verify import Project, Verified, looks_deep, verify
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
@@ -49,8 +49,8 @@ class InjectionOptions:
     """Seconds that a test run of a task may take; all tests of the project together may take five times as long."""
     deep: bool = False
     """Whether only faults far from their failures are wanted."""
-    choose: Callable[[list[Candidate]], list[Candidate]] = list
-    """Chooses the candidates that are tried, and their order."""
+    choose: Callable[[list[Candidate], Reach], list[Candidate]] | None = None
+    """Chooses the candidates that are tried, and their order. None: all; if `deep`, those that look deep come first."""
     proved_later: bool = False
     """Whether the code that makes tasks of bugs runs and measures them again; then that is not done here too."""
 
@@ -112,9 +112,11 @@ class Injection:
         candidates = find_candidates(self._files, reach, self._wishes.seed, operators)
         if not candidates:
             raise BenchmarkError("its tests run no line that could be changed")
-        candidates = self._wishes.choose(candidates)
-        tally = Tally(self._wishes.count, len(candidates))
         wishes = self._wishes
+        if wishes.choose is not None:
+            candidates = wishes.choose(candidates, reach)
+        tally = Tally(wishes.count, len(candidates))
+        waiting = _deep_first(candidates, reach) if wishes.deep and wishes.choose is None else iter(candidates)
         project = Project(self._files, wishes.test, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
         lines: set[tuple[str, int]] = set()
         functions: Counter[tuple[str, str]] = Counter()
@@ -124,7 +126,7 @@ class Injection:
                 return True
             return any((candidate.file, line) in lines for line in candidate.lines)
 
-        with closing(self._verified(project, candidates, full)) as results:
+        with closing(self._verified(project, waiting, full)) as results:
             for candidate, result in results:
                 tally.tried += 1
                 good = not result.problem and not full(candidate)
@@ -138,11 +140,10 @@ class Injection:
                     yield candidate, result
 
     def _verified(
-        self, project: Project, candidates: list[Candidate], full: Callable[[Candidate], bool]
+        self, project: Project, waiting: Iterator[Candidate], full: Callable[[Candidate], bool]
     ) -> Generator[tuple[Candidate, Verified]]:
-        """Yield results in the candidates' order, a few worked out ahead, and skip candidates whose place is full."""
+        """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
         known = self._read()
-        waiting = iter(candidates)
         ahead: deque[tuple[Candidate, Future[Verified]]] = deque()
         workers = self._wishes.workers
         for _ in range(workers):
@@ -212,3 +213,14 @@ class Injection:
                     continue
                 found[result.key] = result
         return found
+
+
+def _deep_first(candidates: Iterable[Candidate], reach: Reach) -> Iterator[Candidate]:
+    """Yield the candidates that look deep, then the others. No candidate is looked at before it is needed."""
+    others = []
+    for candidate in candidates:
+        if looks_deep(reach, candidate):
+            yield candidate
+        else:
+            others.append(candidate)
+    yield from others

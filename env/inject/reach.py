@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +35,7 @@ print(json.dumps(found[:1000]))
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reach:
     """Which tests reach which lines."""
 
@@ -59,6 +60,11 @@ class Reach:
     def passing(self) -> frozenset[str]:
         """All tests, as a set."""
         return frozenset(self.tests)
+
+    @cached_property
+    def sizes(self) -> Counter[int]:
+        """How many lines each group has."""
+        return Counter(group for lines in self.lines.values() for group in lines.values())
 
     def to_json(self) -> str:
         """Return JSON that `from_json` reads."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from stackrank.env.difficulty.formulas import ochiai, rank
+from stackrank.env.difficulty.formulas import Counts, ochiai, rank
 from stackrank.env.difficulty.measure import Measured, measure
-from stackrank.env.difficulty.spectrum import Spectrum
+from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.leftovers import left_behind
 from stackrank.env.inject.reach import Reach, TestCommand
@@ -119,7 +120,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         seen = dict(report.outcomes)
         if report.failed > MOST_FAILING:
             return Verified(candidate.key, "too many tests fail")
-        if number == 0 and project.deep and _ranks_high(project, candidate, seen):
+        if number == 0 and project.deep and _ranks_high(project.reach, candidate, seen):
             return Verified(candidate.key, HIGH)
     assert seen is not None
     failed = tuple(test for test, outcome in seen.items() if outcome == "failed" and test in project.reach.passing)
@@ -156,13 +157,45 @@ def _told(output: str, root: str, candidate: Candidate) -> str:
     return NAMED if candidate.file in {file for file, _ in _frames(output, root)} else ""
 
 
-def _ranks_high(project: Project, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:
+def looks_deep(reach: Reach, candidate: Candidate) -> bool:
+    """Whether a fault would be deep if all tests that reach it failed: a guess that costs no run.
+
+    Of 918 candidates in 22 libraries, 9% of those that look deep made a task of `fresh`, and 2% of the others.
+    """
+    place = _rank(reach, candidate, candidate.tests)
+    return place is not None and place > LEAST_RANK
+
+
+def _ranks_high(reach: Reach, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:
     """Whether the fault ranks high by the lines that each test runs without the bug: a guess that costs no run."""
-    reach = project.reach
-    now = tuple("failed" if outcomes.get(test) == "failed" else "passed" for test in reach.tests)
-    suite = Spectrum(reach.tests, reach.seconds, now, {}, reach.groups, reach.lines)
-    place = rank(ochiai, suite.counts, suite.of((candidate.file, line) for line in candidate.lines))
+    failing = frozenset(number for number, test in enumerate(reach.tests) if outcomes.get(test) == "failed")
+    place = _rank(reach, candidate, failing)
     return place is not None and place <= LEAST_RANK
+
+
+def _rank(reach: Reach, candidate: Candidate, failing: frozenset[int]) -> float | None:
+    """Return the rank that a fault has by Ochiai if these tests fail."""
+    by_group, counts = _counts(reach, failing)
+    groups = (reach.lines.get(candidate.file, {}).get(line) for line in candidate.lines)
+    return rank(ochiai, counts, {by_group[group] for group in groups if group is not None})
+
+
+@lru_cache(maxsize=256)
+def _counts(reach: Reach, failing: frozenset[int]) -> tuple[list[Counts], Counter[Counts]]:
+    """Return the counts of the lines of each group, and how many lines have which counts, if these tests fail.
+
+    It is cached, because many candidates are reached by the same tests.
+    """
+    by_group = []
+    for group in reach.groups:
+        run = len(reach.tests) if AT_IMPORT in group else len(group)
+        bad = len(failing) if AT_IMPORT in group else len(failing & group)
+        others = len(failing) - bad
+        by_group.append(Counts(bad, others, run - bad, len(reach.tests) - run - others))
+    counts: Counter[Counts] = Counter()
+    for number, lines in reach.sizes.items():
+        counts[by_group[number]] += lines
+    return by_group, counts
 
 
 @lru_cache(maxsize=8)

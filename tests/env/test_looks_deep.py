@@ -1,0 +1,77 @@
+"""Which faults look deep before any test has run, and that these are tried first."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Set
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stackrank.env.benchmarks import fresh_night
+from stackrank.env.difficulty.formulas import ochiai, rank
+from stackrank.env.difficulty.spectrum import AT_IMPORT, Spectrum
+from stackrank.env.inject import injection, verify
+from stackrank.env.inject.reach import Reach
+
+TESTS = tuple(f"t.py::test_{number}" for number in range(6))
+
+
+def reach_of(lines: Mapping[int, Set[int]]) -> Reach:
+    """What tests reach if `lines` says which of them run each line of `a.py`."""
+    groups = tuple(dict.fromkeys(frozenset(tests) for tests in lines.values()))
+    numbers = {line: groups.index(frozenset(tests)) for line, tests in lines.items()}
+    return Reach(TESTS, (0.1,) * len(TESTS), groups, {"a.py": numbers})
+
+
+def candidate(*lines: int, tests: set[int], file: str = "a.py") -> Any:
+    return SimpleNamespace(file=file, lines=set(lines), tests=frozenset(tests), key=f"{file} {lines}")
+
+
+def test_the_guess_is_the_rank_of_a_spectrum() -> None:
+    dice = random.Random(0)
+    for _ in range(50):
+        numbers = [AT_IMPORT, *range(len(TESTS))]
+        reach = reach_of({line: set(dice.sample(numbers, dice.randint(1, 4))) for line in range(1, 60)})
+        failing = frozenset(dice.sample(range(len(TESTS)), dice.randint(1, 5)))
+        outcomes = tuple("failed" if number in failing else "passed" for number in range(len(TESTS)))
+        suite = Spectrum(reach.tests, reach.seconds, outcomes, {}, reach.groups, reach.lines)
+        changed = candidate(3, 4, tests=set(failing))
+        wanted = rank(ochiai, suite.counts, suite.of([("a.py", 3), ("a.py", 4)]))
+        assert verify._rank(reach, changed, failing) == wanted
+
+
+def test_what_many_lines_share_with_a_fault_makes_it_deep() -> None:
+    reach = reach_of({**dict.fromkeys(range(1, 100), frozenset({0, 1})), 200: {2}, 300: {0, 1, 2}})
+    assert verify.looks_deep(reach, candidate(5, tests={0, 1}))
+    assert not verify.looks_deep(reach, candidate(200, tests={2})), "its test runs nothing else"
+    assert not verify.looks_deep(reach, candidate(5, tests={0, 1}, file="b.py")), "nothing is known of its lines"
+
+
+def test_faults_that_look_deep_come_first_and_are_looked_for_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def looks_deep(_: Reach, each: Any) -> bool:
+        seen.append(each)
+        return bool(each % 2)
+
+    monkeypatch.setattr(injection, "looks_deep", looks_deep)
+    numbers: Any = [4, 1, 2, 3, 6]
+    order = injection._deep_first(numbers, reach_of({}))
+    assert next(order) == 1 and seen == [4, 1]
+    assert list(order) == [3, 4, 2, 6]
+
+
+def test_a_night_takes_faults_that_look_deep_then_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh_night, "PARTS", 1)
+    reach = reach_of({**dict.fromkeys(range(1, 100), frozenset({0, 1})), 200: {2, 3}, 300: {4}})
+    deep, near, one = candidate(5, tests={0, 1}), candidate(200, tests={2, 3}), candidate(300, tests={4})
+
+    def chosen(looking: bool, known: set[str]) -> list[Any]:
+        search: Any = SimpleNamespace(_seed="1", _keys=known, _deep=looking)
+        return fresh_night._Search._choose(search, [near, one, deep], reach)
+
+    assert chosen(True, set()) == [deep, deep], "of its own part, and of the part of a night far from it"
+    assert chosen(False, set()) == [near, near], "a fault that one test reaches leaves none to withhold"
+    assert not chosen(True, {deep.key}), "another night has made it"
