@@ -15,7 +15,7 @@ from datetime import date
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
-from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
+from stackrank.env.benchmarks.fresh_task import FreshTask, contradictable, environment_of, library_of, load_task
 from stackrank.env.difficulty.measure import find_measured, measure, save_measured
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
@@ -198,7 +198,8 @@ class _Search:
     def _choose(self, candidates: list[Candidate], reach: Reach) -> list[Candidate]:
         night = night_number(self._seed)
         parts = (night % PARTS, (night + FAR) % PARTS)
-        left = [each for each in candidates if each.key not in self._keys and _several(each, reach)]
+        by_text = contradictable(self._files, {test.partition("[")[0] for test in reach.tests})
+        left = [each for each in candidates if each.key not in self._keys and _may_seal(each, reach, by_text)]
         own = [each for part in parts for each in left if part_of(each.key) == part]
         return [each for each in own if looks_deep(reach, each) == self._deep]
 
@@ -247,9 +248,10 @@ class _Search:
         return can_seal(task, result.proof)
 
 
-def _several(candidate: Candidate, reach: Reach) -> bool:
-    """Whether several test functions reach a fault: one of them has to be withheld."""
-    return len({reach.tests[number].partition("[")[0] for number in candidate.tests}) > 1
+def _may_seal(candidate: Candidate, reach: Reach, by_text: Collection[str]) -> bool:
+    """Whether several test functions reach a fault, so that some can be withheld, and one could seal verdicts."""
+    functions = {reach.tests[number].partition("[")[0] for number in candidate.tests}
+    return len(functions) > 1 and any(each in by_text for each in functions)
 
 
 def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]]:

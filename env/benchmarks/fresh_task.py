@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +14,7 @@ from stackrank.env.benchmarks.deep_suite import library_files
 from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, defined_as, without_tests
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.task import Limits, Task
 
 
@@ -88,15 +90,18 @@ def environment_of(recipe: Recipe) -> Environment | None:
 def split(
     files: Mapping[str, bytes], failing: Iterable[str], named: Iterable[str] = ()
 ) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
-    """Return the test files without the second half of the failing functions, as agents see them; in full; what is cut.
+    """Return the test files without half of the failing functions, as agents see them; in full; what is cut.
 
     `named`: all tests that the command names. A function that several classes inherit is cut from all of them.
-    Raises BenchmarkError if fewer than two functions fail, or if the rest is not valid Python.
+    Functions that can be contradicted are cut first, because verdicts are sealed by them. Raises BenchmarkError if
+    there is none, if fewer than two functions fail, or if the rest is not valid Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
     defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
     stands = {each: place or each for each, place in defined.items()}
     found = list(dict.fromkeys(stands[test.partition("[")[0]] for test in failing))
+    by_text = contradictable(files, found)
+    found.sort(key=lambda each: each in by_text)
     cut = found[(len(found) + 1) // 2 :]
     if not cut:
         raise BenchmarkError("only one test detects it")
@@ -104,10 +109,25 @@ def split(
     if any(_name(each) in names for each, place in defined.items() if not place):
         # It may be inherited from another file, and be cut together with the others.
         raise BenchmarkError("its tests cannot be told apart")
+    if not by_text:
+        raise BenchmarkError("no expectation of its tests is written down that could be changed")
     shown: dict[str, bytes] = {}
     for path in sorted({test.partition("::")[0] for test in cut}):
         shown[path] = without_tests(files[path], cut, path)
     return shown, {path: files[path] for path in shown}, {each for each in functions if stands[each] in cut}
+
+
+def contradictable(files: Mapping[str, bytes], functions: Iterable[str]) -> set[str]:
+    """Return those of the test functions that could seal a verdict, as far as their text tells."""
+    by_file: dict[str, list[str]] = defaultdict(list)
+    for function in functions:
+        by_file[function.partition("::")[0]].append(function)
+    return {
+        each.unit.partition("[")[0]
+        for path, names in by_file.items()
+        for each in find_candidates(path, files[path], names)
+        if not each.telling
+    }
 
 
 def _name(test: str) -> str:

@@ -114,6 +114,7 @@ def test_inherited_tests_are_withheld_from_all_classes_that_have_them() -> None:
 
 
 ONE = "def test_a():\n    pass\n\n\n"
+IN_A_CLASS = "class T:\n    def test_b(self):\n        assert len([]) == 0\n"
 
 
 def test_half_of_the_failing_tests_is_withheld() -> None:
@@ -125,13 +126,20 @@ def test_half_of_the_failing_tests_is_withheld() -> None:
     assert "def test_most" in text and "def test_all" in text
 
 
+def test_tests_that_can_be_contradicted_are_withheld() -> None:
+    text = f"def test_b():\n    assert len([]) == 0\n\n\n{ONE}"
+    for failing in (("t.py::test_a", "t.py::test_b"), ("t.py::test_b", "t.py::test_a")):
+        assert split({"t.py": text.encode()}, failing)[2] == {"t.py::test_b"}
+
+
 @pytest.mark.parametrize(
     ("text", "failing", "problem"),
     [
         (TESTS, ("t.py::test_most",), "only one test"),
         (TESTS, ("t.py::TestOrder::test_both[1]", "t.py::TestOrder::test_both[2]"), "only one test"),
-        (f"{ONE}class T:\n    def test_b(self):\n        pass\n", ("t.py::test_a", "t.py::T::test_b"), "told apart"),
+        (f"{ONE}{IN_A_CLASS}", ("t.py::test_a", "t.py::T::test_b"), "told apart"),
         (f"{ONE}test_b = test_a\n", ("t.py::test_a", "t.py::test_b"), "told apart"),
+        (f"{ONE}def test_b():\n    pass\n", ("t.py::test_a", "t.py::test_b"), "no expectation of its tests"),
     ],
 )  # fmt: skip
 def test_tests_that_cannot_be_shared_out(text: str, failing: tuple[str, ...], problem: str) -> None:

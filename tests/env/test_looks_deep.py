@@ -16,6 +16,8 @@ from stackrank.env.inject import injection, verify
 from stackrank.env.inject.reach import Reach
 
 TESTS = tuple(f"t.py::test_{number}" for number in range(6))
+SOURCE = b"".join(b"def test_%d():\n    assert f(%d) == %d\n\n\n" % (each, each, each) for each in range(4))
+SOURCE += b"def test_4():\n    f()\n\n\ndef test_5():\n    f()\n"
 
 
 def reach_of(lines: Mapping[int, Set[int]]) -> Reach:
@@ -65,13 +67,14 @@ def test_faults_that_look_deep_come_first_and_are_looked_for_one_by_one(monkeypa
 
 def test_a_night_takes_faults_that_look_deep_then_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fresh_night, "PARTS", 1)
-    reach = reach_of({**dict.fromkeys(range(1, 100), frozenset({0, 1})), 200: {2, 3}, 300: {4}})
-    deep, near, one = candidate(5, tests={0, 1}), candidate(200, tests={2, 3}), candidate(300, tests={4})
+    reach = reach_of({**dict.fromkeys(range(1, 100), frozenset({0, 1})), 200: {2, 3}, 300: {3}, 400: {4, 5}})
+    deep, near = candidate(5, tests={0, 1}), candidate(200, tests={2, 3})
+    one, silent = candidate(300, tests={3}), candidate(400, tests={4, 5})
 
     def chosen(looking: bool, known: set[str]) -> list[Any]:
-        search: Any = SimpleNamespace(_seed="1", _keys=known, _deep=looking)
-        return fresh_night._Search._choose(search, [near, one, deep], reach)
+        search: Any = SimpleNamespace(_seed="1", _keys=known, _deep=looking, _files={"t.py": SOURCE})
+        return fresh_night._Search._choose(search, [near, one, silent, deep], reach)
 
     assert chosen(True, set()) == [deep, deep], "of its own part, and of the part of a night far from it"
-    assert chosen(False, set()) == [near, near], "a fault that one test reaches leaves none to withhold"
+    assert chosen(False, set()) == [near, near], "one test leaves none to withhold, and without an assertion none seals"
     assert not chosen(True, {deep.key}), "another night has made it"
