@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 GROUPS = (
     (
         "flows/test_schedule.py", "flows/test_pool.py", "flows/test_endpoint_limits.py", "flows/test_reporting.py",
-        "flows/test_server.py", "flows/test_shards.py", "flows/test_leases.py",
+        "flows/test_server_real.py", "flows/test_shards.py", "flows/test_leases.py",
     ),
     (
         "flows/test_clusters.py", "flows/test_server_killed.py", "flows/test_fix.py", "flows/test_fix_imports.py",
