@@ -23,8 +23,8 @@ GROUPS = (
     ),
     ("dashboard/test_browser.py", "dashboard/test_login.py", "dashboard/test_proposals.py"),
     (
-        "dashboard/test_trace_browser.py", "dashboard/test_access.py", "dashboard/test_questions.py",
-        "dashboard/test_served.py",
+        "dashboard/test_trace_browser.py", "dashboard/test_trace_of_many_steps.py", "dashboard/test_access.py",
+        "dashboard/test_questions.py", "dashboard/test_served.py",
     ),
     (
         "db/test_storage.py", "db/test_store.py", "db/test_queries.py", "db/test_engine.py", "db/test_claims.py",
