@@ -77,6 +77,24 @@ def heading(page: sync_api.Page, text: str) -> None:
     sync_api.expect(page.get_by_role("heading", name=text, exact=False).first).to_be_visible()
 
 
+def selected(page: sync_api.Page, step: int) -> None:
+    """The step is the one in the list, in the pane beside it and in the address."""
+    heading(page, f"Step {step}:")
+    row = page.locator('.row[aria-selected="true"]')
+    sync_api.expect(row).to_have_attribute("data-step", str(step))
+    sync_api.expect(row).to_be_in_viewport()
+
+
+def at(page: sync_api.Page, step: int) -> None:
+    selected(page, step)
+    page.wait_for_function(f"new URLSearchParams(location.search).get('step') === '{step}'")
+
+
+def pressed(page: sync_api.Page, key: str, step: int) -> None:
+    page.keyboard.press(key)
+    at(page, step)
+
+
 # Streamlit gives up a run of a component, and cleans up after it late, where a page is drawn twice at once.
 TWICE = """
 window.Blob = class extends Blob {

@@ -9,7 +9,7 @@ from stackrank.dashboard.tables import board_frame
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.wording import interval
-from tests.dashboard.test_pages import texts
+from tests.dashboard.page_parts import texts
 from tests.db.test_fair_boards import Store, connect, played
 
 

@@ -9,7 +9,7 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.db.store import Store
 from stackrank.flows.runs.html_report import render
-from tests.dashboard.test_pages import texts
+from tests.dashboard.page_parts import texts
 
 TASKS, PLAYED = 20, 10
 

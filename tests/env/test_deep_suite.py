@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
 import re
-import tarfile
 from pathlib import Path
 
 import pytest
-import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
-from stackrank.env.benchmarks.deep_recipe import Change, Recipe, TaskRecipe, digest_of, plant, read_recipe
+from stackrank.env.benchmarks.deep_recipe import Change, TaskRecipe, plant, read_recipe
 from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
-from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.difficulty.measure import find_measured
 from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.inject.reach import Reach
@@ -30,132 +26,13 @@ from stackrank.env.validate import validate
 from stackrank.home import home
 from tests.bench.choose_hidden import choose, fill_in
 from tests.env.conftest import usable
+from tests.support.tiny_library import BOOK, CLEAR, OWN_TEST, SLICE, recipe, stored
 
-BOOK = '''\
-"""Names and their numbers."""
-
-
-class Book:
-    def __init__(self):
-        self._numbers = {}
-        self._found = {}
-
-    def add(self, name, number):
-        self._numbers[name] = number
-        self._found.clear()
-
-    def find(self, start, most=9):
-        key = (start, most)
-        if key not in self._found:
-            self._found[key] = sorted(n for n in self._numbers if n.startswith(start))[:most]
-        return list(self._found[key])
-'''
-OWN_TEST = """\
-from tinybook import Book
-
-
-def test_find_after_add():
-    book = Book()
-    book.add("ada", 1)
-    assert book.find("a") == ["ada"]
-    book.add("alan", 2)
-    assert book.find("a") == ["ada", "alan"]
-
-
-def test_second_find():
-    book = Book()
-    assert book.find("") == []
-    book.add("bob", 3)
-    assert book.find("b") == ["bob"]
-    book.add("bea", 4)
-    assert book.find("b") == ["bea", "bob"]
-"""
-# So that pip asks no index for a tool to build with.
-BACKEND = """\
-import pathlib
-
-
-def prepare_metadata_for_build_wheel(folder, settings=None):
-    made = pathlib.Path(folder, "tinybook-1.0.dist-info")
-    made.mkdir()
-    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: tinybook\\nVersion: 1.0\\n")
-    return made.name
-
-
-def build_wheel(folder, settings=None, metadata=None):
-    raise NotImplementedError
-"""
-FILES = {
-    "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
-    "backend.py": BACKEND,
-    "PKG-INFO": "Metadata-Version: 2.1\nName: tinybook\nVersion: 1.0\n",
-    "src/tinybook/__init__.py": BOOK,
-    "tests/test_book.py": OWN_TEST,
-    "tests/test_other.py": "from tinybook import Book\n\n\ndef test_empty():\n    assert Book().find('') == []\n",
-    "tests/names.txt": "ada",
-    "docs/index.md": "long",
-}
-REPORT_TEST = """\
-from tinybook import Book
-
-
-def test_the_new_name_is_found():
-    book = Book()
-    book.add("a", 1)
-    assert book.find("") == ["a"]
-    book.add("b", 2)
-    assert book.find("") == ["a", "b"]
-"""
 IN_PIP = {
     "pip", "setuptools", "cachecontrol", "certifi", "chardet", "colorama", "distlib", "distro", "idna", "msgpack",
     "platformdirs", "pyparsing", "requests", "resolvelib", "rich", "tenacity", "tomli", "urllib3", "webencodings",
     "more-itertools", "ordered-set", "typing-extensions",
 }  # fmt: skip
-CLEAR, SLICE = "src/tinybook/__init__.py:11:8-11:27", "src/tinybook/__init__.py:14:15-14:26"
-
-
-@pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A folder that pip takes packages from, with one; its hash."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for path, text in FILES.items():
-            info = tarfile.TarInfo(f"tinybook-1.0/{path}")
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
-    (folder / "tinybook-1.0.tar.gz").write_bytes(buffer.getvalue())
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    return hashlib.sha256(buffer.getvalue()).hexdigest()
-
-
-def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
-    """One task, whose changes make what they make."""
-    wanted = changes or (Change(place=CLEAR, write="self._found.pop(name, None)"),)
-    task = {
-        "id": "tinybook-new-name", "title": "A new name is not found", "statement": "It is not found.",
-        "category": "state", "changes": [each.model_dump(exclude_defaults=True) for each in wanted],
-        "broken": digest_of(plant({path: text.encode() for path, text in FILES.items()}, wanted)),
-        "report": REPORT_TEST, "hidden": ["tests/test_book.py::test_find_after_add"],
-        "hidden_report": REPORT_TEST.replace('"a"', '"c"').replace('"b"', '"d"'),
-    }  # fmt: skip
-    about = {
-        "library": "tinybook", "version": "1.0", "sha256": sha256, "license": "MIT", "package": "src/tinybook",
-        "options": "-o pythonpath=src", "omit": ["/docs/"], "suite": ["tests/test_other.py", "tests/test_book.py"],
-        "tasks": [task],
-    }  # fmt: skip
-    return Recipe.model_validate({**about, **more})
-
-
-def stored(folder: Path, made: Recipe, name: str = "deep") -> Deep:
-    """The benchmark of a folder with this recipe."""
-    folder.mkdir(exist_ok=True)
-    (folder / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
-    found = load_benchmark(name, Source(folder))
-    assert isinstance(found, Deep)
-    return found
 
 
 def why_left_out(deep: Deep) -> str:
@@ -354,65 +231,6 @@ def test_it_is_proved_and_sealed(task: Task) -> None:
     assert fixed.resolved and fixed.sealed >= 2
     forged = score(task, Changes(files={REPORT: b"", "tests/test_other.py": b""}), new)
     assert not forged.resolved
-
-
-@pytest.fixture
-def release(index: str, tmp_path: Path) -> Task:
-    """A release of the tiny library with two faults."""
-    first, second = recipe(index), recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
-    about = {"id": "tinybook-few", "statement": "All are found,\nalthough few are wanted.\n", "hidden_report": ""}
-    report = REPORT_TEST.replace(
-        'find("") == ["a", "b"]', 'find("") == book.find("", 2)\n    assert not book.find("", 0)'
-    )
-    other = second.tasks[0].model_copy(update={**about, "report": report, "hidden": ["tests/test_other.py"]})
-    made = first.model_copy(update={"tasks": [*first.tasks, other]})
-    made.releases["tinybook-release"] = [task.id for task in made.tasks]
-    releases = stored(tmp_path / "both", made, "releases")
-    assert releases.name == "releases/both" and len(stored(tmp_path / "both", made).tasks()) == 2
-    (found,) = releases.tasks()
-    return found
-
-
-def test_a_release_has_the_faults_and_the_tests_of_several_tasks(release: Task) -> None:
-    assert (release.title, release.benchmark) == ("2 faults in one release of tinybook", "releases")
-    assert "report:\n\n1. It is not found.\n\n2. All are found,\n   although few are wanted.\n\n" in release.statement
-    assert {name for fault in release.faults for name in fault.functions} == {"Book.add", "Book.find"}
-    assert apply_patch(release.files, release.fix)["src/tinybook/__init__.py"] == BOOK.encode()
-    assert release.failing_files == ("test_report_1.py", "test_report_2.py")
-    assert set(release.hidden_files) == {"tests/test_book.py", "tests/test_other.py", "test_more_reports_1.py"}
-    assert release.test_command.endswith(" test_report_1.py test_report_2.py")
-    hidden = "tests/test_book.py::test_find_after_add tests/test_other.py test_more_reports_1.py"
-    assert release.score_command == f"{release.test_command} {hidden}"
-
-
-@pytest.mark.slow
-def test_a_release_is_resolved_when_all_of_it_is_mended(release: Task) -> None:
-    backend = usable("bubblewrap")
-
-    def resolved(book: str) -> bool:
-        changes = Changes(files={"src/tinybook/__init__.py": book.encode()})
-        return score(release, changes, lambda spec: Sandbox(backend, spec)).resolved
-
-    assert resolved(BOOK)
-    assert not resolved(BOOK.replace("self._found.clear()", "self._found.pop(name, None)"))
-    assert not resolved(BOOK.replace("(start, most)", "(start,)"))
-
-
-@pytest.mark.parametrize(
-    ("releases", "problem"),
-    [
-        ({"r": ["a"]}, "at least two"),
-        ({"r": ["a", "b"]}, "names b, which is no task"),
-        ({"r": ["a", "a"]}, "each of them once"),
-        ({"a": ["a", "b"]}, "'a' is no name for a release"),
-        ({"../r": ["a", "b"]}, "'../r' is no name for a release"),
-    ],
-)
-def test_a_release_that_cannot_be_is_refused(releases: dict[str, list[str]], problem: str) -> None:
-    made = recipe("0" * 64)
-    made.tasks[0].id = "a"
-    with pytest.raises(ValueError, match=problem):
-        Recipe.model_validate({**made.model_dump(exclude_defaults=True), "releases": releases})
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
 from stackrank.flows.runs.spec import make_spec
 from tests.env.conftest import cart, usable
-from tests.env.test_deep_suite import BOOK, FILES, recipe
+from tests.support.tiny_library import BOOK, FILES, recipe
 
 TESTS = """\
 import pytest

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -76,3 +79,38 @@ def desk(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk
     """Proposals in a database of their own, and a home of their own."""
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path / "home"))
     return Desk(tmp_path, database)
+
+
+class Answer(Protocol):
+    """What starts a web server; `dies`: after its first answer it accepts nobody any more."""
+
+    def __call__(self, status: int, content_type: str, body: bytes, *, dies: bool = False) -> str: ...
+
+
+@pytest.fixture
+def answering() -> Iterator[Answer]:
+    """Start a web server that gives one answer to everything; returns its address."""
+    started: list[ThreadingHTTPServer] = []
+
+    def start(status: int, content_type: str, body: bytes, *, dies: bool = False) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", content_type)
+                self.end_headers()
+                self.wfile.write(body)
+                if dies:
+                    web.socket.close()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        started.append(web)
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{web.server_address[1]}"
+
+    yield start
+    for web in started:
+        web.shutdown()
+        web.server_close()

@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 GROUPS = (
     (
         "flows/test_schedule.py", "flows/test_pool.py", "flows/test_endpoint_limits.py", "flows/test_reporting.py",
-        "flows/test_server.py", "flows/test_shards.py", "flows/test_leases.py",
+        "flows/test_server_real.py", "flows/test_shards.py", "flows/test_leases.py",
     ),
     (
         "flows/test_clusters.py", "flows/test_server_killed.py", "flows/test_fix.py", "flows/test_fix_imports.py",
@@ -23,8 +23,8 @@ GROUPS = (
     ),
     ("dashboard/test_browser.py", "dashboard/test_login.py", "dashboard/test_proposals.py"),
     (
-        "dashboard/test_trace_browser.py", "dashboard/test_access.py", "dashboard/test_questions.py",
-        "dashboard/test_served.py",
+        "dashboard/test_trace_browser.py", "dashboard/test_trace_of_many_steps.py", "dashboard/test_access.py",
+        "dashboard/test_questions.py", "dashboard/test_served.py",
     ),
     (
         "db/test_storage.py", "db/test_store.py", "db/test_queries.py", "db/test_engine.py", "db/test_claims.py",

@@ -1,0 +1,116 @@
+"""A tiny library with a test suite, as its source archive has it, and a recipe that plants faults in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.env.benchmarks.deep_suite import Deep
+from stackrank.env.benchmarks.registry import load_benchmark
+
+BOOK = '''\
+"""Names and their numbers."""
+
+
+class Book:
+    def __init__(self):
+        self._numbers = {}
+        self._found = {}
+
+    def add(self, name, number):
+        self._numbers[name] = number
+        self._found.clear()
+
+    def find(self, start, most=9):
+        key = (start, most)
+        if key not in self._found:
+            self._found[key] = sorted(n for n in self._numbers if n.startswith(start))[:most]
+        return list(self._found[key])
+'''
+OWN_TEST = """\
+from tinybook import Book
+
+
+def test_find_after_add():
+    book = Book()
+    book.add("ada", 1)
+    assert book.find("a") == ["ada"]
+    book.add("alan", 2)
+    assert book.find("a") == ["ada", "alan"]
+
+
+def test_second_find():
+    book = Book()
+    assert book.find("") == []
+    book.add("bob", 3)
+    assert book.find("b") == ["bob"]
+    book.add("bea", 4)
+    assert book.find("b") == ["bea", "bob"]
+"""
+# So that pip asks no index for a tool to build with.
+BACKEND = """\
+import pathlib
+
+
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    made = pathlib.Path(folder, "tinybook-1.0.dist-info")
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: tinybook\\nVersion: 1.0\\n")
+    return made.name
+
+
+def build_wheel(folder, settings=None, metadata=None):
+    raise NotImplementedError
+"""
+FILES = {
+    "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+    "backend.py": BACKEND,
+    "PKG-INFO": "Metadata-Version: 2.1\nName: tinybook\nVersion: 1.0\n",
+    "src/tinybook/__init__.py": BOOK,
+    "tests/test_book.py": OWN_TEST,
+    "tests/test_other.py": "from tinybook import Book\n\n\ndef test_empty():\n    assert Book().find('') == []\n",
+    "tests/names.txt": "ada",
+    "docs/index.md": "long",
+}
+REPORT_TEST = """\
+from tinybook import Book
+
+
+def test_the_new_name_is_found():
+    book = Book()
+    book.add("a", 1)
+    assert book.find("") == ["a"]
+    book.add("b", 2)
+    assert book.find("") == ["a", "b"]
+"""
+CLEAR, SLICE = "src/tinybook/__init__.py:11:8-11:27", "src/tinybook/__init__.py:14:15-14:26"
+
+
+def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
+    """One task, whose changes make what they make."""
+    wanted = changes or (Change(place=CLEAR, write="self._found.pop(name, None)"),)
+    task = {
+        "id": "tinybook-new-name", "title": "A new name is not found", "statement": "It is not found.",
+        "category": "state", "changes": [each.model_dump(exclude_defaults=True) for each in wanted],
+        "broken": digest_of(plant({path: text.encode() for path, text in FILES.items()}, wanted)),
+        "report": REPORT_TEST, "hidden": ["tests/test_book.py::test_find_after_add"],
+        "hidden_report": REPORT_TEST.replace('"a"', '"c"').replace('"b"', '"d"'),
+    }  # fmt: skip
+    about = {
+        "library": "tinybook", "version": "1.0", "sha256": sha256, "license": "MIT", "package": "src/tinybook",
+        "options": "-o pythonpath=src", "omit": ["/docs/"], "suite": ["tests/test_other.py", "tests/test_book.py"],
+        "tasks": [task],
+    }  # fmt: skip
+    return Recipe.model_validate({**about, **more})
+
+
+def stored(folder: Path, made: Recipe, name: str = "deep") -> Deep:
+    """The benchmark of a folder with this recipe."""
+    folder.mkdir(exist_ok=True)
+    (folder / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
+    found = load_benchmark(name, Source(folder))
+    assert isinstance(found, Deep)
+    return found
