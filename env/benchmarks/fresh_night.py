@@ -25,7 +25,9 @@ from stackrank.env.inject.verify import Verified, looks_deep, shallow
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.blind import can_seal
+from stackrank.env.scoring.judge import run_tests
 from stackrank.env.scoring.proof import find_proof, save_proof
+from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from stackrank.errors import StackrankError
@@ -207,24 +209,35 @@ class _Search:
         """Return the task made from a fault; None if it is of no use, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
         change = Change(place=place, operator=operator, number=int(number))
-        command, stay = _few(verified, self._test)
+        failing, others = _few(verified)
         made = FreshTask(
             library=self._recipe.library,
             change=change,
             broken=digest_of(plant(self._files, [change])),
             category=candidate.category,
-            command=command,
+            command=self._test.on([*failing, *others]),
             fail_to_pass=verified.fail_to_pass,
-            pass_to_pass=stay,
+            pass_to_pass=_of(others, verified.pass_to_pass),
         )
         if made.broken in self._used:
             return None
         self._used.add(made.broken)
         try:
-            task = load_task(self._recipe, made)
+            passing = self._passing(load_task(self._recipe, made))
+            # Tests may rely on others of their library that do not run here.
+            others = [each for each in others if passing.issuperset(_of([each], verified.pass_to_pass))]
+            stay = _of(others, verified.pass_to_pass)
+            made = made.model_copy(update={"command": self._test.on([*failing, *others]), "pass_to_pass": stay})
+            holds = passing.issuperset(made.fail_to_pass) and self._holds(load_task(self._recipe, made))
         except BenchmarkError:
             return None
-        return made if self._holds(task) else None
+        return made if holds else None
+
+    def _passing(self, task: Task) -> set[str]:
+        """Return which of a task's tests pass in the unchanged library."""
+        with Sandbox(self._backend, spec_for(task, warm=False)) as sandbox:
+            outcomes = run_tests(sandbox, task, self._files, fresh=True, trusted=True).outcomes
+        return {test for test, outcome in outcomes.items() if outcome in PASSED}
 
     def _holds(self, task: Task) -> bool:
         """Whether a task is deep in the form shown to agents, is proved, and can be sealed. The findings are kept."""
@@ -254,15 +267,18 @@ def _may_seal(candidate: Candidate, reach: Reach, by_text: Collection[str]) -> b
     return len(functions) > 1 and any(each in by_text for each in functions)
 
 
-def _few(verified: Verified, command: TestCommand) -> tuple[str, tuple[str, ...]]:
-    """Return a command that names the tests that notice a fault and some others; and the tests that must stay good."""
+def _few(verified: Verified) -> tuple[list[str], list[str]]:
+    """Return the test functions that notice a fault, and some of the others that reach it."""
     functions = list(dict.fromkeys(test.partition("[")[0] for test in verified.fail_to_pass))
     others = [test.partition("[")[0] for test in verified.pass_to_pass]
     others = [test for test in dict.fromkeys(others) if test not in functions]
     some = [others[place * len(others) // _OTHERS] for place in range(_OTHERS)] if len(others) > _OTHERS else others
-    chosen = {*functions, *some}
-    stay = tuple(test for test in verified.pass_to_pass if test.partition("[")[0] in chosen)
-    return command.on([*functions, *some]), stay
+    return functions, some
+
+
+def _of(functions: Sequence[str], tests: Sequence[str]) -> tuple[str, ...]:
+    """Return the tests that belong to some test functions."""
+    return tuple(test for test in tests if test.partition("[")[0] in functions)
 
 
 def part_of(key: str) -> int:

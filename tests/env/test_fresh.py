@@ -26,6 +26,8 @@ from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, libra
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.inject import verify
+from stackrank.env.inject.reach import TestCommand
+from stackrank.env.inject.verify import Verified
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.literals import Edit
@@ -265,6 +267,30 @@ def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
     fresh_night._Search.more(search)
     assert search.exhausted and not search.made
     assert said == ["fresh leaves out mistune 3.4.0: 2 of its tests fail in the original project"]
+
+
+def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fresh_night, "plant", lambda *_: {})
+    monkeypatch.setattr(fresh_night, "load_task", lambda *_: None)
+    key = "a.py:1:0-1:1 off-by-one 0"
+    verified = Verified(key, "", "", ("t.py::bad",), ("t.py::x", "t.py::y[1]", "t.py::y[2]"))
+    passing = {"t.py::bad", "t.py::x", "t.py::y[1]"}
+    search: Any = SimpleNamespace(
+        _recipe=recipe("0" * 64),
+        _files={},
+        _test=TestCommand(("-q",), ("t.py",)),
+        _used=set(),
+        _passing=lambda _: passing,
+        _holds=lambda _: True,
+    )
+    candidate: Any = SimpleNamespace(key=key, category="numbers")
+    made = fresh_night._Search._task(search, candidate, verified)
+    assert made and made.command == "python -m pytest -q t.py::bad t.py::x" and made.pass_to_pass == ("t.py::x",)
+    search._used.clear()
+    passing.remove("t.py::bad")
+    assert fresh_night._Search._task(search, candidate, verified) is None
 
 
 def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatch: pytest.MonkeyPatch) -> None:
