@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import os
 import random
 import threading
@@ -12,6 +13,7 @@ from collections.abc import Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
+from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
@@ -21,7 +23,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.env.inject.reach import Reach, TestCommand
-from stackrank.env.inject.verify import Verified, looks_deep, shallow
+from stackrank.env.inject.verify import LEAST_RANK, Verified, guessed_rank, shallow
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.blind import can_seal
@@ -38,6 +40,8 @@ PARTS = 32
 FAR = 16
 """A night has its own part and, if that is not enough, the part of the night this many nights later: nights that are
 closer to each other share nothing."""
+_BANDS = (math.inf, LEAST_RANK, LEAST_RANK / 2, -1)
+"""Faults whose guessed ranks are between the first two numbers are tried first, then those between the next two, ..."""
 _ROUNDS = 2
 _OTHERS = 20
 """How many of the test functions that reach the fault a verdict runs in addition to those that notice it."""
@@ -49,41 +53,42 @@ def make_night(
 ) -> list[FreshTask]:
     """Return the first `count` tasks of a night, or all there are: the same for the same seed, recipes and `used`.
 
-    `used`: tasks of other nights, which are not made again. Faults that look deep are tried first, in all libraries.
-    Libraries take turns, in an order that the seed chooses, so that a night covers several; as many as there are
-    processors are worked on at the same time. Results are kept as soon as they are known, so a night that was cut off
-    can continue. Raises BenchmarkError, SandboxError.
+    `used`: tasks of other nights, which are not made again. Faults that look deep (`guessed_rank`) are tried first, in
+    all libraries. Libraries take turns, in an order that the seed chooses, so that a night covers several; as many as
+    there are processors are worked on at the same time. Results are kept as soon as they are known, so a night that was
+    cut off can continue. Raises BenchmarkError, SandboxError.
     """
     progress = _Progress(seed, count, say)
     order = random.Random(seed).sample(list(recipes), len(recipes))
-    found: list[FreshTask] = []
-    for deep in (True, False):
-        if len(found) < count:
-            searches = [_Search(each, seed, [*used, *found], backend, progress, deep) for each in order]
-            found += _take_turns(searches, count - len(found))
-    if not found:
-        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
-    return found
-
-
-def _take_turns(searches: Sequence[_Search], count: int) -> list[FreshTask]:
-    """Return `count` tasks, or all there are. Raises SandboxError."""
-    turn = itertools.cycle(searches)
+    searches = [_Search(each, seed, used, backend, progress) for each in order]
     found: list[FreshTask] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         try:
-            while len(found) < count and not all(each.exhausted for each in searches):
-                for working in [threads.submit(next(turn).more) for _ in range(count - len(found))]:
-                    working.result()
-                # The first task of each library, then the second: a smaller night is the beginning of a larger one.
-                rounds = itertools.zip_longest(*(each.made for each in searches))
-                found = [made for each in rounds for made in each if made is not None]
+            for most, above in itertools.pairwise(_BANDS):
+                for search in searches:
+                    search.start(above, most)
+                found += _take_turns(searches, count - len(found), threads)
         finally:
             for search in searches:
                 search.stop()
             threads.shutdown(cancel_futures=True)
             for search in searches:
                 search.close()
+    if not found:
+        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
+    return found
+
+
+def _take_turns(searches: Sequence[_Search], count: int, threads: ThreadPoolExecutor) -> list[FreshTask]:
+    """Return `count` tasks, or all there are. Raises SandboxError."""
+    turn = itertools.cycle(searches)
+    found: list[FreshTask] = []
+    while len(found) < count and not all(each.exhausted for each in searches):
+        for working in [threads.submit(next(turn).more) for _ in range(count - len(found))]:
+            working.result()
+        # The first task of each library, then the second: a smaller night is the beginning of a larger one.
+        rounds = itertools.zip_longest(*(each.made for each in searches))
+        found = [made for each in rounds for made in each if made is not None]
     return found
 
 
@@ -123,11 +128,9 @@ class _Search:
     """Searches one library for faults, one after the other."""
 
     def __init__(
-        self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress, deep: bool
+        self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress
     ) -> None:
-        """`deep`: whether the faults that look deep are tried, or those that do not."""
         self._recipe, self._seed, self._backend, self._progress = recipe, seed, backend, progress
-        self._deep = deep
         self._files = library_of(recipe)
         command = f"python -m pytest -q -p no:cacheprovider {recipe.options} {' '.join(recipe.own_tests)}"
         self._test = TestCommand.of(command, self._files)
@@ -136,10 +139,16 @@ class _Search:
         self._keys = {each.change.key for each in own}
         self._faults: Generator[tuple[Candidate, Verified]] | None = None
         self._working = threading.Lock()
-        self._stopped = False
+        self._stopped = self._left_out = False
         self.made: list[FreshTask] = []
+        """The tasks made since the last `start`."""
         self.exhausted = False
-        """Whether all changes that the night may take have been tried."""
+        """Whether all these changes have been tried."""
+
+    def start(self, above: float, most: float) -> None:
+        """Go on to changes whose guessed ranks are above the first number, and not above the second."""
+        self._faults = self._all(above, most)
+        self.made, self.exhausted = [], self._left_out
 
     def more(self) -> None:
         """Make one more task, if there is another.
@@ -148,7 +157,9 @@ class _Search:
         out of the night with a message; the other libraries make it.
         """
         with self._working:
-            self._faults = self._faults or self._all()
+            if self.exhausted:
+                return
+            assert self._faults is not None
             try:
                 for fault in self._faults:
                     if (made := self._task(*fault)) is not None:
@@ -156,7 +167,8 @@ class _Search:
                         self._progress.proved()
                         return
             except BenchmarkError as error:
-                self._progress.say(f"fresh leaves out {error}")
+                self._left_out = True
+                self._progress.say(f"fresh leaves out {self._recipe.library} {self._recipe.version}: {error}")
             except _Stopped:
                 pass
             self.exhausted = True
@@ -176,34 +188,37 @@ class _Search:
         if self._stopped:
             raise _Stopped
 
-    def _all(self) -> Generator[tuple[Candidate, Verified]]:
-        recipe = self._recipe
+    def _all(self, above: float, most: float) -> Generator[tuple[Candidate, Verified]]:
+        injection, reach, ranked = self._own
+        chosen = [each for each, place in ranked if above < place <= most]
+        with closing(injection.found(reach, chosen, Tally(1, len(chosen)), self._tried)) as faults:
+            yield from faults
+
+    @cached_property
+    def _own(self) -> tuple[Injection, Reach, list[tuple[Candidate, float]]]:
+        """What the library's tests reach, and the changes that the night may take, with guessed ranks."""
         options = InjectionOptions(
             1,
             int(hashlib.sha256(self._seed.encode()).hexdigest()[:8], 16),
             self._test,
-            environment_of(recipe) or Environment(),
+            environment_of(self._recipe) or Environment(),
             workers=1,
-            timeout_s=recipe.timeout_s,
+            timeout_s=self._recipe.timeout_s,
             deep=True,
-            choose=self._choose,
             proved_later=True,
         )
-        injection = Injection(self._backend, self._files, options, home() / "fresh" / recipe.library)
+        injection = Injection(self._backend, self._files, options, home() / "fresh" / self._recipe.library)
         injection.prepare(self._progress.say)
-        try:
-            with closing(injection.found(injection.reach(), self._tried)) as faults:
-                yield from faults
-        except BenchmarkError as error:
-            raise BenchmarkError(f"{recipe.library} {recipe.version}: {error}") from None
+        reach = injection.reach()
+        own = self._choose(injection.candidates(reach), reach)
+        return injection, reach, [(each, guessed_rank(reach, each)) for each in own]
 
-    def _choose(self, candidates: list[Candidate], reach: Reach) -> list[Candidate]:
+    def _choose(self, candidates: Sequence[Candidate], reach: Reach) -> list[Candidate]:
         night = night_number(self._seed)
         parts = (night % PARTS, (night + FAR) % PARTS)
         by_text = contradictable(self._files, {test.partition("[")[0] for test in reach.tests})
         left = [each for each in candidates if each.key not in self._keys and _may_seal(each, reach, by_text)]
-        own = [each for part in parts for each in left if part_of(each.key) == part]
-        return [each for each in own if looks_deep(reach, each) == self._deep]
+        return [each for part in parts for each in left if part_of(each.key) == part]
 
     def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
         """Return the task made from a fault; None if it is of no use, or was made in another night."""

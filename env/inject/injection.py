@@ -24,7 +24,7 @@ from stackrank.env.inject.candidates import Candidate, find_candidates
 from stackrank.env.inject.deep_operators import DEEP
 from stackrank.env.inject.operators import OPERATORS
 from stackrank.env.inject.reach import Reach, TestCommand, measure, refuse_copies
-from stackrank.env.inject.verify import Project, Verified, looks_deep, verify
+from stackrank.env.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
@@ -49,8 +49,6 @@ class InjectionOptions:
     """Seconds that a test run of a task may take; all tests of the project together may take five times as long."""
     deep: bool = False
     """Whether only faults far from their failures are wanted."""
-    choose: Callable[[list[Candidate], Reach], list[Candidate]] | None = None
-    """Chooses the candidates that are tried, and their order. None: all; if `deep`, those that look deep come first."""
     proved_later: bool = False
     """Whether the code that makes tasks of bugs runs and measures them again; then that is not done here too."""
 
@@ -103,20 +101,24 @@ class Injection:
 
     def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[tuple[Candidate, Verified]]:
         """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function."""
-        with closing(self.found(reach, on_tally)) as bugs:
+        candidates = self.candidates(reach)
+        tally = Tally(self._wishes.count, len(candidates))
+        order = _deep_first(candidates, reach) if self._wishes.deep else candidates
+        with closing(self.found(reach, order, tally, on_tally)) as bugs:
             return list(islice(bugs, self._wishes.count))
 
-    def found(self, reach: Reach, on_tally: Callable[[Tally], None]) -> Generator[tuple[Candidate, Verified]]:
-        """Yield the bugs one by one, as many as there are. To be closed. Raises BenchmarkError, SandboxError."""
+    def candidates(self, reach: Reach) -> list[Candidate]:
+        """Return what could be tried. Raises BenchmarkError if that is nothing."""
         operators = DEEP if self._wishes.deep else OPERATORS
-        candidates = find_candidates(self._files, reach, self._wishes.seed, operators)
-        if not candidates:
+        if not (candidates := find_candidates(self._files, reach, self._wishes.seed, operators)):
             raise BenchmarkError("its tests run no line that could be changed")
+        return candidates
+
+    def found(
+        self, reach: Reach, candidates: Iterable[Candidate], tally: Tally, on_tally: Callable[[Tally], None]
+    ) -> Generator[tuple[Candidate, Verified]]:
+        """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError."""
         wishes = self._wishes
-        if wishes.choose is not None:
-            candidates = wishes.choose(candidates, reach)
-        tally = Tally(wishes.count, len(candidates))
-        waiting = _deep_first(candidates, reach) if wishes.deep and wishes.choose is None else iter(candidates)
         project = Project(self._files, wishes.test, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
         lines: set[tuple[str, int]] = set()
         functions: Counter[tuple[str, str]] = Counter()
@@ -126,7 +128,7 @@ class Injection:
                 return True
             return any((candidate.file, line) in lines for line in candidate.lines)
 
-        with closing(self._verified(project, waiting, full)) as results:
+        with closing(self._verified(project, iter(candidates), full)) as results:
             for candidate, result in results:
                 tally.tried += 1
                 good = not result.problem and not full(candidate)
@@ -219,7 +221,7 @@ def _deep_first(candidates: Iterable[Candidate], reach: Reach) -> Iterator[Candi
     """Yield the candidates that look deep, then the others. No candidate is looked at before it is needed."""
     others = []
     for candidate in candidates:
-        if looks_deep(reach, candidate):
+        if guessed_rank(reach, candidate) > LEAST_RANK:
             yield candidate
         else:
             others.append(candidate)

@@ -157,13 +157,13 @@ def _told(output: str, root: str, candidate: Candidate) -> str:
     return NAMED if candidate.file in {file for file, _ in _frames(output, root)} else ""
 
 
-def looks_deep(reach: Reach, candidate: Candidate) -> bool:
-    """Whether a fault would be deep if all tests that reach it failed: a guess that costs no run.
+def guessed_rank(reach: Reach, candidate: Candidate) -> float:
+    """Return the rank by Ochiai that a fault would have if all tests that reach it failed: a guess that costs no run.
 
-    Of 918 candidates in 22 libraries, 9% of those that look deep made a task of `fresh`, and 2% of the others.
+    0 if nothing is known of its lines. Of 918 candidates in 22 libraries, two functions of tests noticed 9% of those
+    above 20 and none named their place; so did 6% of those above 10, and 1% of the others.
     """
-    place = _rank(reach, candidate, candidate.tests)
-    return place is not None and place > LEAST_RANK
+    return _rank(reach, candidate, candidate.tests) or 0.0
 
 
 def _ranks_high(reach: Reach, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:

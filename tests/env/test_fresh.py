@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import tarfile
 import threading
 from collections.abc import Collection, Iterator
@@ -207,17 +208,22 @@ def test_what_only_looks_makes_no_night(folder: Path) -> None:
 
 
 class Stream:
-    """Stands for a search: a library with so many faults."""
+    """Stands for a search: a library with so many faults that look deep, and one more fault in each further band."""
 
     faults: ClassVar[dict[str, int]] = {"a": 1, "b": 9, "c": 3}
 
     def __init__(self, made: Recipe, seed: str, used: Collection[FreshTask], *_: object) -> None:
+        self._library, self._used, self._band = made.library, {each.broken for each in used}, 0
+        self._working = threading.Lock()
+
+    def start(self, above: float, most: float) -> None:
+        assert above < most
+        self._band += 1
         self.made: list[FreshTask] = []
         self.exhausted = False
-        digests = {each.broken for each in used}
-        named = [a_task(made.library, f"{number:08}") for number in range(self.faults[made.library])]
-        self._left = iter([each for each in named if each.broken not in digests])
-        self._working = threading.Lock()
+        count = self.faults[self._library] if self._band == 1 else 1
+        named = [a_task(self._library, f"{self._band}{number:07}") for number in range(count)]
+        self._left = iter([each for each in named if each.broken not in self._used])
 
     def more(self) -> None:
         with self._working:
@@ -244,8 +250,9 @@ def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pyt
     recipes = [recipe("0" * 64, library=name) for name in Stream.faults]
     backend: Any = SimpleNamespace()
     whole = make_night("x", recipes, 20, [], backend, lambda _: None)
-    assert len(whole) == 13 and {each.library for each in whole[:3]} == {"a", "b", "c"}
-    for count in range(1, 13):
+    assert {each.library for each in whole[:3]} == {"a", "b", "c"}
+    assert [each.broken[0] for each in whole] == ["1"] * 13 + ["2"] * 3 + ["3"] * 3, "what looks deep comes first"
+    for count in range(1, 19):
         assert make_night("x", recipes, count, [], backend, lambda _: None) == whole[:count]
     assert not {each.id for each in make_night("x", recipes, 5, whole[:8], backend, lambda _: None)} & {
         each.id for each in whole[:8]
@@ -257,15 +264,21 @@ def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pyt
 def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
     said: list[str] = []
 
-    def faults() -> Iterator[object]:
-        raise BenchmarkError("mistune 3.4.0: 2 of its tests fail in the original project")
+    def faults(*_: float) -> Iterator[object]:
+        raise BenchmarkError("2 of its tests fail in the original project")
         yield
 
     search: Any = SimpleNamespace(
-        _working=threading.Lock(), _faults=None, _all=faults, _progress=SimpleNamespace(say=said.append), made=[]
+        _recipe=SimpleNamespace(library="mistune", version="3.4.0"),
+        _progress=SimpleNamespace(say=said.append),
+        _working=threading.Lock(),
+        _left_out=False,
+        _all=faults,
     )
-    fresh_night._Search.more(search)
-    assert search.exhausted and not search.made
+    for most, above in itertools.pairwise(fresh_night._BANDS):
+        fresh_night._Search.start(search, above, most)
+        fresh_night._Search.more(search)
+        assert search.exhausted and not search.made
     assert said == ["fresh leaves out mistune 3.4.0: 2 of its tests fail in the original project"]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,35 +47,49 @@ def test_the_guess_is_the_rank_of_a_spectrum() -> None:
 
 def test_what_many_lines_share_with_a_fault_makes_it_deep() -> None:
     reach = reach_of({**dict.fromkeys(range(1, 100), frozenset({0, 1})), 200: {2}, 300: {0, 1, 2}})
-    assert verify.looks_deep(reach, candidate(5, tests={0, 1}))
-    assert not verify.looks_deep(reach, candidate(200, tests={2})), "its test runs nothing else"
-    assert not verify.looks_deep(reach, candidate(5, tests={0, 1}, file="b.py")), "nothing is known of its lines"
+    assert verify.guessed_rank(reach, candidate(5, tests={0, 1})) == 50
+    assert verify.guessed_rank(reach, candidate(200, tests={2})) == 1, "its test runs nothing else alone"
+    assert verify.guessed_rank(reach, candidate(5, tests={0, 1}, file="b.py")) == 0, "nothing is known of its lines"
 
 
 def test_faults_that_look_deep_come_first_and_are_looked_for_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
 
-    def looks_deep(_: Reach, each: Any) -> bool:
+    def guessed_rank(_: Reach, each: Any) -> float:
         seen.append(each)
-        return bool(each % 2)
+        return 21 if each % 2 else 20
 
-    monkeypatch.setattr(injection, "looks_deep", looks_deep)
+    monkeypatch.setattr(injection, "guessed_rank", guessed_rank)
     numbers: Any = [4, 1, 2, 3, 6]
     order = injection._deep_first(numbers, reach_of({}))
     assert next(order) == 1 and seen == [4, 1]
     assert list(order) == [3, 4, 2, 6]
 
 
-def test_a_night_takes_faults_that_look_deep_then_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_night_takes_faults_that_a_test_can_seal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fresh_night, "PARTS", 1)
-    reach = reach_of({**dict.fromkeys(range(1, 100), frozenset({0, 1})), 200: {2, 3}, 300: {3}, 400: {4, 5}})
-    deep, near = candidate(5, tests={0, 1}), candidate(200, tests={2, 3})
-    one, silent = candidate(300, tests={3}), candidate(400, tests={4, 5})
+    reach = reach_of({1: {0, 1}, 2: {3}, 3: {4, 5}})
+    good, one, silent = candidate(1, tests={0, 1}), candidate(2, tests={3}), candidate(3, tests={4, 5})
 
-    def chosen(looking: bool, known: set[str]) -> list[Any]:
-        search: Any = SimpleNamespace(_seed="1", _keys=known, _deep=looking, _files={"t.py": SOURCE})
-        return fresh_night._Search._choose(search, [near, one, silent, deep], reach)
+    def chosen(known: set[str]) -> list[Any]:
+        search: Any = SimpleNamespace(_seed="1", _keys=known, _files={"t.py": SOURCE})
+        return fresh_night._Search._choose(search, [one, silent, good], reach)
 
-    assert chosen(True, set()) == [deep, deep], "of its own part, and of the part of a night far from it"
-    assert chosen(False, set()) == [near, near], "one test leaves none to withhold, and without an assertion none seals"
-    assert not chosen(True, {deep.key}), "another night has made it"
+    assert chosen(set()) == [good, good], "of its own part, and of the part of a night far from it"
+    assert not chosen({good.key}), "another night has made it"
+
+
+def test_a_night_tries_what_looks_deep_before_the_rest() -> None:
+    tried: list[list[str]] = []
+
+    class Injection:
+        def found(self, reach: object, candidates: list[str], *_: object) -> Iterator[object]:
+            tried.append(candidates)
+            yield from ()
+
+    search: Any = SimpleNamespace(
+        _own=(Injection(), None, [("a", 20.0), ("b", 10.0), ("c", 0.0), ("d", 21.0)]), _tried=None
+    )
+    for most, above in itertools.pairwise(fresh_night._BANDS):
+        list(fresh_night._Search._all(search, above, most))
+    assert tried == [["d"], ["a"], ["b", "c"]]
