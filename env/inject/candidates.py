@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from stackrank.env.inject.operators import OPERATORS, PROVIDERS, New, Operator, Place
+from stackrank.env.inject.operators import OPERATORS, New, Operator
+from stackrank.env.inject.place import Place
 from stackrank.env.inject.reach import Reach
 
 _PAIRS = 5
@@ -121,54 +122,82 @@ def of_file(file: str, content: bytes, reach: Reach, operators: Sequence[Operato
     except (cst.ParserSyntaxError, UnicodeDecodeError):
         return  # for another version of Python, or a template
     wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-    collector = _Collector(file, module, reach, operators)
+    collector = _Collector(file, wrapper, reach, operators)
     wrapper.visit(collector)
     yield from collector.found
 
 
-class _Collector(cst.CSTVisitor):
-    METADATA_DEPENDENCIES = (PositionProvider, *PROVIDERS)
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What matters about a type of nodes. It is worked out once a type, since libcst's nodes are slow to check."""
 
-    def __init__(self, file: str, module: cst.Module, reach: Reach, operators: Sequence[Operator]) -> None:
+    skipped: bool
+    named: bool
+    statement: bool
+    function: bool
+    whole: bool
+    """Whether all of the node's lines count, and not only those of the statement that it is part of."""
+    operators: tuple[Operator, ...]
+
+
+class _Collector(cst.CSTVisitor):
+    METADATA_DEPENDENCIES = (PositionProvider,)
+
+    def __init__(self, file: str, wrapper: MetadataWrapper, reach: Reach, operators: Sequence[Operator]) -> None:
         super().__init__()
         self.found: list[Candidate] = []
         self._file = file
-        self._module = module
+        self._wrapper = wrapper
         self._reach = reach
         self._operators = operators
-        self._of_type: dict[type, tuple[Operator, ...]] = {}
+        self._kinds: dict[type, _Kind] = {}
         self._names: list[str] = []
         self._places: list[Place] = []
         self._statements: list[tuple[int, int]] = []
+        self._above: list[cst.CSTNode] = []
+        self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Decorator | cst.Annotation):
+        kind = self._kind(type(node))
+        if self._above:
+            self._parents[node] = self._above[-1]
+        self._above.append(node)
+        if kind.skipped:
             return False
-        if isinstance(node, cst.FunctionDef | cst.ClassDef):
-            self._names.append(node.name.value)
-        if isinstance(node, cst.BaseStatement):
+        if kind.named:
+            self._names.append(node.name.value)  # type: ignore[attr-defined]
+        if kind.statement:
             self._statements.append(self._lines(node))
         if isinstance(node, cst.FunctionDef):
-            parents, contexts = self.metadata[PROVIDERS[0]], self.metadata[PROVIDERS[1]]
-            self._places.append(Place(node, _locals(node), parents, contexts))  # type: ignore[arg-type]
-        if self._places and not isinstance(node, cst.ClassDef):
-            for each in self._operators_for(type(node)):
-                self._propose(each, node)
+            self._places.append(Place(node, self._parents, self._wrapper))
+        if self._places:
+            for each in kind.operators:
+                self._propose(each, node, kind.whole)
         return True
 
-    def _operators_for(self, kind: type) -> tuple[Operator, ...]:
-        """Return the operators for a kind of node. They are remembered, since libcst's nodes are slow to check."""
-        if (known := self._of_type.get(kind)) is None:
-            known = self._of_type[kind] = tuple(each for each in self._operators if issubclass(kind, each.kinds))
-        return known
-
     def on_leave(self, node: cst.CSTNode) -> None:
-        if isinstance(node, cst.FunctionDef | cst.ClassDef):
+        kind = self._kind(type(node))
+        self._above.pop()
+        if kind.named:
             self._names.pop()
-        if isinstance(node, cst.BaseStatement):
+        if kind.statement:
             self._statements.pop()
-        if isinstance(node, cst.FunctionDef):
+        if kind.function:
             self._places.pop()
+
+    def _kind(self, kind: type) -> _Kind:
+        if (known := self._kinds.get(kind)) is None:
+            is_class = issubclass(kind, cst.ClassDef)
+            operators = () if is_class else tuple(each for each in self._operators if issubclass(kind, each.kinds))
+            known = self._kinds[kind] = _Kind(
+                skipped=issubclass(kind, cst.Decorator | cst.Annotation),
+                named=is_class or issubclass(kind, cst.FunctionDef),
+                statement=issubclass(kind, cst.BaseStatement),
+                function=issubclass(kind, cst.FunctionDef),
+                whole=issubclass(kind, cst.BaseStatement | cst.BaseSuite),
+                operators=operators,
+            )
+        return known
 
     def _lines(self, node: cst.CSTNode) -> tuple[int, int]:
         """Return first and last line of a statement; of a compound statement, those of its head."""
@@ -178,22 +207,15 @@ class _Collector(cst.CSTVisitor):
             last = max(span.start.line, self.get_metadata(PositionProvider, body).start.line - 1)
         return span.start.line, last
 
-    def _above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        parents = self.metadata[PROVIDERS[0]]
-        while (parent := parents.get(node)) is not None:
-            assert isinstance(parent, cst.CSTNode)
-            yield (node := parent)
-
-    def _propose(self, kind: Operator, node: cst.CSTNode) -> None:
+    def _propose(self, kind: Operator, node: cst.CSTNode, whole: bool) -> None:
         span = self.get_metadata(PositionProvider, node)
-        whole = isinstance(node, cst.BaseStatement | cst.IndentedBlock | cst.BaseSuite)
         lines = (span.start.line, span.end.line) if whole else self._statements[-1]
         inner = range(lines[0] + (1 if isinstance(node, cst.FunctionDef) else 0), lines[1] + 1)
         tests = self._reach.of(self._file, inner)
         if not tests:
             return
         proposed = list(kind.propose(node, self._places[-1]))
-        above = tuple(self._above(node)) if proposed else ()
+        above = tuple(reversed(self._above[:-1]))
         for number, new in enumerate(proposed):
             key = f"{self._file}:{span.start.line}:{span.start.column}-{span.end.line}:{span.end.column}"
             self.found.append(
@@ -205,30 +227,6 @@ class _Collector(cst.CSTVisitor):
                     category=kind.category,
                     changes=(Change(node, new, lines, above),),
                     tests=tests,
-                    module=self._module,
+                    module=self._wrapper.module,
                 )
             )
-
-
-def _locals(function: cst.FunctionDef) -> tuple[str, ...]:
-    """Return the parameters, then the names to which the function assigns."""
-    params = function.params
-    found = [each.name.value for each in (*params.posonly_params, *params.params, *params.kwonly_params)]
-
-    class Assigned(cst.CSTVisitor):
-        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-            return node is function
-
-        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-            return False
-
-        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-            if isinstance(node.target, cst.Name):
-                found.append(node.target.value)
-
-        def visit_For(self, node: cst.For) -> None:
-            if isinstance(node.target, cst.Name):
-                found.append(node.target.value)
-
-    function.visit(Assigned())
-    return tuple(dict.fromkeys(found))

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import libcst as cst
 import libcst.matchers as m
 
-from stackrank.env.inject.operators import OPERATORS, New, Operator, Place, operator
+from stackrank.env.inject.operators import OPERATORS, New, Operator, operator
+from stackrank.env.inject.place import Place
 
 _ALSO = (
     "shared-copy", "stale-state", "mutable-default", "moved-statement", "boundary", "off-by-one", "wrong-constant",

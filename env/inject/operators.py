@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import libcst as cst
 import libcst.matchers as m
-from libcst.metadata import ExpressionContext, ExpressionContextProvider, ParentNodeProvider
+
+from stackrank.env.inject.place import Place
 
 New = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
-
-
-@dataclass(frozen=True)
-class Place:
-    """What surrounds a node."""
-
-    function: cst.FunctionDef
-    names: tuple[str, ...]
-    """Parameters and local variables of the function, in the order they first appear."""
-    parents: Mapping[cst.CSTNode, cst.CSTNode]
-    contexts: Mapping[cst.CSTNode, ExpressionContext | None]
-
-    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """Return the node above."""
-        return self.parents.get(node)
 
 
 Propose = Callable[[Any, Place], Iterator[New]]
@@ -45,7 +31,6 @@ class Operator:
 
 
 OPERATORS: list[Operator] = []
-PROVIDERS = (ParentNodeProvider, ExpressionContextProvider)
 
 
 def operator(
@@ -255,7 +240,7 @@ def shared_copy(node: cst.Call | cst.Subscript, place: Place) -> Iterator[New]:
 @operator("logic", cst.Name)
 def wrong_variable(node: cst.Name, place: Place) -> Iterator[New]:
     """Use another variable of the same function."""
-    if place.contexts.get(node) is not ExpressionContext.LOAD or node.value not in place.names:
+    if node.value not in place.names or not place.is_read(node):
         return
     above = place.parent(node)
     if isinstance(above, cst.Call | cst.Annotation | cst.Decorator) or node.value in ("self", "cls"):
