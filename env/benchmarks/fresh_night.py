@@ -35,11 +35,9 @@ from stackrank.env.validate import validate
 from stackrank.errors import StackrankError
 from stackrank.home import home
 
-PARTS = 32
-"""All possible changes are divided into this many parts."""
-FAR = 16
-"""A night has its own part and, if that is not enough, the part of the night this many nights later: nights that are
-closer to each other share nothing."""
+PARTS = 16
+"""All possible changes are divided into this many parts, of which a night has one: nights that are closer to each other
+share nothing."""
 _BANDS = (math.inf, LEAST_RANK, LEAST_RANK / 2, -1)
 """Faults whose guessed ranks are between the first two numbers are tried first, then those between the next two, ..."""
 _ROUNDS = 2
@@ -214,11 +212,10 @@ class _Search:
         return injection, reach, [(each, guessed_rank(reach, each)) for each in own]
 
     def _choose(self, candidates: Sequence[Candidate], reach: Reach) -> list[Candidate]:
-        night = night_number(self._seed)
-        parts = (night % PARTS, (night + FAR) % PARTS)
+        part = night_number(self._seed) % PARTS
         by_text = contradictable(self._files, {test.partition("[")[0] for test in reach.tests})
-        left = [each for each in candidates if each.key not in self._keys and _may_seal(each, reach, by_text)]
-        return [each for part in parts for each in left if part_of(each.key) == part]
+        own = [each for each in candidates if part_of(each.key) == part and each.key not in self._keys]
+        return [each for each in own if _may_seal(each, reach, by_text)]
 
     def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
         """Return the task made from a fault; None if it is of no use, or was made in another night."""
