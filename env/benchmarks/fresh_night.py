@@ -63,9 +63,10 @@ def make_night(
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         try:
             for most, above in itertools.pairwise(_BANDS):
-                for search in searches:
-                    search.start(above, most)
-                found += _take_turns(searches, count - len(found), threads)
+                if len(found) < count:
+                    for search in searches:
+                        search.start(above, most)
+                    found += _take_turns(searches, count - len(found), threads)
         finally:
             for search in searches:
                 search.stop()

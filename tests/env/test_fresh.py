@@ -214,7 +214,7 @@ class Stream:
         self._working = threading.Lock()
 
     def start(self, above: float, most: float) -> None:
-        assert above < most
+        assert above < most and (not self._band or self.exhausted), "its faults are not given up"
         self._band += 1
         self.made: list[FreshTask] = []
         self.exhausted = False
