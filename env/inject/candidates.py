@@ -185,6 +185,12 @@ class _Collector(cst.CSTVisitor):
         if kind.function:
             self._places.pop()
 
+    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+        """Do nothing, where libcst would look for a method of the attribute's name."""
+
+    def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
+        """Do nothing, as before an attribute."""
+
     def _kind(self, kind: type) -> _Kind:
         if (known := self._kinds.get(kind)) is None:
             is_class = issubclass(kind, cst.ClassDef)
