@@ -30,12 +30,14 @@ from stackrank.wording import say
 
 PER_NIGHT = 10
 _ORDER = 2
-"""Increased when the same night gives other tasks, so that no night is made in two ways."""
+"""Increased when the same night gives other tasks, so that no night is made in two ways. This is also so if `split` or
+`could_seal` decides otherwise, since a task does not say which tests are withheld."""
 
 
 class Night(BaseModel):
     """The tasks of one night."""
 
+    seed: str = ""
     wanted: int = 0
     """How many tasks were asked for; there are fewer tasks if the night has no more faults."""
     tasks: list[FreshTask] = []
@@ -82,11 +84,14 @@ class Fresh(TaskByTask):
                 # Imported late, because it is needed only to make tasks.
                 from stackrank.env.benchmarks.fresh_night import make_night
 
-                others = [each for each in sorted(folder.glob("*.night.json")) if each != file]
-                used = [task for each in others for task in _read(each).tasks]
+                # The same night may be there as an earlier version made it; on a new machine it is not.
+                others = [
+                    night for each in sorted(folder.glob("*.night.json")) if (night := _read(each)).seed != self.seed
+                ]
+                used = [task for night in others for task in night.tasks]
                 backend = chosen_backend(self._source.sandbox)
                 made = make_night(self.seed, list(self._recipes.values()), self._count, used, backend, say)
-                known = Night(wanted=self._count, tasks=made)
+                known = Night(seed=self.seed, wanted=self._count, tasks=made)
                 write_whole(file, known.model_dump_json(indent=1) + "\n")
         return known
 

@@ -17,7 +17,7 @@ from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
-from stackrank.env.benchmarks.fresh_task import FreshTask, contradictable, environment_of, library_of, load_task
+from stackrank.env.benchmarks.fresh_task import FreshTask, could_seal, environment_of, library_of, load_task
 from stackrank.env.difficulty.measure import find_measured, measure, save_measured
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
@@ -36,7 +36,7 @@ from stackrank.errors import StackrankError
 from stackrank.home import home
 
 PARTS = 16
-"""All possible changes are divided into this many parts, of which a night has one: nights that are closer to each other
+"""All possible changes are divided into this many parts, of which a night has one. Nights that are fewer days apart
 share nothing."""
 _BANDS = (math.inf, LEAST_RANK, LEAST_RANK / 2, -1)
 """Faults whose guessed ranks are between the first two numbers are tried first, then those between the next two, ..."""
@@ -146,6 +146,8 @@ class _Search:
 
     def start(self, above: float, most: float) -> None:
         """Go on to changes whose guessed ranks are above the first number, and not above the second."""
+        if self._faults is not None:
+            self._faults.close()
         self._faults = self._all(above, most)
         self.made, self.exhausted = [], self._left_out
 
@@ -214,7 +216,7 @@ class _Search:
 
     def _choose(self, candidates: Sequence[Candidate], reach: Reach) -> list[Candidate]:
         part = night_number(self._seed) % PARTS
-        by_text = contradictable(self._files, {test.partition("[")[0] for test in reach.tests})
+        by_text = could_seal(self._files, reach.tests)
         own = [each for each in candidates if part_of(each.key) == part and each.key not in self._keys]
         return [each for each in own if _may_seal(each, reach, by_text)]
 
@@ -223,34 +225,38 @@ class _Search:
         place, operator, number = candidate.key.rsplit(" ", 2)
         change = Change(place=place, operator=operator, number=int(number))
         failing, others = _few(verified)
-        made = FreshTask(
-            library=self._recipe.library,
-            change=change,
-            broken=digest_of(plant(self._files, [change])),
-            category=candidate.category,
-            command=self._test.on([*failing, *others]),
-            fail_to_pass=verified.fail_to_pass,
-            pass_to_pass=_of(others, verified.pass_to_pass),
-        )
-        if made.broken in self._used:
-            return None
-        self._used.add(made.broken)
         try:
-            passing = self._passing(load_task(self._recipe, made))
-            # Tests may rely on others of their library that do not run here.
-            others = [each for each in others if passing.issuperset(_of([each], verified.pass_to_pass))]
-            stay = _of(others, verified.pass_to_pass)
-            made = made.model_copy(update={"command": self._test.on([*failing, *others]), "pass_to_pass": stay})
-            holds = passing.issuperset(made.fail_to_pass) and self._holds(load_task(self._recipe, made))
+            made = FreshTask(
+                library=self._recipe.library,
+                change=change,
+                broken=digest_of(plant(self._files, [change])),
+                category=candidate.category,
+                command=self._test.on([*failing, *others]),
+                fail_to_pass=verified.fail_to_pass,
+                pass_to_pass=_of([*failing, *others], verified.pass_to_pass),
+            )
+            if made.broken in self._used:
+                return None
+            self._used.add(made.broken)
+            alone = self._by_itself(made, failing, others)
+            return alone if alone is not None and self._holds(load_task(self._recipe, alone)) else None
         except BenchmarkError:
             return None
-        return made if holds else None
 
-    def _passing(self, task: Task) -> set[str]:
-        """Return which of a task's tests pass in the unchanged library."""
+    def _by_itself(self, made: FreshTask, failing: Sequence[str], others: Sequence[str]) -> FreshTask | None:
+        """Return a task without tests that rely on others of their library that do not run here; None if it needs them.
+
+        Raises BenchmarkError, SandboxError.
+        """
+        task = load_task(self._recipe, made)
         with Sandbox(self._backend, spec_for(task, warm=False)) as sandbox:
-            outcomes = run_tests(sandbox, task, self._files, fresh=True, trusted=True).outcomes
-        return {test for test, outcome in outcomes.items() if outcome in PASSED}
+            run = run_tests(sandbox, task, self._files, fresh=True, trusted=True)
+        passing = {test for test, outcome in run.outcomes.items() if outcome in PASSED}
+        if run.report is None or not run.report.complete or not passing.issuperset(made.fail_to_pass):
+            return None
+        good = [each for each in others if passing.issuperset(_of([each], made.pass_to_pass))]
+        stay = [test for test in _of([*failing, *good], made.pass_to_pass) if test in passing]
+        return made.model_copy(update={"command": self._test.on([*failing, *good]), "pass_to_pass": tuple(stay)})
 
     def _holds(self, task: Task) -> bool:
         """Whether a task is deep in the form shown to agents, is proved, and can be sealed. The findings are kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +15,7 @@ from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, defined_as, withou
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.scoring.contradictions import find_candidates
+from stackrank.env.scoring.proof import Contradiction
 from stackrank.env.task import Limits, Task
 
 
@@ -47,16 +48,18 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
             f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
         )
     words = shlex.split(about.command)
-    shown, hidden, withheld = split(files, about.fail_to_pass, [word for word in words if "::" in word])
+    named = [word for word in words if "::" in word]
+    shown, hidden, withheld = split(files, about.fail_to_pass, named, about.pass_to_pass)
+    about_it = _words(next(test for test in about.fail_to_pass if test.partition("[")[0] not in withheld))
     visible = shlex.join(word for word in words if word not in withheld)
     fix = make_diff(broken, {path: files[path] for path in broken})
     given = {**files, **broken, **shown}
     return Task(
         id=about.id,
         benchmark="fresh",
-        title=f"{recipe.library}: {_words(about.fail_to_pass[0])}",
+        title=f"{recipe.library}: {about_it}",
         statement=f"Since we use this copy of {recipe.library}, something is wrong with it that was right before: "
-        f"{_words(about.fail_to_pass[0])}. Nothing else has changed.",
+        f"{about_it}. Nothing else has changed.",
         files=given,
         hidden_files=hidden,
         test_command=visible,
@@ -88,20 +91,22 @@ def environment_of(recipe: Recipe) -> Environment | None:
 
 
 def split(
-    files: Mapping[str, bytes], failing: Iterable[str], named: Iterable[str] = ()
+    files: Mapping[str, bytes], failing: Sequence[str], named: Iterable[str] = (), staying: Iterable[str] = ()
 ) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
     """Return the test files without half of the failing functions, as agents see them; in full; what is cut.
 
-    `named`: all tests that the command names. A function that several classes inherit is cut from all of them.
-    Functions that can be contradicted are cut first, because verdicts are sealed by them. Raises BenchmarkError if
-    there is none, if fewer than two functions fail, or if the rest is not valid Python.
+    `named`: all functions that the command names. A function that several classes inherit is cut from all of them.
+    `staying`: the tests that pass. Functions that could seal a verdict are cut first. Raises BenchmarkError if there is
+    none, if fewer than two functions fail, or if the rest is not valid Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
     defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
     stands = {each: place or each for each, place in defined.items()}
     found = list(dict.fromkeys(stands[test.partition("[")[0]] for test in failing))
-    by_text = contradictable(files, found)
-    found.sort(key=lambda each: each in by_text)
+    own = {test.partition("[")[0] for test in failing}
+    by_text = could_seal(files, [*failing, *(test for test in staying if test.partition("[")[0] in own)])
+    sealing = {stands[each] for each in by_text}
+    found.sort(key=lambda each: each in sealing)
     cut = found[(len(found) + 1) // 2 :]
     if not cut:
         raise BenchmarkError("only one test detects it")
@@ -109,7 +114,7 @@ def split(
     if any(_name(each) in names for each, place in defined.items() if not place):
         # It may be inherited from another file, and be cut together with the others.
         raise BenchmarkError("its tests cannot be told apart")
-    if not by_text:
+    if not sealing:
         raise BenchmarkError("no expectation of its tests is written down that could be changed")
     shown: dict[str, bytes] = {}
     for path in sorted({test.partition("::")[0] for test in cut}):
@@ -117,16 +122,17 @@ def split(
     return shown, {path: files[path] for path in shown}, {each for each in functions if stands[each] in cut}
 
 
-def contradictable(files: Mapping[str, bytes], functions: Iterable[str]) -> set[str]:
-    """Return those of the test functions that could seal a verdict, as far as their text tells."""
+def could_seal(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:
+    """Return the functions of those of the tests that could seal a verdict, as far as their text tells."""
     by_file: dict[str, list[str]] = defaultdict(list)
-    for function in functions:
-        by_file[function.partition("::")[0]].append(function)
+    for test in tests:
+        by_file[test.partition("::")[0]].append(test)
     return {
-        each.unit.partition("[")[0]
-        for path, names in by_file.items()
-        for each in find_candidates(path, files[path], names)
-        if not each.telling
+        test.partition("[")[0]
+        for path, own in by_file.items()
+        for each in find_candidates(path, files[path], own)
+        if not each.telling and Contradiction(each.unit, {}, path, each.places[0][0], each.edit, each.old).both_ways
+        for test in each.tests
     }
 
 

@@ -189,7 +189,7 @@ class _Collector(cst.CSTVisitor):
         """Do nothing, where libcst would look for a method of the attribute's name."""
 
     def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
-        """Do nothing, as before an attribute."""
+        """Do nothing, for the same reason."""
 
     def _kind(self, kind: type) -> _Kind:
         if (known := self._kinds.get(kind)) is None:
@@ -221,7 +221,7 @@ class _Collector(cst.CSTVisitor):
         if not tests:
             return
         proposed = list(kind.propose(node, self._places[-1]))
-        above = tuple(reversed(self._above[:-1]))
+        above = tuple(self._above[:-1]) if proposed else ()
         for number, new in enumerate(proposed):
             key = f"{self._file}:{span.start.line}:{span.start.column}-{span.end.line}:{span.end.column}"
             self.found.append(

@@ -80,6 +80,8 @@ class Injection:
         self._digest = hashlib.sha256(repr(about).encode()).hexdigest()[:16]
         self._benches: queue.SimpleQueue[Sandbox | None] = queue.SimpleQueue()
         self._writing = threading.Lock()
+        self._lines: set[tuple[str, int]] = set()
+        self._functions: Counter[tuple[str, str]] = Counter()
 
     def prepare(self, say: Say) -> None:
         """Build the environment, unless it exists. Raises BuildError."""
@@ -117,33 +119,32 @@ class Injection:
     def found(
         self, reach: Reach, candidates: Iterable[Candidate], tally: Tally, on_tally: Callable[[Tally], None]
     ) -> Generator[tuple[Candidate, Verified]]:
-        """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError."""
+        """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError.
+
+        Never two bugs are on one line, and few in one function, those of earlier calls included.
+        """
         wishes = self._wishes
         project = Project(self._files, wishes.test, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
-        lines: set[tuple[str, int]] = set()
-        functions: Counter[tuple[str, str]] = Counter()
-
-        def full(candidate: Candidate) -> bool:
-            if functions[candidate.file, candidate.function] >= _PER_FUNCTION:
-                return True
-            return any((candidate.file, line) in lines for line in candidate.lines)
-
-        with closing(self._verified(project, iter(candidates), full)) as results:
+        with closing(self._verified(project, iter(candidates))) as results:
             for candidate, result in results:
                 tally.tried += 1
-                good = not result.problem and not full(candidate)
+                good = not result.problem and not self._full(candidate)
                 if result.problem:
                     tally.problems[result.problem] += 1
                 tally.found += good
                 on_tally(tally)
                 if good:
-                    functions[candidate.file, candidate.function] += 1
-                    lines.update((candidate.file, line) for line in candidate.lines)
+                    self._functions[candidate.file, candidate.function] += 1
+                    self._lines.update((candidate.file, line) for line in candidate.lines)
                     yield candidate, result
 
-    def _verified(
-        self, project: Project, waiting: Iterator[Candidate], full: Callable[[Candidate], bool]
-    ) -> Generator[tuple[Candidate, Verified]]:
+    def _full(self, candidate: Candidate) -> bool:
+        """Whether its function has enough bugs, or one of its lines has one."""
+        if self._functions[candidate.file, candidate.function] >= _PER_FUNCTION:
+            return True
+        return any((candidate.file, line) in self._lines for line in candidate.lines)
+
+    def _verified(self, project: Project, waiting: Iterator[Candidate]) -> Generator[tuple[Candidate, Verified]]:
         """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
         known = self._read()
         ahead: deque[tuple[Candidate, Future[Verified]]] = deque()
@@ -154,7 +155,7 @@ class Injection:
             try:
                 while True:
                     while len(ahead) < 2 * workers and (candidate := next(waiting, None)) is not None:
-                        if not full(candidate):
+                        if not self._full(candidate):
                             future = threads.submit(self._one, project, candidate, known.get(candidate.key))
                             ahead.append((candidate, future))
                     if not ahead:

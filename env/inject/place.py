@@ -16,7 +16,7 @@ class Place:
 
     function: cst.FunctionDef
     parents: Mapping[cst.CSTNode, cst.CSTNode]
-    """The parents of the nodes visited so far, which the node and all above it are among."""
+    """The parents of the nodes visited so far. They include those of the node and of all nodes above it."""
     module: MetadataWrapper
 
     @cached_property

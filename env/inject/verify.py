@@ -160,8 +160,8 @@ def _told(output: str, root: str, candidate: Candidate) -> str:
 def guessed_rank(reach: Reach, candidate: Candidate) -> float:
     """Return the rank by Ochiai that a fault would have if all tests that reach it failed: a guess that costs no run.
 
-    0 if nothing is known of its lines. Of 918 candidates in 22 libraries, two functions of tests noticed 9% of those
-    above 20 and none named their place; so did 6% of those above 10, and 1% of the others.
+    0 if nothing is known of its lines. Of 918 candidates in 22 libraries, 9% with a guess above 20 were deep and were
+    noticed by two test functions. Between 10 and 20 it was 6%, below that 1%.
     """
     return _rank(reach, candidate, candidate.tests) or 0.0
 

@@ -21,9 +21,9 @@ from stackrank.env.benchmarks import fresh, fresh_night
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, read_recipe
 from stackrank.env.benchmarks.deep_suite import library_files
-from stackrank.env.benchmarks.fresh import Fresh
+from stackrank.env.benchmarks.fresh import Fresh, Night
 from stackrank.env.benchmarks.fresh_night import PARTS, make_night, night_number
-from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of, split
+from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.inject import verify
@@ -37,117 +37,7 @@ from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
 from stackrank.flows.runs.spec import make_spec
 from tests.env.conftest import cart, usable
-from tests.support.tiny_library import BOOK, FILES, recipe
-
-TESTS = """\
-import pytest
-
-from tinybook import Book
-
-
-def filled():
-    book = Book()
-    for number, name in enumerate(["ada", "alan", "bob"]):
-        book.add(name, number)
-    return book
-
-
-def test_most():
-    book = filled()
-    assert book.find("a") == ["ada", "alan"]
-    assert book.find("a", 1) == ["ada"]
-
-
-class TestOrder:
-    @pytest.mark.parametrize("most", [1, 2])
-    def test_both(self, most):
-        book = filled()
-        assert book.find("", 3) == ["ada", "alan", "bob"]
-        assert len(book.find("", most)) == most
-
-    def test_all(self):
-        assert filled().find("") == ["ada", "alan", "bob"]
-
-
-def test_after_adding():
-    book = filled()
-    assert book.find("b") == ["bob"]
-    book.add("ben", 9)
-    assert book.find("b") == ["ben", "bob"]
-
-
-def test_after_adding_twice():
-    book = filled()
-    assert book.find("c") == []
-    book.add("cy", 9)
-    book.add("cal", 9)
-    assert book.find("c") == ["cal", "cy"]
-"""
-
-
-INHERITED = """\
-class Tests:
-    def test_a(self):
-        assert self.number == 1
-
-    def test_b(self):
-        assert self.number == 1
-
-
-class TestOne(Tests):
-    number = 1
-
-
-class TestTwo(TestOne):
-    number = 2
-"""
-
-
-def test_inherited_tests_are_withheld_from_all_classes_that_have_them() -> None:
-    failing = ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b")
-    named = ("t.py::TestOne::test_a", "t.py::TestOne::test_b", *failing)
-    shown, _, gone = split({"t.py": INHERITED.encode()}, failing, named)
-    assert gone == {"t.py::TestOne::test_b", "t.py::TestTwo::test_b"}
-    assert "test_a" in shown["t.py"].decode() and "test_b" not in shown["t.py"].decode()
-    with pytest.raises(BenchmarkError, match="only one test"):
-        split({"t.py": INHERITED.encode()}, ("t.py::TestOne::test_a", "t.py::TestTwo::test_a"))
-    files = {"t.py": INHERITED.encode(), "u.py": b"from t import Tests\n\n\nclass TestThree(Tests):\n    number = 3\n"}
-    with pytest.raises(BenchmarkError, match="told apart"):  # it would be gone from the other file too
-        split(files, ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b"), ("u.py::TestThree::test_b",))
-
-
-ONE = "def test_a():\n    pass\n\n\n"
-IN_A_CLASS = "class T:\n    def test_b(self):\n        assert len([]) == 0\n"
-
-
-def test_half_of_the_failing_tests_is_withheld() -> None:
-    failing = ("t.py::test_most", "t.py::TestOrder::test_both[1]", "t.py::TestOrder::test_both[2]")
-    shown, hidden, gone = split({"t.py": TESTS.encode()}, failing)
-    assert hidden == {"t.py": TESTS.encode()} and gone == {"t.py::TestOrder::test_both"}
-    text = shown["t.py"].decode()
-    assert "test_both" not in text and "parametrize" not in text, "its decorator goes with it"
-    assert "def test_most" in text and "def test_all" in text
-
-
-def test_tests_that_can_be_contradicted_are_withheld() -> None:
-    text = f"def test_b():\n    assert len([]) == 0\n\n\n{ONE}"
-    for failing in (("t.py::test_a", "t.py::test_b"), ("t.py::test_b", "t.py::test_a")):
-        assert split({"t.py": text.encode()}, failing)[2] == {"t.py::test_b"}
-
-
-@pytest.mark.parametrize(
-    ("text", "failing", "problem"),
-    [
-        (TESTS, ("t.py::test_most",), "only one test"),
-        (TESTS, ("t.py::TestOrder::test_both[1]", "t.py::TestOrder::test_both[2]"), "only one test"),
-        (f"{ONE}{IN_A_CLASS}", ("t.py::test_a", "t.py::T::test_b"), "told apart"),
-        (f"{ONE}test_b = test_a\n", ("t.py::test_a", "t.py::test_b"), "told apart"),
-        (f"{ONE}def test_b():\n    pass\n", ("t.py::test_a", "t.py::test_b"), "no expectation of its tests"),
-    ],
-)  # fmt: skip
-def test_tests_that_cannot_be_shared_out(text: str, failing: tuple[str, ...], problem: str) -> None:
-    with pytest.raises(BenchmarkError, match=problem):
-        split({"t.py": text.encode()}, failing)
+from tests.support.tiny_library import BOOK, FILES, OWN_TESTS, recipe
 
 
 def test_nights_in_a_row_have_parts_of_their_own() -> None:
@@ -171,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Recipes of one library, which pip finds in a folder; so small that its faults are near."""
     index, buffer = tmp_path / "index", io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for path, text in {**FILES, "tests/test_book.py": TESTS}.items():
+        for path, text in {**FILES, "tests/test_book.py": OWN_TESTS}.items():
             info = tarfile.TarInfo(f"tinybook-1.0/{path}")
             info.size = len(text.encode())
             archive.addfile(info, io.BytesIO(text.encode()))
@@ -270,6 +160,7 @@ def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
         _progress=SimpleNamespace(say=said.append),
         _working=threading.Lock(),
         _left_out=False,
+        _faults=None,
         _all=faults,
     )
     for most, above in itertools.pairwise(fresh_night._BANDS):
@@ -279,28 +170,49 @@ def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
     assert said == ["fresh leaves out mistune 3.4.0: 2 of its tests fail in the original project"]
 
 
+class Alone:
+    """Stands for a sandbox in which a small part of a suite runs."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __enter__(self) -> Alone:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a_task(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    outcomes = {"t.py::bad[1]": "passed", "t.py::bad[2]": "passed", "t.py::x": "passed", "t.py::y[1]": "passed"}
+    report: Any = SimpleNamespace(complete=True)
     monkeypatch.setattr(fresh_night, "plant", lambda *_: {})
-    monkeypatch.setattr(fresh_night, "load_task", lambda *_: None)
+    monkeypatch.setattr(fresh_night, "load_task", lambda *_: cart())
+    monkeypatch.setattr(fresh_night, "Sandbox", Alone)
+    monkeypatch.setattr(fresh_night, "run_tests", lambda *_, **__: SimpleNamespace(outcomes=outcomes, report=report))
     key = "a.py:1:0-1:1 off-by-one 0"
-    verified = Verified(key, "", "", ("t.py::bad",), ("t.py::x", "t.py::y[1]", "t.py::y[2]"))
-    passing = {"t.py::bad", "t.py::x", "t.py::y[1]"}
-    search: Any = SimpleNamespace(
-        _recipe=recipe("0" * 64),
-        _files={},
-        _test=TestCommand(("-q",), ("t.py",)),
-        _used=set(),
-        _passing=lambda _: passing,
-        _holds=lambda _: True,
-    )
+    stay = ("t.py::bad[2]", "t.py::bad[3]", "t.py::x", "t.py::y[1]", "t.py::y[2]")
+    verified = Verified(key, "", "", ("t.py::bad[1]",), stay)
+    search = fresh_night._Search.__new__(fresh_night._Search)
+    search._recipe, search._files, search._test = recipe("0" * 64), {}, TestCommand(("-q",), ("t.py",))
+    monkeypatch.setattr(search, "_backend", None, raising=False)
+    monkeypatch.setattr(search, "_holds", lambda _: True)
     candidate: Any = SimpleNamespace(key=key, category="numbers")
-    made = fresh_night._Search._task(search, candidate, verified)
-    assert made and made.command == "python -m pytest -q t.py::bad t.py::x" and made.pass_to_pass == ("t.py::x",)
-    search._used.clear()
-    passing.remove("t.py::bad")
-    assert fresh_night._Search._task(search, candidate, verified) is None
+
+    def made() -> FreshTask | None:
+        search._used = set()
+        return search._task(candidate, verified)
+
+    first = made()
+    assert first and first.command == "python -m pytest -q t.py::bad t.py::x"
+    assert first.pass_to_pass == ("t.py::bad[2]", "t.py::x"), "cases of a failing test that pass have to go on passing"
+    report.complete = False
+    assert made() is None, "a run that was cut off tells nothing of the tests after it"
+    report.complete = True
+    del outcomes["t.py::bad[1]"]
+    assert made() is None
 
 
 def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,9 +242,15 @@ def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
         return [a_task("tinybook", f"{seed}{number}") for number in range(min(count, 2))]
 
     monkeypatch.setattr(fresh_night, "make_night", made)
+    earlier = Night(seed="1", tasks=[a_task("tinybook", "as an earlier version made it")])
+    (folder.parent / "fresh").mkdir()
+    (folder.parent / "fresh" / "earlier.night.json").write_text(earlier.model_dump_json())
     for seed, count in (("1", 1), ("1", 1), ("2", 5), ("2", 5), ("1", 2)):
         Fresh(Source(folder, seed=seed, count=count, sandbox="local"))._night()
-    assert asked == [("1", 1, []), ("2", 5, ["10"]), ("1", 2, ["20", "21"])], "2 has no more than two, and is not asked"
+    first = earlier.tasks[0].broken
+    assert asked == [("1", 1, []), ("2", 5, ["10", first]), ("1", 2, ["20", "21"])], (
+        "2 has no more than two, and is not asked"
+    )
 
 
 def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,6 +275,8 @@ def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.Monke
         assert BOOK.encode() not in task.files.values()
         assert "src/" not in task.statement and "Book." not in task.statement
         assert statement_alone(task).withheld == {"tests/test_book.py"}
+        named = task.title.removeprefix("tinybook: ").replace(" ", "_")
+        assert f"def test_{named}(".encode() in task.files["tests/test_book.py"], "agents see the test that is named"
         found = score(task, Changes(files={"src/tinybook/__init__.py": BOOK.encode()}), lambda s: Sandbox(backend, s))
         assert found.resolved and found.sealed, found
         assert not score(task, Changes(), lambda s: Sandbox(backend, s)).resolved

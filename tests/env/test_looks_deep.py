@@ -67,13 +67,15 @@ def test_faults_that_look_deep_come_first_and_are_looked_for_one_by_one(monkeypa
 
 
 def test_a_night_takes_faults_that_a_test_can_seal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh_night, "PARTS", 1)
+    parts = {"a.py (1,)": 1, "a.py (2,)": 1, "a.py (3,)": 1}
+    monkeypatch.setattr(fresh_night, "part_of", lambda key: parts.get(key, 2))
     reach = reach_of({1: {0, 1}, 2: {3}, 3: {4, 5}})
     good, one, silent = candidate(1, tests={0, 1}), candidate(2, tests={3}), candidate(3, tests={4, 5})
+    of_another_night = candidate(1, 2, tests={0, 1})
 
     def chosen(known: set[str]) -> list[Any]:
         search: Any = SimpleNamespace(_seed="1", _keys=known, _files={"t.py": SOURCE})
-        return fresh_night._Search._choose(search, [one, silent, good], reach)
+        return fresh_night._Search._choose(search, [one, silent, of_another_night, good], reach)
 
     assert chosen(set()) == [good]
     assert not chosen({good.key}), "another night has made it"

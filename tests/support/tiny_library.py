@@ -87,6 +87,50 @@ def test_the_new_name_is_found():
     assert book.find("") == ["a", "b"]
 """
 CLEAR, SLICE = "src/tinybook/__init__.py:11:8-11:27", "src/tinybook/__init__.py:14:15-14:26"
+OWN_TESTS = """\
+import pytest
+
+from tinybook import Book
+
+
+def filled():
+    book = Book()
+    for number, name in enumerate(["ada", "alan", "bob"]):
+        book.add(name, number)
+    return book
+
+
+def test_most():
+    book = filled()
+    assert book.find("a") == ["ada", "alan"]
+    assert book.find("a", 1) == ["ada"]
+
+
+class TestOrder:
+    @pytest.mark.parametrize("most", [1, 2])
+    def test_both(self, most):
+        book = filled()
+        assert book.find("", 3) == ["ada", "alan", "bob"]
+        assert len(book.find("", most)) == most
+
+    def test_all(self):
+        assert filled().find("") == ["ada", "alan", "bob"]
+
+
+def test_after_adding():
+    book = filled()
+    assert book.find("b") == ["bob"]
+    book.add("ben", 9)
+    assert book.find("b") == ["ben", "bob"]
+
+
+def test_after_adding_twice():
+    book = filled()
+    assert book.find("c") == []
+    book.add("cy", 9)
+    book.add("cal", 9)
+    assert book.find("c") == ["cal", "cy"]
+"""
 
 
 def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
