@@ -30,8 +30,7 @@ from stackrank.wording import say
 
 PER_NIGHT = 10
 _ORDER = 2
-"""Increased when the same night gives other tasks, so that no night is made in two ways. This is also so if `split` or
-`could_seal` decides otherwise, since a task does not say which tests are withheld."""
+"""Increased when the same night gives other tasks, so that no night is made in two ways."""
 
 
 class Night(BaseModel):

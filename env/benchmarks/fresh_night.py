@@ -17,7 +17,14 @@ from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
-from stackrank.env.benchmarks.fresh_task import FreshTask, could_seal, environment_of, library_of, load_task
+from stackrank.env.benchmarks.fresh_task import (
+    FreshTask,
+    could_seal,
+    environment_of,
+    library_of,
+    load_task,
+    to_withhold,
+)
 from stackrank.env.difficulty.measure import find_measured, measure, save_measured
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
@@ -234,6 +241,7 @@ class _Search:
                 command=self._test.on([*failing, *others]),
                 fail_to_pass=verified.fail_to_pass,
                 pass_to_pass=_of([*failing, *others], verified.pass_to_pass),
+                withheld=to_withhold(self._files, verified.fail_to_pass, others, verified.pass_to_pass),
             )
             if made.broken in self._used:
                 return None

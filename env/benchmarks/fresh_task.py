@@ -32,6 +32,8 @@ class FreshTask(BaseModel):
     command: str
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
+    withheld: tuple[str, ...] = ()
+    """The test functions that agents do not see. Empty only in nights of an earlier version, which are not loaded."""
 
     @property
     def id(self) -> str:
@@ -47,11 +49,9 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
         raise BenchmarkError(
             f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
         )
-    words = shlex.split(about.command)
-    named = [word for word in words if "::" in word]
-    shown, hidden, withheld = split(files, about.fail_to_pass, named, about.pass_to_pass)
-    about_it = _words(next(test for test in about.fail_to_pass if test.partition("[")[0] not in withheld))
-    visible = shlex.join(word for word in words if word not in withheld)
+    shown = without_withheld(files, about.withheld)
+    about_it = _words(next(test for test in about.fail_to_pass if test.partition("[")[0] not in about.withheld))
+    visible = shlex.join(word for word in shlex.split(about.command) if word not in about.withheld)
     fix = make_diff(broken, {path: files[path] for path in broken})
     given = {**files, **broken, **shown}
     return Task(
@@ -61,7 +61,7 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
         statement=f"Since we use this copy of {recipe.library}, something is wrong with it that was right before: "
         f"{about_it}. Nothing else has changed.",
         files=given,
-        hidden_files=hidden,
+        hidden_files={path: files[path] for path in shown},
         test_command=visible,
         score_command=about.command,
         category=about.category,
@@ -90,14 +90,14 @@ def environment_of(recipe: Recipe) -> Environment | None:
     return Environment(requirements=requirements) if requirements else None
 
 
-def split(
+def to_withhold(
     files: Mapping[str, bytes], failing: Sequence[str], named: Iterable[str] = (), staying: Iterable[str] = ()
-) -> tuple[dict[str, bytes], dict[str, bytes], set[str]]:
-    """Return the test files without half of the failing functions, as agents see them; in full; what is cut.
+) -> tuple[str, ...]:
+    """Return half of the failing functions, which agents are not to see, and all others that stand where these do.
 
-    `named`: all functions that the command names. A function that several classes inherit is cut from all of them.
-    `staying`: the tests that pass. Functions that could seal a verdict are cut first. Raises BenchmarkError if there is
-    none, if fewer than two functions fail, or if the rest is not valid Python.
+    `named`: all functions that the command names; several classes may inherit one. `staying`: the tests that pass.
+    Functions that could seal a verdict are withheld first. Raises BenchmarkError if there is none, if fewer than two
+    functions fail, or if the rest is not valid Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
     defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
@@ -116,10 +116,16 @@ def split(
         raise BenchmarkError("its tests cannot be told apart")
     if not sealing:
         raise BenchmarkError("no expectation of its tests is written down that could be changed")
-    shown: dict[str, bytes] = {}
-    for path in sorted({test.partition("::")[0] for test in cut}):
-        shown[path] = without_tests(files[path], cut, path)
-    return shown, {path: files[path] for path in shown}, {each for each in functions if stands[each] in cut}
+    withheld = tuple(each for each in functions if stands[each] in cut)
+    without_withheld(files, withheld)
+    return withheld
+
+
+def without_withheld(files: Mapping[str, bytes], withheld: Iterable[str]) -> dict[str, bytes]:
+    """Return the test files that define these functions, as agents see them. Raises BenchmarkError."""
+    places = [defined_as(files[each.partition("::")[0]], each) or each for each in withheld]
+    paths = sorted({each.partition("::")[0] for each in places})
+    return {path: without_tests(files[path], places, path) for path in paths}
 
 
 def could_seal(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:

@@ -190,6 +190,7 @@ def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a
     report: Any = SimpleNamespace(complete=True)
     monkeypatch.setattr(fresh_night, "plant", lambda *_: {})
     monkeypatch.setattr(fresh_night, "load_task", lambda *_: cart())
+    monkeypatch.setattr(fresh_night, "to_withhold", lambda *_: ("t.py::bad",))
     monkeypatch.setattr(fresh_night, "Sandbox", Alone)
     monkeypatch.setattr(fresh_night, "run_tests", lambda *_, **__: SimpleNamespace(outcomes=outcomes, report=report))
     key = "a.py:1:0-1:1 off-by-one 0"
