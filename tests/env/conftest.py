@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import io
-import tarfile
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -20,7 +17,7 @@ from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.task import Limits, Task
 from stackrank.env.tools import ToolSet, tool_names
-from tests.support.tiny_library import FILES
+from tests.support.tiny_library import FILES, publish
 from tests.support.waiting import missing
 
 ISOLATING = ("docker", "bubblewrap")
@@ -94,18 +91,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder that pip takes packages from, with the tiny library; its hash."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for path, text in FILES.items():
-            info = tarfile.TarInfo(f"tinybook-1.0/{path}")
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
-    (folder / "tinybook-1.0.tar.gz").write_bytes(buffer.getvalue())
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    return hashlib.sha256(buffer.getvalue()).hexdigest()
+    return publish(FILES, tmp_path / "index", monkeypatch)
 
 
 def source(text: str) -> bytes:

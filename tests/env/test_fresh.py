@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import itertools
-import tarfile
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -37,7 +34,7 @@ from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
 from stackrank.flows.runs.spec import make_spec
 from tests.env.conftest import cart, usable
-from tests.support.tiny_library import BOOK, FILES, OWN_TESTS, recipe
+from tests.support.tiny_library import BOOK, FILES, OWN_TESTS, publish, recipe
 
 
 def test_nights_in_a_row_have_parts_of_their_own() -> None:
@@ -59,21 +56,12 @@ def test_a_run_says_its_night_once() -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Recipes of one library, which pip finds in a folder; so small that its faults are near."""
-    index, buffer = tmp_path / "index", io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for path, text in {**FILES, "tests/test_book.py": OWN_TESTS}.items():
-            info = tarfile.TarInfo(f"tinybook-1.0/{path}")
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
-    index.mkdir()
-    (index / "tinybook-1.0.tar.gz").write_bytes(buffer.getvalue())
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    sha256 = publish({**FILES, "tests/test_book.py": OWN_TESTS}, tmp_path / "index", monkeypatch)
     for module in (fresh, fresh_night):  # nights of its own: no night makes a task of another
         monkeypatch.setattr(module, "home", lambda: tmp_path)
     monkeypatch.setattr(verify, "LEAST_RANK", 0)
     monkeypatch.setattr(fresh_night, "PARTS", 1)
-    made = recipe(hashlib.sha256(buffer.getvalue()).hexdigest(), own_tests=["tests"])
+    made = recipe(sha256, own_tests=["tests"])
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
     return tmp_path / "own"

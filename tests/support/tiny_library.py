@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import Source
@@ -131,6 +136,21 @@ def test_after_adding_twice():
     book.add("cal", 9)
     assert book.find("c") == ["cal", "cy"]
 """
+
+
+def publish(files: Mapping[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Pack these files as the library's source archive, in a folder that pip takes packages from; return its hash."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, text in files.items():
+            info = tarfile.TarInfo(f"tinybook-1.0/{path}")
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    folder.mkdir()
+    (folder / "tinybook-1.0.tar.gz").write_bytes(buffer.getvalue())
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return hashlib.sha256(buffer.getvalue()).hexdigest()
 
 
 def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
