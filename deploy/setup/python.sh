@@ -49,7 +49,9 @@ if ! { [ -x "$venv/bin/python" ] && new_enough "$venv/bin/python" && [ -z "${PYT
 fi
 pip=("$venv/bin/python" -m pip --disable-pip-version-check --no-input)
 quietly python "installing $requirements into .venv, $duration" \
-    "${pip[@]}" install --require-hashes --no-deps -r "$requirements"
+    "${pip[@]}" install --require-hashes --no-deps --no-compile -r "$requirements"
+# pip would compile one file after the other. Some templates are no Python that compiles, which harms nobody.
+"$venv/bin/python" -m compileall -qq -j 0 "$venv/lib" || true
 quietly python "installing stackrank itself" \
     "${pip[@]}" install --no-deps --no-build-isolation --no-index -e .
 stamp_of "$kind" >"$venv/.stackrank-$kind"
