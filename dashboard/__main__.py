@@ -9,7 +9,7 @@ import sys
 from stackrank.dashboard.launch import command
 from stackrank.db.engine import default_url
 from stackrank.errors import UsageError
-from stackrank.wording import masked, say
+from stackrank.wording import masked, print_err
 
 parser = argparse.ArgumentParser(prog="dashboard")
 parser.add_argument("--port", type=int, default=8501)
@@ -18,8 +18,8 @@ arguments = parser.parse_args()
 try:
     argv, environment = command(port=arguments.port, host=arguments.host)
 except UsageError as error:
-    say(f"error: {error}")
+    print_err(f"error: {error}")
     sys.exit(2)
 shown = f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C stops it)"
-say(shown)
+print_err(shown)
 os.execve(argv[0], argv, environment)

@@ -54,7 +54,7 @@ def align(a: Sequence[Action], b: Sequence[Action]) -> list[Pair]:
     return pairs
 
 
-def parting(pairs: Sequence[Pair], a_steps: int, b_steps: int) -> Pair | None:
+def divergence(pairs: Sequence[Pair], a_steps: int, b_steps: int) -> Pair | None:
     """Return what each side did where they first diverge; None if they did the same to the end.
 
     That is the place of the first pair in the alignment that differs. In that pair one side may have no step, because

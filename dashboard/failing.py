@@ -15,7 +15,7 @@ from stackrank.db import queries
 from stackrank.db.queries import Scope
 
 
-def tell_of_other_versions(scope: Scope) -> None:
+def note_other_versions(scope: Scope) -> None:
     """Say which runs have failure points from another version: their numbers differ for that reason alone."""
     runs = ask(queries.labelled_otherwise, scope)
     if runs:

@@ -16,7 +16,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from stackrank.db import tallies
 from stackrank.db.columns import now
-from stackrank.db.errors import ClaimLost, NotFound
+from stackrank.db.errors import ClaimLost, no_episode
 from stackrank.db.models import Episode
 from stackrank.db.rows import Claim, Claimed
 from stackrank.db.transactions import COUNTER, EPISODE, LEFT, OPEN, STEP, Transactions, clean, new_id
@@ -216,7 +216,7 @@ def _locked(connection: Connection, episode_id: int) -> Any:
     query: Select[Any] = select(EPISODE).where(_E.id == episode_id).with_for_update()
     row = connection.execute(query).mappings().one_or_none()
     if row is None:
-        raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
+        raise no_episode(episode_id)
     return row
 
 

@@ -15,7 +15,7 @@ from stackrank.db.errors import FAILURES, DatabaseError, explain
 from stackrank.db.pool import FairPool
 from stackrank.home import home
 from stackrank.settings import settings
-from stackrank.wording import masked, say
+from stackrank.wording import masked, print_err
 
 HEAD = "0015"
 """The newest migration. A database at this revision is used as it is, and alembic is not even imported."""
@@ -75,7 +75,7 @@ def connect(
     return engine
 
 
-def apart(engine: Engine) -> Engine:
+def separate_pool(engine: Engine) -> Engine:
     """Open the same database with separate connections, for work that must not wait for others in this process."""
     url = engine.url.render_as_string(hide_password=False)
     return connect(url, migrate=False).execution_options(**engine.get_execution_options())
@@ -231,7 +231,7 @@ def compact(engine: Engine) -> int:
         try:
             cursor.execute("VACUUM")
         except sqlite3.OperationalError as error:
-            say(f"the database's file keeps {free * size / 1e6:.0f} MB that it does not use: {error}")
+            print_err(f"the database's file keeps {free * size / 1e6:.0f} MB that it does not use: {error}")
             return 0
     return free * size
 

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 from stackrank.errors import InfrastructureError, StackrankError, UsageError
 from stackrank.wording import masked
 
+NO_RUN = "There is no run yet: start one with `stackrank run --benchmark bugs --agent repair`."
 FAILURES = (DBAPIError, TimeoutError, sqlite3.Error)
 """The exceptions raised if the database is at fault, and not the statement's author."""
 # PostgreSQL: serialization failure, deadlock, lock not available, idle for too long in a transaction.
@@ -21,6 +22,21 @@ class DatabaseError(InfrastructureError):
 
 class NotFound(UsageError):
     """What was asked for is not in the database. The message is one sentence with the remedy."""
+
+
+def no_episode(given: int | str) -> NotFound:
+    """Return the error for a number that no episode has."""
+    return NotFound(f"There is no episode {_shown(given)}: `stackrank episodes RUN` lists them.")
+
+
+def no_proposal(given: int | str) -> NotFound:
+    """Return the error for a number that no proposal has."""
+    return NotFound(f"There is no proposal {_shown(given)}: `stackrank review --list` lists them.")
+
+
+def _shown(given: int | str) -> str:
+    text = str(given)[:80]
+    return text if text.isdecimal() else repr(text)
 
 
 class NotComparable(UsageError):

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from stackrank.db.columns import now
-from stackrank.db.errors import NotFound
+from stackrank.db.errors import NotFound, no_episode
 from stackrank.db.transactions import EPISODE, LABEL, TASK, VIEW, Transactions, clean, new_id
 from stackrank.errors import UsageError
 from stackrank.terms import Label
@@ -44,7 +44,7 @@ class Labels(Transactions):
             if episode_id is not None:
                 row["task_id"] = connection.scalar(select(EPISODE.c.task_id).where(EPISODE.c.id == episode_id))
                 if row["task_id"] is None:
-                    raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
+                    raise no_episode(episode_id)
             elif connection.scalar(select(TASK.c.id).where(TASK.c.id == task_id)) is None:
                 raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")
             row = clean(row)

@@ -19,7 +19,7 @@ def with_patience(engine: Engine, seconds: float) -> Engine:
     return engine.execution_options(**{_OPTION: seconds})
 
 
-def patiently(engine: Engine, work: Callable[[], _Result], *, attempts: int) -> _Result:
+def retry_transient(engine: Engine, work: Callable[[], _Result], *, attempts: int) -> _Result:
     """Do `work`, and after transient failures again: `attempts` times in all, for longer while the server is away."""
     patience_s = float(engine.get_execution_options().get(_OPTION, 0.0))
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from stackrank.db.columns import now
-from stackrank.db.errors import NotFound
+from stackrank.db.errors import no_proposal
 from stackrank.db.transactions import DECISION, PROPOSAL, Transactions, clean, new_id
 from stackrank.errors import UsageError
 from stackrank.home import home, locked
@@ -85,7 +85,7 @@ class Proposals(Transactions):
             query = select(*columns).where(_P.id == number).with_for_update()
             found = connection.execute(query).mappings().one_or_none()
             if found is None:
-                raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
+                raise no_proposal(number)
             if found["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
                 raise DecisionRefused(
                     f"proposal {number} was replaced by proposal {found['replaced_by']}: review that one"

@@ -15,7 +15,7 @@ from stackrank.db.derived_models import Counter, EpisodeTool, Tally, ToolUse
 from stackrank.db.errors import FAILURES, NotFound, explain
 from stackrank.db.label_models import LabelRecord, Note, SavedView
 from stackrank.db.models import Benchmark, Blob, Change, Entrant, Episode, Run, Step, Task, VerdictRecord
-from stackrank.db.patience import patiently
+from stackrank.db.patience import retry_transient
 from stackrank.db.proposal_models import Decision, Proposal
 from stackrank.db.texts import Packed
 from stackrank.storable import storable_json, storable_text
@@ -65,7 +65,7 @@ class Transactions:
     def _write(self, work: Callable[[Connection], _Result], *, write: bool = True) -> _Result:
         """Do `work` in one transaction, and again after a transient failure."""
         try:
-            return patiently(self.engine, lambda: self._once(work, write), attempts=self._attempts)
+            return retry_transient(self.engine, lambda: self._once(work, write), attempts=self._attempts)
         except IntegrityError as error:
             raise ValueError(f"the database refused the row: {error.orig}") from error
         except FAILURES as error:

@@ -11,7 +11,7 @@ from stackrank.agents.human.commands import Unclear, files_in, help_text, read_a
 from stackrank.agents.human.console import console
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
-from stackrank.wording import tell
+from stackrank.wording import print_out
 
 QUIT = ("quit", "exit", "q")
 
@@ -45,7 +45,7 @@ class Human(Agent):
         """Say what can be typed."""
         self._tools = briefing.tools
         self._console = console(lambda before: suggestions(before, self._tools, self._files))
-        tell(f"Task {briefing.task_id}. What you can type:\n\n{help_text(self._tools)}")
+        print_out(f"Task {briefing.task_id}. What you can type:\n\n{help_text(self._tools)}")
 
     def act(self, observation: Observation) -> Decision:
         """Return the action that the person types. Raises GaveUp at the end of input."""
@@ -54,25 +54,25 @@ class Human(Agent):
             if past.action is not None:
                 self._steps += 1
                 return Decision(past.action)
-        tell(f"\n{observation.text}" if observation.ok else f"\nThat cannot be done: {observation.text}")
+        print_out(f"\n{observation.text}" if observation.ok else f"\nThat cannot be done: {observation.text}")
         thoughts: list[str] = []
         prompt = f"[step {self._steps + 1}] > "
         while True:
             try:
-                tell()
+                print_out()
                 line = self._console.ask(prompt).strip()
                 if line in QUIT:
                     raise EOFError
                 if line.startswith("#"):
                     thoughts.append(line.lstrip("# "))
                 elif line.partition(" ")[0] == "help":
-                    tell(help_text(self._tools, line.partition(" ")[2].strip()))
+                    print_out(help_text(self._tools, line.partition(" ")[2].strip()))
                 elif line:
                     action = read_action(line, self._tools, self._code)
                     self._steps += 1
                     return Decision(action, "\n".join(thoughts))
             except Unclear as error:
-                tell(error)
+                print_out(error)
             except EOFError:
                 raise GaveUp("the player had enough") from None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stackrank.home import home
-from stackrank.wording import tell
+from stackrank.wording import print_out
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completion
@@ -31,7 +31,7 @@ class Plain:
     def ask(self, prompt: str, *, code: bool = False) -> str:
         """Read one line and print it, because no terminal has echoed it."""
         line = input(prompt)
-        tell(line)
+        print_out(line)
         return line
 
 
@@ -64,7 +64,7 @@ class Terminal:
             try:
                 return str((self._code if code else self._lines).prompt(prompt))
             except KeyboardInterrupt:
-                tell("(Ctrl-D or `quit` gives up)")
+                print_out("(Ctrl-D or `quit` gives up)")
 
 
 def console(suggest: Suggest) -> Console:

@@ -101,7 +101,7 @@ class ChatCompletions(Endpoint):
             tokens_reasoning=tokens_reasoning,
         )
 
-    def retold(self, message: Message, text: str) -> Message:
+    def with_text(self, message: Message, text: str) -> Message:
         """Return the model's message with this text and without tool calls; its reasoning stays."""
         kept = {name: value for name, value in message.items() if name != "tool_calls"}
         return {**kept, "content": text or NOTHING}

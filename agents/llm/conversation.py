@@ -101,7 +101,7 @@ class Conversation:
     def said(self, reply: Reply, text: str) -> None:
         """Add the model's answer, with its text replaced by `text` if the two differ."""
         message = reply.message
-        self.add(message if text == reply.text else self._endpoint.retold(message, text))
+        self.add(message if text == reply.text else self._endpoint.with_text(message, text))
 
     def _exchange(self) -> Exchange:
         whole = self._messages

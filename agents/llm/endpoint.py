@@ -176,7 +176,7 @@ class Endpoint(ABC):
         """Assemble a streamed answer from its events. Raises as `read` does."""
 
     @abstractmethod
-    def retold(self, message: Message, text: str) -> Message:
+    def with_text(self, message: Message, text: str) -> Message:
         """Return the model's message with this text and without tool calls; its reasoning stays."""
 
     @classmethod
@@ -213,7 +213,7 @@ class Endpoint(ABC):
             else {**parameters, self.conversation_name: list(messages)}
         )
         try:
-            for attempt in retries.patiently(self.settings.retry_s, first_contact=not self.answers):
+            for attempt in retries.attempts(self.settings.retry_s, first_contact=not self.answers):
                 with attempt, shared.slot(tokens):
                     tries += 1
                     asked = awake.now()
@@ -269,7 +269,7 @@ class Endpoint(ABC):
         """
         started, tries = time.monotonic(), 0
         try:
-            for attempt in retries.patiently(min(self.settings.retry_s, retries.FIRST_CONTACT_S), first_contact=True):
+            for attempt in retries.attempts(min(self.settings.retry_s, retries.FIRST_CONTACT_S), first_contact=True):
                 with attempt:
                     tries += 1
                     if self.model not in self._listed():

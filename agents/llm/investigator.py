@@ -18,9 +18,9 @@ PROMPTS = ("investigator", "investigator_task")
 LONGEST_ANSWER = 3000
 """Most characters of an answer."""
 MALFORMED = 3
-"""The investigation ends after this many answers in a row without an action; the episode would after a few more."""
+"""The investigation ends after this many answers in a row without an action: before the episode (`Budget`) would."""
 REPEATS = 6
-"""A step repeated this often in a row with the same result ends the investigation; 8 times end the episode."""
+"""A step repeated this often in a row with the same result ends the investigation: fewer than `Budget.repeats`."""
 
 
 def settings_of(model: str, settings: LlmSettings, config: Mapping[str, Any]) -> tuple[str, Settings]:

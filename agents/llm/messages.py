@@ -126,7 +126,7 @@ class Messages(Endpoint):
             tokens_written=written,
         )
 
-    def retold(self, message: Message, text: str) -> Message:
+    def with_text(self, message: Message, text: str) -> Message:
         """Return the model's message with this text and without tool calls; its reasoning stays."""
         thoughts = [block for block in message["content"] if block["type"] not in ("text", "tool_use")]
         return {"role": "assistant", "content": [*thoughts, {"type": "text", "text": text or NOTHING}]}

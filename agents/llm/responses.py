@@ -109,7 +109,7 @@ class Responses(Endpoint):
             tokens_reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
         )
 
-    def retold(self, message: Message, text: str) -> Message:
+    def with_text(self, message: Message, text: str) -> Message:
         """Return the model's message with this text and without tool calls; its reasoning stays."""
         items = [item for item in message.get("items", ()) if item.get("type", "message") != "function_call"]
         first = next((n for n, item in enumerate(items) if item.get("type", "message") == "message"), len(items))

@@ -40,7 +40,7 @@ _UNKNOWN_MODEL = re.compile(
 )
 
 
-def patiently(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.AttemptManager]:
+def attempts(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.AttemptManager]:
     """Yield attempts while errors are temporary, until `patience_s` after the first error; raise the last unchanged."""
     failing_since: list[float] = []
 

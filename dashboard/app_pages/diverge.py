@@ -9,7 +9,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address, show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.diverge import Pair, action_of, align, parting
+from stackrank.dashboard.diverge import Pair, action_of, align, divergence
 from stackrank.dashboard.tables import EPISODE_PAGE, EPISODES_PAGE, TASK_PAGE, TASKS_PAGE
 from stackrank.dashboard.trace.detail import step_body
 from stackrank.dashboard.trace.header import facts
@@ -137,7 +137,7 @@ pairs = align(*([action_of(row) for row in side] for side in rows))
 if not pairs:
     st.info("Neither episode has a step yet.", icon=":material/hourglass_empty:")
     st.stop()
-parted = parting(pairs, *map(len, rows))
+parted = divergence(pairs, *map(len, rows))
 split = None if parted is None else next(at for at, pair in enumerate(pairs) if not pair.same)
 asked = address.number("at")
 selected = min(len(pairs) - 1, (split or 0) if asked is None else asked)

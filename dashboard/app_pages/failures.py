@@ -54,5 +54,5 @@ def aside() -> None:
     show.csv_button(rows, name="set_aside", key="fp_aside")
 
 
-failing.tell_of_other_versions(scope)
+failing.note_other_versions(scope)
 address.tabs("fp_tab", {"How far": funnel, "Where it went wrong": bars, "Not the entrant's fault": aside})

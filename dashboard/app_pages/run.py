@@ -153,7 +153,7 @@ def failures() -> None:
     """Draw how episodes ended."""
     points = ask(queries.failure_points, Scope(run=run_id))
     if points:
-        failing.tell_of_other_versions(Scope(run=run_id))
+        failing.note_other_versions(Scope(run=run_id))
         failing.bars("run", points, Scope(run=run_id))
     else:
         st.caption("No episode has a verdict yet.")

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, Select, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows
-from stackrank.db.errors import NotFound
+from stackrank.db.errors import no_episode
 from stackrank.db.queries.reading import Row, as_list, fetch, fetch_one, row_id
 from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.db.queries.scope import EVERYTHING, Scope
@@ -125,7 +125,7 @@ def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
     number = row_id(episode_id)
     found = None if number is None else whole_episodes(engine, [number]).get(number)
     if found is None:
-        raise NotFound(f"There is no episode {str(episode_id)[:80]!r}: `stackrank episodes RUN` lists them.")
+        raise no_episode(episode_id)
     return found
 
 

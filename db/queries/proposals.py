@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine, select
 
 from stackrank.db import stats
-from stackrank.db.errors import NotFound
+from stackrank.db.errors import no_proposal
 from stackrank.db.queries.reading import Row, fetch, row_id
 from stackrank.db.transactions import BENCHMARK, DECISION, ENTRANT, EPISODE, PROPOSAL, TASK
 from stackrank.storable import storable_text
@@ -44,7 +44,7 @@ def proposal(engine: Engine, number: int | str) -> Row:
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
     found = _whole(engine, query.where(_P.id == wanted)) if wanted is not None else []
     if not found:
-        raise NotFound(f"There is no proposal {number}: `stackrank review --list` lists them.")
+        raise no_proposal(number)
     return found[0]
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 from sqlalchemy import Connection, Engine, RowMapping, Select, func
 
 from stackrank.db.errors import FAILURES, explain
-from stackrank.db.patience import patiently
+from stackrank.db.patience import retry_transient
 from stackrank.db.transactions import EPISODE
 from stackrank.storable import storable_text
 
@@ -53,7 +53,7 @@ def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
         return [dict(zip(names, row, strict=True)) for row in table]
 
     try:
-        return patiently(engine, ask, attempts=1)
+        return retry_transient(engine, ask, attempts=1)
     except FAILURES as error:
         raise explain(error, str(engine.url)) from error
 

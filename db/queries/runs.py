@@ -13,7 +13,7 @@ from sqlalchemy.sql import ColumnElement
 from stackrank.db import rows
 from stackrank.db.columns import now
 from stackrank.db.counters import added_up
-from stackrank.db.errors import NotFound
+from stackrank.db.errors import NO_RUN, NotFound
 from stackrank.db.queries.reading import as_list, fetch, fetch_one, row_id
 from stackrank.db.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
 from stackrank.storable import storable_text
@@ -91,7 +91,7 @@ def _find(engine: Engine, query: Select[Any], ref: int | str) -> Any:
         named = query if ref == LATEST else query.where(RUN.c.name == storable_text(str(ref)))
         found = fetch_one(engine, named.order_by(RUN.c.id.desc()))
     if found is None and ref == LATEST:
-        raise NotFound("There is no run yet: `stackrank run --benchmark bugs` makes one.")
+        raise NotFound(NO_RUN)
     if found is None:
         raise NotFound(f"There is no run {str(ref)[:80]!r}: `stackrank runs` lists them.")
     return found

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import conditions, rows
+from stackrank.db.errors import NO_RUN
 from stackrank.db.queries.pool import PooledRun, conditions_of, why_apart
 from stackrank.db.queries.scope import EVERYTHING, Scope, Selection, entrants_of
 from stackrank.db.queries.stopping import ended_early
@@ -17,7 +18,6 @@ from stackrank.terms import ErrorsAre
 
 _MOST_NAMED = 4
 """Up to this many runs, tasks or entrants are named one by one."""
-NO_RUN = "There is no run yet: `stackrank run --benchmark bugs --agent repair` makes one."
 
 
 def scope_of(engine: Engine, scope: Scope = EVERYTHING, *, entrants: Sequence[int] | None = None) -> rows.Scoped:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine, LargeBinary, func, select, type_coerce
 
 from stackrank.db import rows
-from stackrank.db.errors import NotFound
+from stackrank.db.errors import no_episode
 from stackrank.db.queries.reading import Row, fetch, fetch_one, reading, row_id
 from stackrank.db.texts import Folded, expanded, named, needs, unfold, whole
 from stackrank.db.transactions import BLOB, EPISODE, PACKED, STEP, TASK
@@ -290,7 +290,7 @@ def task_files(engine: Engine, episode_id: int) -> dict[str, str]:
     query = select(TASK.c.files).join(EPISODE, EPISODE.c.task_id == TASK.c.id)
     found = fetch_one(engine, query.where(EPISODE.c.id == row_id(episode_id)))
     if found is None:
-        raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
+        raise no_episode(episode_id)
     return dict(found["files"])
 
 

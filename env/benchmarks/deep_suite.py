@@ -39,7 +39,7 @@ from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variable
 from stackrank.env.task import Limits, Task
 from stackrank.errors import NotReady
 from stackrank.home import home, locked, write_whole
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 DATA = Path(__file__).parent / "deep"
 REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
@@ -266,14 +266,14 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
 
 def _download(library: str, version: str, sha256: str, kept: Path) -> None:
     """Download a source distribution; the caller holds the lock, and pip checks the hash. Raises BenchmarkError."""
-    say(f"fetching {library} {version}")
+    print_err(f"fetching {library} {version}")
     kept.parent.mkdir(parents=True, exist_ok=True)
     failed = f"{library} {version} cannot be fetched, which is needed once: check that pip reaches a package index"
     with tempfile.TemporaryDirectory(dir=kept.parent) as part:
         wanted = Path(part, "requirements.txt")
         wanted.write_text(f"{library}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
         try:
-            command = [str(ensure_sandbox_python(say=say)), "-m", "pip", "download", "--quiet", "--dest", part]
+            command = [str(ensure_sandbox_python(say=print_err)), "-m", "pip", "download", "--quiet", "--dest", part]
             command += ["--disable-pip-version-check", "--no-deps", "--no-binary", library, "-r", str(wanted)]
             done = subprocess.run(
                 command,

@@ -26,7 +26,7 @@ from stackrank.env.benchmarks.fresh_task import FreshTask, load_task
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.task import Task
 from stackrank.home import home, locked, write_whole
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 PER_NIGHT = 10
 _ORDER = 2
@@ -89,7 +89,7 @@ class Fresh(TaskByTask):
                 ]
                 used = [task for night in others for task in night.tasks]
                 backend = chosen_backend(self._source.sandbox)
-                made = make_night(self.seed, list(self._recipes.values()), self._count, used, backend, say)
+                made = make_night(self.seed, list(self._recipes.values()), self._count, used, backend, print_err)
                 known = Night(seed=self.seed, wanted=self._count, tasks=made)
                 write_whole(file, known.model_dump_json(indent=1) + "\n")
         return known

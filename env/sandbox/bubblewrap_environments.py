@@ -25,6 +25,7 @@ from stackrank.env.sandbox.environments import (
     interpreter,
     pip_settings,
     script,
+    took_too_long,
     why,
 )
 from stackrank.home import home, locked
@@ -128,7 +129,7 @@ def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Pa
                 done = run(command, pass_fds=(namespace,))
             _give(home, (0, 0))
     except subprocess.TimeoutExpired:
-        raise BuildError(f"the environment was not built after {TIMEOUT_S:g} s") from None
+        raise took_too_long() from None
     if done.returncode:
         raise BuildError(f"the environment cannot be built: {why(done.stdout)}")
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError, Say
 from stackrank.env.sandbox.docker_policy import REPOSITORY
-from stackrank.env.sandbox.environments import HOME, SOURCE, TIMEOUT_S, archive, context, pip_settings, script, why
+from stackrank.env.sandbox.environments import (
+    HOME,
+    SOURCE,
+    TIMEOUT_S,
+    archive,
+    context,
+    pip_settings,
+    script,
+    took_too_long,
+    why,
+)
 from stackrank.home import locked, process_mark
 
 if TYPE_CHECKING:
@@ -133,7 +143,7 @@ def _commit(
         try:
             status = api.wait(created, timeout=TIMEOUT_S)["StatusCode"]
         except (ConnectionError, ReadTimeout):
-            raise BuildError(f"the environment was not built after {TIMEOUT_S:g} s") from None
+            raise took_too_long() from None
         if status:
             output = api.logs(created, stdout=True, stderr=True, tail=200).decode("utf-8", "replace")
             raise BuildError(f"the environment cannot be built: {why(output)}")

@@ -99,6 +99,11 @@ tar -cf %(artefacts)s --null -T /tmp/artefacts
 """
 
 
+def took_too_long() -> BuildError:
+    """Return the error for a build that was ended after `TIMEOUT_S`."""
+    return BuildError(f"building the environment took longer than {TIMEOUT_S:g} s")
+
+
 def home_of(environment: Environment, part: str) -> str:
     """Return the folder in which sandboxes see the result of a part."""
     return f"{PREFIXES}/{environment.digest}" if part == "prefix" else HOME

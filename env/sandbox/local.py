@@ -14,7 +14,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bootstrap import loader_command
-from stackrank.env.sandbox.environments import TIMEOUT_S, interpreter, pip_settings, script, why
+from stackrank.env.sandbox.environments import TIMEOUT_S, interpreter, pip_settings, script, took_too_long, why
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, program
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.errors import NotReady
@@ -110,7 +110,7 @@ def _install(prefix: Environment, say: Say) -> None:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise BuildError(f"the environment was not built after {TIMEOUT_S:g} s") from None
+            raise took_too_long() from None
         if built.returncode:
             raise BuildError(f"the environment cannot be built: {why(built.stdout)}")
         done.touch()

@@ -10,7 +10,7 @@ import typer
 from stackrank.flows.cli.options import BenchmarkName, DataPath, Environments, Fixes, Json, Night, Repos, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.progress import progress
-from stackrank.wording import say, tell
+from stackrank.wording import print_err, print_out
 
 if TYPE_CHECKING:
     from stackrank.env.benchmarks.base import Source
@@ -35,7 +35,7 @@ def benchmarks(as_json: Json = False) -> None:
     shown = [{**row, **_short(row), "shown": row["set"] or row["benchmark"]} for row in rows]
     print_table(shown, columns, "There is no benchmark.", width=120)
     for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
-        tell(problem)
+        print_out(problem)
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
@@ -80,18 +80,18 @@ def tasks(
     }  # fmt: skip
     shown = [{**row, **_difficulty(row["measured"] or {})} for row in rows]
     print_table(shown, columns, f"{benchmark} has no tasks.", width=120)
-    tell(f"\n{len(rows)} tasks, digest {digest(found.tasks())}, licence {found.license}, from {found.source}")
+    print_out(f"\n{len(rows)} tasks, digest {digest(found.tasks())}, licence {found.license}, from {found.source}")
     for row in rows:
         if row["validated"] == "invalid":
-            tell(f"invalid: {row['task']}: {row['reason']}")
+            print_out(f"invalid: {row['task']}: {row['reason']}")
         if row["wrong_changes"]:
-            tell(f"weak tests: {row['task']}: {row['wrong_changes']} wrong changes pass (validate --attack)")
+            print_out(f"weak tests: {row['task']}: {row['wrong_changes']} wrong changes pass (validate --attack)")
     for task_id, reason in found.excluded().items():
-        tell(f"left out: {task_id}: {reason}")
+        print_out(f"left out: {task_id}: {reason}")
     for note in found.notes if isinstance(found, TaskByTask) else ():
-        tell(f"note: {note}")
+        print_out(f"note: {note}")
     if any(row["measured"] is None for row in rows):
-        tell("`stackrank validate` measures how difficult a task is: see docs/guide/difficulty.md")
+        print_out("`stackrank validate` measures how difficult a task is: see docs/guide/difficulty.md")
 
 
 def _difficulty(measured: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def validate(
         def on_result(result: Validation, done: int, total: int) -> None:
             show(done, total)
             if not result.valid:
-                say(f"{result.task}: {result.standing}: {result.reason}")
+                print_err(f"{result.task}: {result.standing}: {result.reason}")
 
         proof = validate_benchmark(
             Store(connect()),
@@ -159,7 +159,7 @@ def validate(
             sandbox=sandbox,
             again=again,
             record=record,
-            say=say,
+            say=print_err,
             on_result=on_result,
         )
     if as_json:
@@ -172,7 +172,7 @@ def validate(
         if rows:
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
         proved = f"{proof.counts[Standing.VALID]} of {len(proof.results)} tasks of {proof.benchmark.name}"
-        tell(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
+        print_out(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
     raise typer.Exit(0 if proof.sound else 1)
 
 
@@ -202,7 +202,7 @@ def _attack(
             sandbox=sandbox,
             seed=seed,
             again=again,
-            say=say,
+            say=print_err,
             on_result=lambda result, done, total: show(done, total),
         )
     if as_json:
@@ -210,13 +210,13 @@ def _attack(
         return
     for result in found.results:
         if result.reason:
-            tell(f"not audited: {result.task}: {result.reason}")
+            print_out(f"not audited: {result.task}: {result.reason}")
         for wrong in result.wrong:
-            tell(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
-            tell(wrong.diff)
+            print_out(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
+            print_out(wrong.diff)
     tried, undecided = (found.document()[name] for name in ("candidates", "undecided"))
-    tell(f"{found.weak} of {found.audited} tasks of {benchmark} let a wrong change through.")
-    tell(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")
+    print_out(f"{found.weak} of {found.audited} tasks of {benchmark} let a wrong change through.")
+    print_out(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")
 
 
 @app.command()
@@ -282,7 +282,7 @@ def inject(
             deep=deep,
             workers=workers or os.cpu_count() or 2,
             backend=chosen_backend(sandbox),
-            say=say,
+            say=print_err,
             on_tally=on_tally,
         )
     kinds = Counter(candidate.category for candidate, _ in made.bugs)
@@ -293,11 +293,11 @@ def inject(
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
     fewer = f" ({count} were requested, but the tests detect no other possible bug)" if found < count else ""
-    tell(f"{file}: {found} bugs{fewer}")
-    tell(", ".join(f"{number} {each}" for each, number in (*kinds.most_common(), *difficulties.most_common())))
+    print_out(f"{file}: {found} bugs{fewer}")
+    print_out(", ".join(f"{number} {each}" for each, number in (*kinds.most_common(), *difficulties.most_common())))
     for why, number in rejected.most_common():
-        tell(f"rejected: {number}: {why}")
-    tell(f"Validate them: stackrank validate repo --path {made.folder}")
+        print_out(f"rejected: {number}: {why}")
+    print_out(f"Validate them: stackrank validate repo --path {made.folder}")
 
 
 @app.command("export-tasks")
@@ -328,9 +328,9 @@ def export_tasks(
     if as_json:
         print_json({"benchmark": found.name, "folder": str(out.absolute()), "tasks": written, "left_out": left_out})
         return
-    tell(f"{out}: {written} tasks of {found.name}, licence {found.license or 'unknown'}")
+    print_out(f"{out}: {written} tasks of {found.name}, licence {found.license or 'unknown'}")
     for task_id, reason in left_out.items():
-        tell(f"left out: {task_id}: {reason}")
+        print_out(f"left out: {task_id}: {reason}")
 
 
 @app.command("init-task")
@@ -376,9 +376,9 @@ def init_task(
         hidden_tests=hidden_tests,
         timeout_s=timeout,
     )
-    task = make_task(repo, commit, out, options, chosen_backend(sandbox), say)
+    task = make_task(repo, commit, out, options, chosen_backend(sandbox), print_err)
     if as_json:
         print_json({"task": task.id, "file": str(out / TASKS), **task.model_dump(include={"fail_to_pass", "test"})})
         return
-    tell(f"{out / TASKS}: {task.id}, {len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep.")
-    tell(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")
+    print_out(f"{out / TASKS}: {task.id}, {len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep.")
+    print_out(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")

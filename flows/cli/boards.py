@@ -15,11 +15,22 @@ from stackrank.flows.cli.output import (
     leaderboard_remarks,
     leaderboard_rows,
     print_json,
+    print_scope,
     print_table,
-    tell_scope,
 )
 from stackrank.terms import ErrorsAre, GateOutcome
-from stackrank.wording import interval, p_value, percent, point_interval, points, say, short_count, tell, usd, words
+from stackrank.wording import (
+    interval,
+    p_value,
+    percent,
+    point_interval,
+    points,
+    print_err,
+    print_out,
+    short_count,
+    usd,
+    words,
+)
 
 if TYPE_CHECKING:
     from stackrank.db.queries import Scope
@@ -88,7 +99,7 @@ def leaderboard(
         ]
         columns = {"entrant": "entrant", "k": "k", "pass": "pass@k", "all": "all k", "tasks": "tasks"}
         print_table(cells, columns, about["sentence"])
-        tell_scope(about, bool(found))
+        print_scope(about, bool(found))
         return
     board = queries.board(engine, scope)
     if as_json:
@@ -97,8 +108,8 @@ def leaderboard(
         rows = [*board["entrants"], *board["reference"]]
         print_table(leaderboard_rows(rows), LEADERBOARD_COLUMNS, board["scope"]["sentence"])
         for remark in leaderboard_remarks(rows):
-            tell(remark)
-        tell_scope(board["scope"], bool(rows))
+            print_out(remark)
+        print_scope(board["scope"], bool(rows))
 
 
 @app.command()
@@ -138,7 +149,7 @@ def nights(
     }  # fmt: skip
     print_table(cells, columns, "No night of fresh was played to its end: stackrank run --benchmark fresh.")
     if found["nights"]:
-        tell()
+        print_out()
         by_night = [
             {**row, "difficulty": f"{row['difficulty']:+.2f}", "entrant": name, "seen": f"{percent(seen['rate'])} "
              f"{interval(seen['ci_low'], seen['ci_high'])}"}
@@ -150,7 +161,7 @@ def nights(
             {"night": "night", "tasks": "tasks", "difficulty": "difficulty", "entrant": "entrant", "seen": "seen"},
             "",
         )
-        tell(found["note"])
+        print_out(found["note"])
 
 
 def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
@@ -174,18 +185,18 @@ def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
     print_table(cells, columns, about["sentence"])
     levels = [{**row, "rate": percent(row["rate"])} for row in model["levels"]]
     if levels:
-        tell()
+        print_out()
         print_table(
             levels, {"level": "tasks by difficulty", "entrant": "entrant", "rate": "seen", "tasks": "tasks"}, ""
         )
-        tell()
+        print_out()
         fit = [
             {"predicted": percent(row["predicted"]), "observed": percent(row["observed"]), "episodes": row["episodes"]}
             for row in model["calibration"]
         ]
         print_table(fit, {"predicted": "chance by the model", "observed": "seen", "episodes": "episodes"}, "")
-        tell(model["note"])
-    tell_scope(about, bool(cells))
+        print_out(model["note"])
+    print_scope(about, bool(cells))
 
 
 def _scope(
@@ -262,10 +273,10 @@ def compare(
         if as_json:
             print_json({**judged, "scope": about})
         else:
-            tell(markdown_line(judged))  # print nothing else: the line is for a pull request
-            say(about["sentence"])
+            print_out(markdown_line(judged))  # print nothing else: the line is for a pull request
+            print_err(about["sentence"])
             if judged["warning"]:
-                say(f"warning: {judged['warning']}")
+                print_err(f"warning: {judged['warning']}")
         raise typer.Exit(STATUS[GateOutcome(judged["outcome"])])
     if other is None or baseline is not None or report is not None:
         raise UsageError("--baseline and --junit need --max-drop" if other else "name the entrant to compare with")
@@ -284,8 +295,8 @@ def compare(
             document["warning"],
         ):
             if said:
-                tell(said)
-        tell_scope(about)
+                print_out(said)
+        print_scope(about)
 
 
 @app.command("tool-sets")
@@ -340,8 +351,8 @@ def tool_sets(
     }  # fmt: skip
     print_table(cells, columns, "No agent and model has played both this tool set and another.")
     for pair in pairs:
-        tell(pair["sentence"])
-    tell_scope(about, bool(rows))
+        print_out(pair["sentence"])
+    print_scope(about, bool(rows))
 
 
 @app.command("failure-points")
@@ -372,4 +383,4 @@ def failure_points(
     ]
     columns = {"entrant": "entrant", "unresolved": "unresolved", "point": "failure point", "episodes": "episodes"}
     print_table(lines, columns, "No episode is unresolved." if rows else about["sentence"])
-    tell_scope(about, bool(rows))
+    print_scope(about, bool(rows))

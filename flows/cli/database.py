@@ -9,7 +9,7 @@ import typer
 
 from stackrank.flows.cli.options import Json
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.wording import masked, say, tell
+from stackrank.wording import masked, print_err, print_out
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -35,9 +35,9 @@ def info(as_json: Json = False) -> None:
         document = {"database": database, "schema": schema, "newest_schema": HEAD, "server": server, "bytes": size}
         print_json({**document, "rows": rows})
         return
-    tell(f"{database} ({server}), {size / 1e6:.1f} MB, schema {schema or 'none'}")
+    print_out(f"{database} ({server}), {size / 1e6:.1f} MB, schema {schema or 'none'}")
     if schema != HEAD:
-        tell(f"This version of stackrank needs the schema {HEAD}: run `stackrank db upgrade`.")
+        print_out(f"This version of stackrank needs the schema {HEAD}: run `stackrank db upgrade`.")
     tables = [{"table": table, "rows": count} for table, count in rows.items()]
     print_table(tables, {"table": "table", "rows": "rows"}, "It has no tables of stackrank yet.")
 
@@ -54,9 +54,9 @@ def upgrade(as_json: Json = False) -> None:
     if as_json:
         print_json({"database": database, "before": before, "schema": HEAD})
     elif before == HEAD:
-        tell(f"{database} already has the schema {HEAD}")
+        print_out(f"{database} already has the schema {HEAD}")
     else:
-        tell(f"{database}: schema {before or 'none'} -> {HEAD}")
+        print_out(f"{database}: schema {before or 'none'} -> {HEAD}")
 
 
 @app.command()
@@ -78,13 +78,17 @@ def downgrade(
     if as_json:
         print_json({"database": database, "schema": schema, "lost": gone, "done": yes})
         return
-    tell(f"A downgrade to {schema} loses:" if not yes else "Lost:")
+    print_out(f"A downgrade to {schema} loses:" if not yes else "Lost:")
     for each in gone:
-        tell(f"  {each}")
+        print_out(f"  {each}")
     if yes:
-        tell(f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again.")
+        print_out(
+            f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again."
+        )
     else:
-        tell("Nothing was changed. Back up the database, stop whatever uses it, and repeat the command with --yes.")
+        print_out(
+            "Nothing was changed. Back up the database, stop whatever uses it, and repeat the command with --yes."
+        )
 
 
 @app.command()
@@ -100,11 +104,13 @@ def copy(
 
     if source.strip() == target.strip():
         raise DatabaseError(f"--from and --to are the same database {masked(source)}: name two.")
-    rows = copy_rows(connect(source, create=False), connect(target), lambda table, count: say(f"{table}: {count} rows"))
+    rows = copy_rows(
+        connect(source, create=False), connect(target), lambda table, count: print_err(f"{table}: {count} rows")
+    )
     if as_json:
         print_json({"from": masked(source), "to": masked(target), "rows": rows})
     else:
-        tell(f"copied {sum(rows.values())} rows; use them with STACKRANK_DATABASE_URL={masked(target)}")
+        print_out(f"copied {sum(rows.values())} rows; use them with STACKRANK_DATABASE_URL={masked(target)}")
 
 
 Runs = Annotated[list[str] | None, typer.Argument(help="Runs by number or name, or `latest`.", metavar="[RUN]...")]
@@ -135,7 +141,9 @@ def archive(
     if as_json:
         print_json({"folder": str(to), "runs": [each["id"] for each in runs], "rows": written})
     else:
-        tell(f"archived {_these(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in written.items())}")
+        print_out(
+            f"archived {_these(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in written.items())}"
+        )
 
 
 @app.command()
@@ -165,7 +173,7 @@ def prune(
         print_json(document)
     else:
         smaller = f"; the file is {freed / 1e6:.1f} MB smaller" if freed else ""
-        tell(f"{'would delete' if dry_run else 'deleted'} {_these(runs)} with {_amounts(rows)}{smaller}")
+        print_out(f"{'would delete' if dry_run else 'deleted'} {_these(runs)} with {_amounts(rows)}{smaller}")
 
 
 def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:

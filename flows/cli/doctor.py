@@ -6,7 +6,7 @@ import typer
 
 from stackrank.flows.cli.options import Json
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.wording import tell
+from stackrank.wording import print_out
 
 app = typer.Typer()
 
@@ -22,7 +22,7 @@ def doctor(as_json: Json = False) -> None:
     else:
         rows = [{**check, "ok": "ok" if check["ok"] else "-"} for check in checks]
         print_table(rows, {"check": "check", "ok": "", "detail": "detail"}, "")
-        tell("\nReady to play runs." if ready else "\nNot ready: see above.")
+        print_out("\nReady to play runs." if ready else "\nNot ready: see above.")
     raise typer.Exit(0 if ready else 1)
 
 
@@ -35,4 +35,4 @@ def gc(as_json: Json = False) -> None:
     if as_json:
         print_json({"removed": removed})
     else:
-        tell(f"removed {len(removed)}: {', '.join(removed)}" if removed else "nothing was left behind")
+        print_out(f"removed {len(removed)}: {', '.join(removed)}" if removed else "nothing was left behind")

@@ -13,7 +13,7 @@ from stackrank.flows.cli.options import API, Api, Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.progress import progress
 from stackrank.flows.cli.review import SHOWN, listed
-from stackrank.wording import say, tell
+from stackrank.wording import print_err, print_out
 
 app = typer.Typer()
 
@@ -75,7 +75,7 @@ def fix(
     from stackrank.env.benchmarks.git import resolve_commit
     from stackrank.env.benchmarks.new_task import prepare
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.flows.cli.played import INTERRUPTED, begin, played, require_over, taken_up
+    from stackrank.flows.cli.playing import INTERRUPTED, begin, play_rest, prepare_interrupted, require_over
     from stackrank.flows.runs.check import check_entrants, needing_fix
     from stackrank.flows.runs.fix.comment import write_comment
     from stackrank.flows.runs.fix.folder import STARTED, TESTS, claim, require_usable
@@ -104,7 +104,9 @@ def fix(
     require_apart(project, out)
     require_usable(out, project.repository)
     if held := pointers(project):
-        say(f"{project.name}: tests that need {some(held)} fail, because these files are in Git LFS, not in the commit")
+        print_err(
+            f"{project.name}: tests that need {some(held)} fail, because these files are in Git LFS, not in the commit"
+        )
     reported = read_issues(issues) if issues else []
     if issues_of:
         reported += issues_from(list_issues(api, issues_of, label or ()), f"{issues_of} at {api}")
@@ -121,7 +123,7 @@ def fix(
         """Play these tasks, or all, with the rest of the budget, or continue the run that was begun for them.
         Returns the run's number, or None if the budget is spent.
         """
-        if (begun := started.runs.get(name)) and (url := taken_up(engine, begun, file)) is not None:
+        if (begun := started.runs.get(name)) and (url := prepare_interrupted(engine, begun, file)) is not None:
             runs.append(begun)
             return finish(begun, url)
         left = None if budget is None else budget - sum(store.spent_usd(each) for each in runs)
@@ -135,8 +137,8 @@ def fix(
         return finish(run_id, url)
 
     def finish(run_id: int, url: str) -> int:
-        if url and played(run_id, url, debug):
-            say(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
+        if url and play_rest(run_id, url, debug):
+            print_err(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
             raise typer.Exit(INTERRUPTED)
         require_over(engine, run_id)
         return run_id
@@ -150,7 +152,7 @@ def fix(
                 with progress("changes") as show:
                     found = propose(store, project, backend, chosen, run_id, out, times=repeat, show=show)
             except KeyboardInterrupt:
-                say("interrupted before anything was proposed: repeat the command to continue")
+                print_err("interrupted before anything was proposed: repeat the command to continue")
                 raise typer.Exit(INTERRUPTED) from None
             started.proposed[run_id] = found
             started.keep(out)
@@ -163,23 +165,23 @@ def fix(
     if needy := needing_fix(entrants):
         raise UsageError(f"{needy} needs known fixes, and an open problem has none: name another agent")
     if project.spec.environment is not None:
-        prepare(backend, project.spec, say)
+        prepare(backend, project.spec, print_err)
     since = resolve_commit(project.repository, base) if changed else ""
     key = asked(project, repeat, limit, since, reported, wanted, backend.name, engine.url)
     if before := take_up(out, key):
-        say(f"{project.name}: continuing the interrupted command; delete {out / STARTED} to start over")
+        print_err(f"{project.name}: continuing the interrupted command; delete {out / STARTED} to start over")
         started = before
     else:
-        say(f"{project.name}: running its tests {repeat} times")
+        print_err(f"{project.name}: running its tests {repeat} times")
         suite = run_suite(project, backend, times=repeat)
         if suite.unread:
-            say(
+            print_err(
                 f"{project.name}: the tests in files that need a missing module did not run "
                 f"({some(suite.unread)}): install it with --require or --setup"
             )
         if changed:
             suite = broken_since(project, backend, suite, base, times=repeat)
-        started = Started(key, suite, find_problems(project, suite, backend, say)[:limit])
+        started = Started(key, suite, find_problems(project, suite, backend, print_err)[:limit])
     suite, problems = started.suite, [*started.problems]
     if limit is not None:
         reported = reported[: limit - len(problems)]
@@ -226,12 +228,12 @@ def fix(
         ("their files need what is not installed", suite.unread),
     ):
         if tests:
-            tell(f"set aside, {why}: {', '.join(tests)}")
+            print_out(f"set aside, {why}: {', '.join(tests)}")
     nothing = "There are no proposals."
     if not problems and not without:
         nothing = f"There are no problems: every {'other ' if any(aside.values()) else ''}test passes."
     print_table(listed(found), {name: name for name in SHOWN[:-1]}, nothing)
     for name, reason in without.items():
-        tell(f"no proposal: {name}: {reason}")
+        print_out(f"no proposal: {name}: {reason}")
     if found:
-        tell(f"Read one: stackrank review {found[0]['id']}    Decide: stackrank review {found[0]['id']} --approve")
+        print_out(f"Read one: stackrank review {found[0]['id']}    Decide: stackrank review {found[0]['id']} --approve")

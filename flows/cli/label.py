@@ -10,7 +10,7 @@ from stackrank.errors import UsageError
 from stackrank.flows.cli.options import Json, check_terms
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import Label
-from stackrank.wording import moment, one_of, say
+from stackrank.wording import moment, one_of, print_err
 
 app = typer.Typer()
 
@@ -52,7 +52,7 @@ def label(
             Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
         )
         done = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
-        say(f"{person} {done} {task or f'episode {episode}'}")
+        print_err(f"{person} {done} {task or f'episode {episode}'}")
     found = queries.labels(engine)
     if as_json:
         print_json(found)

@@ -25,7 +25,7 @@ from stackrank.flows.cli import (
     services,
     training,
 )
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 app = typer.Typer(
     name="stackrank",
@@ -68,7 +68,7 @@ def main() -> None:
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
             text = f"{type(error).__name__}: {text} (a bug in stackrank: run again with --debug)"
-        say(f"error: {text}")
+        print_err(f"error: {text}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
 
 

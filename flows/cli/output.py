@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, rank, tell
+from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, print_out, rank
 
 if TYPE_CHECKING:
     from stackrank.db.rows import Scoped
@@ -20,7 +20,7 @@ def print_json(document: Any) -> None:
 def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], empty: str, width: int = 200) -> None:
     """Print a table of `columns` (key -> heading), or `empty` if there are no rows. `width`: if not on a terminal."""
     if not rows:
-        tell(empty)
+        print_out(empty)
         return
     from rich import box
     from rich.console import Console
@@ -48,14 +48,14 @@ def _cell(value: Any) -> str:
     return one_line(str(value))
 
 
-def tell_scope(about: Scoped, shown: bool = True) -> None:
+def print_scope(about: Scoped, shown: bool = True) -> None:
     """Print the scope of a result, if any was shown, and what that scope leaves out."""
     from stackrank.db.queries import apart_sentence
 
     if shown:
-        tell(f"\n{about['sentence']}")
+        print_out(f"\n{about['sentence']}")
     if apart := apart_sentence(about):
-        tell(apart)
+        print_out(apart)
 
 
 def leaderboard_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

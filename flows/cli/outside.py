@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Fixes, Repos, Sandbox, port_option
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 app = typer.Typer()
 
@@ -47,9 +47,9 @@ def mcp(
     given |= {"benchmark": benchmark, "sandbox": sandbox, "steps": steps, "wall_s": wall_s, "leaderboard": leaderboard}
     given["shows_failing_test"] = shows_failing_test
     fields = {key: value for key, value in given.items() if value is not None}
-    game = OutsideGame(Store(connect()), task, tools, name, fields, say)
+    game = OutsideGame(Store(connect()), task, tools, name, fields, print_err)
     if http:
-        serve_http(game, host, port, settings().mcp_token or "", say)
+        serve_http(game, host, port, settings().mcp_token or "", print_err)
     else:
         serve_stdio(game)
     raise typer.Exit(1 if game.failed else 0)

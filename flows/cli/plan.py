@@ -9,7 +9,7 @@ import typer
 
 from stackrank.flows.cli.options import Json
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.wording import duration, tell, usd
+from stackrank.wording import duration, print_out, usd
 
 app = typer.Typer()
 
@@ -35,8 +35,8 @@ def plan(
     if as_json:
         print_json(document)
         return
-    tell(document["sentence"])
-    tell()
+    print_out(document["sentence"])
+    print_out()
     shown = [
         {
             **each,
@@ -48,6 +48,6 @@ def plan(
     ]
     columns = {"attempts": "attempts", "tasks": "tasks", "episodes": "episodes", "usd": "cost", "time": "time"}
     print_table(shown, {**columns, "possible": "possible"}, "")
-    tell()
-    tell(document["variance"]["sentence"])
-    tell(document["episode"]["sentence"])
+    print_out()
+    print_out(document["variance"]["sentence"])
+    print_out(document["episode"]["sentence"])

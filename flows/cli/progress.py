@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 _LINE_EVERY_S = 15.0
 
@@ -61,6 +61,6 @@ def _lines(what: str) -> Iterator[Show]:
             return
         said = now
         left = f", about {(now - started) / (done - before) * (total - done):.0f} s left" if done > before else ""
-        say(f"{done} of {total} {what}{f' ({about})' if about else ''}{left}")
+        print_err(f"{done} of {total} {what}{f' ({about})' if about else ''}{left}")
 
     yield show

@@ -12,12 +12,11 @@ from stackrank.db.search import HELP
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import FailurePoint, Verdict
-from stackrank.wording import errors, moment, one_of, say, seal, suspicious_lines, tell
+from stackrank.wording import errors, moment, one_of, print_err, print_out, seal, suspicious_lines
 
 app = typer.Typer()
 MOST_LINES = 40
 """The most lines printed of one argument of an action."""
-NOTHING_YET = "There is no run yet: create one with `stackrank run --benchmark bugs --agent repair`."
 
 
 @app.command()
@@ -32,6 +31,7 @@ def runs(
     """List runs, newest first."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
+    from stackrank.db.errors import NO_RUN
 
     filters: dict[str, Any] = {"owner": owner, "project": project, "leaderboard": leaderboard, "tags": tag or []}
     rows = queries.runs(connect(), **filters, limit=limit)
@@ -43,7 +43,7 @@ def runs(
         "resolved": "resolved", "unresolved": "unresolved", "errors": "errors", "wall_s": "seconds", "owner": "owner",
         "started_at": "started",
     }  # fmt: skip
-    empty = "No run matches." if any(filters.values()) else NOTHING_YET
+    empty = "No run matches." if any(filters.values()) else NO_RUN
     shown = [
         {**row, "started_at": moment(row["started_at"]), "errors": errors(row["errors"], row["errors_by_class"])}
         for row in rows
@@ -51,7 +51,7 @@ def runs(
     print_table(shown, columns, empty)
     for row in rows:
         if row["status"] == "running" and (out := queries.paused(row["outages"])):
-            tell(f"\nrun {row['id']} is paused: {out}")
+            print_out(f"\nrun {row['id']} is paused: {out}")
 
 
 @app.command()
@@ -64,7 +64,7 @@ def why(run: Run = "latest", as_json: Json = False) -> None:
     if as_json:
         print_json(found)
     else:
-        tell(found["why"])
+        print_out(found["why"])
 
 
 @app.command()
@@ -127,23 +127,23 @@ def trace(
     if as_json:
         print_json({**row, "steps": steps})
         return
-    tell(f"Episode {row['id']}: {row['task']} by {row['entrant']}, attempt {row['attempt']}")
+    print_out(f"Episode {row['id']}: {row['task']} by {row['entrant']}, attempt {row['attempt']}")
     ended = (row["verdict"] or row["status"], seal(row), row["stop_reason"], row["failure_point"])
-    tell(", ".join(dict.fromkeys(filter(None, (*ended, "tampered" if row["tampered"] else "")))))
+    print_out(", ".join(dict.fromkeys(filter(None, (*ended, "tampered" if row["tampered"] else "")))))
     for step in steps:
         _print_step(step)
     if row["error"]:
-        tell(f"\nerror: {row['error']}")
+        print_out(f"\nerror: {row['error']}")
     for heading, tests in (("does not pass", row["score"].get("unfixed")), ("broken", row["score"].get("regressions"))):
         for test in tests or ():
-            tell(f"\n{heading}: {test}", end="")
+            print_out(f"\n{heading}: {test}", end="")
     for note in row["score"].get("notes", ()):
-        tell(f"\nscorer: {note}", end="")
+        print_out(f"\nscorer: {note}", end="")
     for line in suspicious_lines(row):
-        tell(f"\nsuspicious: {line}", end="")
-    tell()
+        print_out(f"\nsuspicious: {line}", end="")
+    print_out()
     if row["diff"]:
-        tell(f"\n--- the agent's changes\n{row['diff']}")
+        print_out(f"\n--- the agent's changes\n{row['diff']}")
 
 
 def _print_step(step: Mapping[str, Any]) -> None:
@@ -155,16 +155,16 @@ def _print_step(step: Mapping[str, Any]) -> None:
     reached = f"  {', '.join(step['milestones'])}" if step["milestones"] else ""
     part = "" if step["investigation"] is None else f" (investigation of step {step['investigation']})"
     head = f"--- step {step['index']}{part}: {step['tool'] or 'reset'}({called})  [{step['env_ms']:.0f} ms]{reached}"
-    tell(f"\n{head}")
+    print_out(f"\n{head}")
     for name, value in blocks.items():
         lines = value.rstrip("\n").split("\n")
-        tell(f"{name}:")
-        tell("\n".join(f"  | {line}" for line in lines[:MOST_LINES]))
+        print_out(f"{name}:")
+        print_out("\n".join(f"  | {line}" for line in lines[:MOST_LINES]))
         if len(lines) > MOST_LINES:
-            tell(f"  [{len(lines) - MOST_LINES} more lines: --json has them]")
+            print_out(f"  [{len(lines) - MOST_LINES} more lines: --json has them]")
     if step["thought"]:
-        tell(f"thought: {step['thought']}")
-    tell(step["observation"])
+        print_out(f"thought: {step['thought']}")
+    print_out(step["observation"])
 
 
 @app.command()
@@ -206,8 +206,8 @@ def export(
     row = queries.run(engine, run)
     filters = {"verdict": verdict, "entrant": entrant, "task": task, "failure_point": failure_point, "tool": tool}
     count = write(engine, row, format, out, filters, split or ())
-    say(f"{count} episodes of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
-    say(queries.scope_of(engine, queries.Scope(run=row["id"]))["sentence"])
+    print_err(f"{count} episodes of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
+    print_err(queries.scope_of(engine, queries.Scope(run=row["id"]))["sentence"])
 
 
 @app.command()
@@ -225,4 +225,4 @@ def report(
     if as_json:
         print_json({"run": run_id, "file": str(out.absolute()), "bytes": len(text.encode())})
     else:
-        say(f"run {run_id}: {out}")
+        print_err(f"run {run_id}: {out}")

@@ -13,7 +13,7 @@ from stackrank.errors import UsageError
 from stackrank.flows.cli.options import API, Api, Json
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import DecisionKind
-from stackrank.wording import evidence_lines, interval, one_line, percent, say, tell
+from stackrank.wording import evidence_lines, interval, one_line, percent, print_err, print_out
 
 if TYPE_CHECKING:
     from stackrank.flows.runs.fix.publish import Published
@@ -122,11 +122,11 @@ def review(
     else:
         _tell(proposal, evidence_lines(proposal))
         for patch in done.patches.values() if done else ():
-            tell(f"patch: {patch}")
+            print_out(f"patch: {patch}")
         if sent:
-            tell(f"pull request: {sent}")
+            print_out(f"pull request: {sent}")
     for each, why in (done.conflicts if done else {}).items():
-        say(f"proposal {each} is approved, but not in the branch: {why}")
+        print_err(f"proposal {each} is approved, but not in the branch: {why}")
 
 
 def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
@@ -145,7 +145,7 @@ def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
     print_table(rows, {name: name for name in rows[0]} if rows else {}, _NOTHING)
     for row in boards:
         for reason, times in Counter(row["reasons"]).most_common():
-            tell(f"{row['entrant']}, rejected{f' {times} times' if times > 1 else ''}: {one_line(reason)}")
+            print_out(f"{row['entrant']}, rejected{f' {times} times' if times > 1 else ''}: {one_line(reason)}")
 
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -161,15 +161,15 @@ def _published(done: Published | None) -> dict[str, Any]:
 
 
 def _tell(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
-    tell(f"Proposal {proposal['id']} ({proposal['status']}): {proposal['title']}")
-    tell(f"{proposal['repository']} at {proposal['base'][:12]}, change {proposal['digest'][:16]}\n")
+    print_out(f"Proposal {proposal['id']} ({proposal['status']}): {proposal['title']}")
+    print_out(f"{proposal['repository']} at {proposal['base'][:12]}, change {proposal['digest'][:16]}\n")
     if proposal["covered_by"]:
-        tell(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.\n")
+        print_out(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.\n")
     if proposal["test_diff"]:
-        tell(f"The test written for this issue, which fails without the change:\n{proposal['test_diff']}")
-    tell(proposal["diff"])
+        print_out(f"The test written for this issue, which fails without the change:\n{proposal['test_diff']}")
+    print_out(proposal["diff"])
     for line in evidence:
-        tell(line)
+        print_out(line)
     for said in (*proposal["comments"], *filter(None, [proposal["decision"]])):
-        tell(f"{said['kind']} by {said['person']}, {said['created_at']}: {said['reason']}")
-    tell(f"The episode, step by step: stackrank trace {proposal['episode_id']}")
+        print_out(f"{said['kind']} by {said['person']}, {said['created_at']}: {said['reason']}")
+    print_out(f"The episode, step by step: stackrank trace {proposal['episode_id']}")

@@ -20,10 +20,10 @@ from stackrank.flows.cli.options import (
     Sandbox,
 )
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.flows.cli.played import INTERRUPTED, begin, evaluate, print_result, reopen, reopened
+from stackrank.flows.cli.playing import INTERRUPTED, begin, evaluate, prepare_resume, print_result, reopen
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import RunStatus
-from stackrank.wording import say, tell
+from stackrank.wording import print_err, print_out
 
 app = typer.Typer()
 
@@ -117,7 +117,7 @@ def resume(
     left = row["pending"] + row["running"] + (row["errors"] if errors else 0)
     if not left:
         known = ", or was skipped by early stopping: --no-stop plays the rest" if row["not_played"] else ""
-        say(f"run {run_id} has nothing left to play: every episode has its verdict{known}")
+        print_err(f"run {run_id} has nothing left to play: every episode has its verdict{known}")
         if row["status"] != RunStatus.FINISHED:
             # Its process was killed between the last episode and the end of the run.
             store = Store(engine)
@@ -127,7 +127,7 @@ def resume(
         raise typer.Exit(print_result(engine, run_id, as_json))
     if changes:
         Store(engine).change_spec(run_id, changes)
-    raise typer.Exit(evaluate(run_id, reopened(engine, row, left), as_json, _debug(context), errors=errors))
+    raise typer.Exit(evaluate(run_id, prepare_resume(engine, row, left), as_json, _debug(context), errors=errors))
 
 
 @app.command()
@@ -146,11 +146,11 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
         print_json({"run": row["id"], "status": "cancelled", **counts})
     else:
         ended = f"{counts['done']} of {row['episodes_total']} episodes ended"
-        tell(f"Run {row['id']} ({row['name']}) is cancelled: {ended}.")
-        tell(f"`stackrank resume {row['id']}` continues it.")
+        print_out(f"Run {row['id']} ({row['name']}) is cancelled: {ended}.")
+        print_out(f"`stackrank resume {row['id']}` continues it.")
     if left:
         workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in left}))
-        say(f"{len(left)} episodes have not ended yet, because their workers do not answer: {workers}")
+        print_err(f"{len(left)} episodes have not ended yet, because their workers do not answer: {workers}")
         raise typer.Exit(1)
 
 
@@ -179,20 +179,20 @@ def play(
     if shows_failing_test is not None:
         fields["shows_failing_test"] = shows_failing_test
     engine = connect()
-    ended = play_by_hand(Store(engine), task, tools, fields, say)
+    ended = play_by_hand(Store(engine), task, tools, fields, print_err)
     if ended.status is RunStatus.FAILED:
-        say(f"error: {ended.reason}")
+        print_err(f"error: {ended.reason}")
         raise typer.Exit(1)
     if ended.status is not RunStatus.FINISHED:
-        say(f"{ended.reason}: episode {ended.episode_id} is not counted")
+        print_err(f"{ended.reason}: episode {ended.episode_id} is not counted")
         raise typer.Exit(INTERRUPTED)
     row = queries.episode(engine, ended.episode_id)
-    tell(f"\n{row['verdict']} after {row['steps']} steps ({row['stop_reason']})")
+    print_out(f"\n{row['verdict']} after {row['steps']} steps ({row['stop_reason']})")
     for test in row["score"]["unfixed"]:
-        tell(f"does not pass: {test}")
+        print_out(f"does not pass: {test}")
     for test in row["score"]["regressions"]:
-        tell(f"broken: {test}")
-    tell(f"The episode, step by step: stackrank trace {row['id']}")
+        print_out(f"broken: {test}")
+    print_out(f"The episode, step by step: stackrank trace {row['id']}")
 
 
 @app.command()
@@ -220,16 +220,18 @@ def replay(
         where = (
             "in its verdict" if difference.step is None else f"at step {difference.step} ({difference.tool or 'reset'})"
         )
-        tell(f"different: episode {row['id']} differs {where}\n{difference.diff}")
+        print_out(f"different: episode {row['id']} differs {where}\n{difference.diff}")
     elif found.told_otherwise:
-        tell(
+        print_out(
             f"{found.result}: their steps succeeded and changed the same files, and all other observations of episode "
             f"{row['id']} and its verdict are the same"
         )
         first = found.told_otherwise[0]
-        tell(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
+        print_out(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
-        tell(f"same: all {row['steps']} steps of episode {row['id']} gave the same observations, and the same verdict")
+        print_out(
+            f"same: all {row['steps']} steps of episode {row['id']} gave the same observations, and the same verdict"
+        )
     raise typer.Exit(0 if difference is None else 1)
 
 
@@ -249,7 +251,7 @@ def rescore(
 
     with progress("episodes") as show:
         found = score_again(
-            Store(connect()), run, workers=workers, sandbox=sandbox, say=say, on_result=lambda *done: show(*done)
+            Store(connect()), run, workers=workers, sandbox=sandbox, say=print_err, on_result=lambda *done: show(*done)
         )
     document = found.document()
     if as_json:
@@ -258,14 +260,14 @@ def rescore(
         columns = {"episode": "episode", "task": "task", "entrant": "entrant", "before": "before", "after": "after"}
         named = f"run {found.run} ({found.name}) with the scorer {found.scorer}"
         again = f"{document['rescored']} episodes of {named}, {found.done_before} of them earlier"
-        tell(f"Scored again: {again}.")
+        print_out(f"Scored again: {again}.")
         print_table(document["changed"], {**columns, "why": "why"}, "Every verdict is the same.")
         if found.impossible:
-            tell("\nThe records of these episodes are not enough to score them again:")
+            print_out("\nThe records of these episodes are not enough to score them again:")
             print_table(document["impossible"], {**columns, "why": "why"}, "")
-        tell("\nLeaderboards still count the original verdicts.")
+        print_out("\nLeaderboards still count the original verdicts.")
     for row in found.failed:
-        say(f"episode {row.episode} could not be scored: {row.why}")
+        print_err(f"episode {row.episode} could not be scored: {row.why}")
     raise typer.Exit(1 if found.failed else 0)
 
 
@@ -278,7 +280,7 @@ def spec(as_json: Json = False) -> None:
     if as_json:
         print_json(RunSpec.model_json_schema())
     else:
-        tell(describe(), end="")
+        print_out(describe(), end="")
 
 
 def _debug(context: typer.Context) -> bool:

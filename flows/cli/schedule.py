@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from stackrank.flows.cli.options import POOL, Json
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.wording import moment, say, tell
+from stackrank.wording import moment, print_err, print_out
 
 Name = Annotated[str, typer.Argument(help="Name of a schedule.")]
 _NAME = re.compile(r"[\w][\w .+-]*")
@@ -42,7 +42,7 @@ def _schedules() -> ModuleType:
     """Return the module of schedules, after making sure that Prefect's server answers and this process can use it."""
     from stackrank.flows.services.prefect_server import client_env, ensure_server
 
-    os.environ.update(client_env(ensure_server(say=say)))
+    os.environ.update(client_env(ensure_server(say=print_err)))
     # Prefect reads these variables once, when it is imported.
     from stackrank.flows.engine import schedules
 
@@ -82,8 +82,8 @@ def add(
     if as_json:
         print_json(made)
         return
-    tell(f"schedule {chosen}: {_when(made)}, runs belong to the leaderboard {made['leaderboard']}")
-    tell(f"A worker plays it: stackrank worker --pool {pool} (`stackrank up` starts one in the background)")
+    print_out(f"schedule {chosen}: {_when(made)}, runs belong to the leaderboard {made['leaderboard']}")
+    print_out(f"A worker plays it: stackrank worker --pool {pool} (`stackrank up` starts one in the background)")
 
 
 @app.command("list")
@@ -109,24 +109,28 @@ def show(name: Name, as_json: Json = False) -> None:
         print_json({**row, "automation": automation})
         return
     print_table([_cells(row)], _COLUMNS, "")
-    tell(f"\n{yaml.safe_dump({'spec': row['spec']}, sort_keys=False, allow_unicode=True)}")
-    tell(f"# To act when {row['leaderboard']} gets worse: `prefect automation create --from-file FILE` with the lines")
-    tell("# below; other actions (send-notification, run-deployment, call-webhook) are described in Prefect's manual.")
-    tell(yaml.safe_dump(automation, sort_keys=False, allow_unicode=True), end="")
+    print_out(f"\n{yaml.safe_dump({'spec': row['spec']}, sort_keys=False, allow_unicode=True)}")
+    print_out(
+        f"# To act when {row['leaderboard']} gets worse: `prefect automation create --from-file FILE` with the lines"
+    )
+    print_out(
+        "# below; other actions (send-notification, run-deployment, call-webhook) are described in Prefect's manual."
+    )
+    print_out(yaml.safe_dump(automation, sort_keys=False, allow_unicode=True), end="")
 
 
 @app.command()
 def pause(name: Name) -> None:
     """Pause a schedule: it starts no runs until you `resume` it."""
     _schedules().set_paused(name, True)
-    tell(f"schedule {name}: paused")
+    print_out(f"schedule {name}: paused")
 
 
 @app.command()
 def resume(name: Name) -> None:
     """Resume a paused schedule."""
     _schedules().set_paused(name, False)
-    tell(f"schedule {name}: resumed")
+    print_out(f"schedule {name}: resumed")
 
 
 @app.command()
@@ -142,7 +146,7 @@ def trigger(
     if as_json:
         print_json(made)
     else:
-        tell(f"schedule {name}: started flow run {made['name']}")
+        print_out(f"schedule {name}: started flow run {made['name']}")
 
 
 @app.command()
@@ -159,9 +163,9 @@ def unblock(
     if as_json:
         print_json(done)
         return
-    tell(f"schedule {name}: {len(done['closed'])} flow runs of dead workers were closed")
+    print_out(f"schedule {name}: {len(done['closed'])} flow runs of dead workers were closed")
     if done["alive"]:
-        say(f"{', '.join(done['alive'])} still runs and keeps the slot: wait, or use --force")
+        print_err(f"{', '.join(done['alive'])} still runs and keeps the slot: wait, or use --force")
         raise typer.Exit(1)
 
 
@@ -169,7 +173,7 @@ def unblock(
 def remove(name: Name) -> None:
     """Remove a schedule. Its runs stay."""
     _schedules().remove(name)
-    tell(f"schedule {name}: removed; its runs stay")
+    print_out(f"schedule {name}: removed; its runs stay")
 
 
 def _cells(row: dict[str, Any]) -> dict[str, Any]:

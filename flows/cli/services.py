@@ -10,7 +10,7 @@ import typer
 
 from stackrank.flows.cli.options import POOL, Json, port_option
 from stackrank.flows.cli.output import print_json
-from stackrank.wording import masked, say, tell
+from stackrank.wording import masked, print_err, print_out
 
 app = typer.Typer()
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
@@ -37,20 +37,20 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
 
     connect().dispose()
     login = "" if configured_server() else f" (user and password: {login_file()})"
-    prefect = ensure_server(say=say)
+    prefect = ensure_server(say=print_err)
     os.environ.update(client_env(prefect))
     # Prefect reads these variables once, when it is imported. A worker that already runs may have an earlier version.
     from stackrank.flows.engine.pools import prepare_pool
 
     prepare_pool(POOL)
-    url = DASHBOARD.ensure(say=say, port=port)
-    health = WORKER.ensure(say=say)
+    url = DASHBOARD.ensure(say=print_err, port=port)
+    health = WORKER.ensure(say=print_err)
     database = masked(default_url())
     if as_json:
         print_json({"prefect": prefect, "dashboard": url, "worker": health, "database": database})
         return
     pages = prefect.removesuffix("/api") + login
-    tell(f"Dashboard: {url}\nPrefect:   {pages}\nWorker:    {health}\nDatabase:  {database}")
+    print_out(f"Dashboard: {url}\nPrefect:   {pages}\nWorker:    {health}\nDatabase:  {database}")
 
 
 @app.command()
@@ -64,7 +64,7 @@ def down(as_json: Json = False) -> None:
     if as_json:
         print_json({"ended": ended})
     else:
-        tell(f"stopped: {', '.join(ended)}" if ended else "nothing was running")
+        print_out(f"stopped: {', '.join(ended)}" if ended else "nothing was running")
 
 
 @app.command()
@@ -87,9 +87,9 @@ def worker(
     engine = connect()
     if metrics_port is not None:
         serve(engine, metrics_port, host)
-    url = ensure_server(say=say)
-    say(f"results are written to {masked(default_url())}")
-    serve_pool(pool, url=url, limit=limit, port=port, host=host, say=say)
+    url = ensure_server(say=print_err)
+    print_err(f"results are written to {masked(default_url())}")
+    serve_pool(pool, url=url, limit=limit, port=port, host=host, say=print_err)
 
 
 @app.command()
@@ -102,7 +102,7 @@ def metrics(port: Annotated[int, port_option("Port to listen on.")] = 9464, host
     from stackrank.flows.services.metrics import serve
 
     server = serve(connect(), port, host)
-    say(f"metrics of {masked(default_url())} at http://{host}:{server.server_port}/metrics (Ctrl-C stops it)")
+    print_err(f"metrics of {masked(default_url())} at http://{host}:{server.server_port}/metrics (Ctrl-C stops it)")
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -127,10 +127,10 @@ def engine_proxy(
     ours = settings()
     pulls = tuple(each.strip() for each in ours.engine_pulls.split(",") if each.strip())
     folders = tuple(each for each in ours.engine_folders.split(":") if each)
-    proxy = EngineProxy(engine, Allowed(ours.sandbox_runtime, pulls, folders), say)
+    proxy = EngineProxy(engine, Allowed(ours.sandbox_runtime, pulls, folders), print_err)
     ready = f"the engine at {engine}, for sandboxes only, at {listen} (Ctrl-C stops it)"
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(proxy.serve(listen, lambda: say(ready)))
+        asyncio.run(proxy.serve(listen, lambda: print_err(ready)))
 
 
 @app.command()
@@ -158,13 +158,15 @@ def demo_endpoint(
         refuses_null=answers.refuses_null,
     )
     with server:
-        say(f"answering from {script or 'a built-in script'} at {server.url} (Ctrl-C stops it); in another terminal:")
-        say(f"  export OPENAI_BASE_URL={server.url}")
-        say(f"  stackrank run --agent llm --model {answers.models[0]} --limit 1")
+        print_err(
+            f"answering from {script or 'a built-in script'} at {server.url} (Ctrl-C stops it); in another terminal:"
+        )
+        print_err(f"  export OPENAI_BASE_URL={server.url}")
+        print_err(f"  stackrank run --agent llm --model {answers.models[0]} --limit 1")
         try:
             threading.Event().wait()
         except KeyboardInterrupt:
             pass
         finally:
             counts = ", ".join(f"{count} x {name}" for name, count in sorted(player.counts.items()))
-            say(f"asked {server.asked} times: {counts or 'nothing'}")
+            print_err(f"asked {server.asked} times: {counts or 'nothing'}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Repos, Sandbox, port_option
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 app = typer.Typer()
 
@@ -53,7 +53,7 @@ def serve_env(
     said = f"{len(names)} tasks" if len(names) > 1 else names[0]
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]
-    say(f"serving {said} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
+    print_err(f"serving {said} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
     serve(Sessions(maker, names, sessions), listening, {host, address})
 
 

@@ -39,7 +39,7 @@ from stackrank.flows.runs.claims import Watch
 from stackrank.flows.runs.driver import spent, too_many_errors
 from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session, leave, session_of
-from stackrank.flows.runs.sparingly import rest_s
+from stackrank.flows.runs.throttle import rest_s
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 

@@ -15,8 +15,8 @@ from stackrank.flows.runs.episode import break_off
 from stackrank.flows.runs.error_policy import EpisodeFailed
 from stackrank.flows.runs.outages import Outages
 from stackrank.flows.runs.session import Session
-from stackrank.flows.runs.sparingly import Sparingly
 from stackrank.flows.runs.stopping import skip_what_is_known
+from stackrank.flows.runs.throttle import Throttled
 from stackrank.terms import ErrorClass, StopReason
 
 TICK_S = 1.0
@@ -62,8 +62,8 @@ class Driver:
         self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
         self._why = ""
         self._errors = False
-        self._spent = Sparingly(lambda: spent(session))
-        self._too_many_errors = Sparingly(lambda: too_many_errors(session))
+        self._spent = Throttled(lambda: spent(session))
+        self._too_many_errors = Throttled(lambda: too_many_errors(session))
 
     def run(self) -> str:
         """Play until nothing is left to play. Returns why the run ended early, empty if it did not."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from stackrank import log
-from stackrank.db.engine import apart
+from stackrank.db.engine import separate_pool
 from stackrank.db.errors import DatabaseError
 from stackrank.db.store import Store
 from stackrank.flows.runs import claims
@@ -23,7 +23,7 @@ class HeldClaims:
         """`hear` is called at each heartbeat with the run's status, and whether this process holds no claim."""
         self.token = claims.new_token()
         # Its own connections: many episodes that end together may use up the others for as long as a claim lasts.
-        self._store = Store(apart(store.engine))
+        self._store = Store(separate_pool(store.engine))
         self._run_id = run_id
         self._hear = hear
         self._held: Counter[int] = Counter()

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.errors import DatabaseError
 from stackrank.db.rows import Progress
-from stackrank.flows.runs.sparingly import rest_s
+from stackrank.flows.runs.throttle import rest_s
 
 Counts = Progress
 """The counts that `queries.progress` returns."""

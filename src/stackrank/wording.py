@@ -50,12 +50,12 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
-def tell(text: object = "", end: str = "\n") -> None:
+def print_out(text: object = "", end: str = "\n") -> None:
     """Print a command's answer on standard output."""
     print(visible(str(text)), end=end)
 
 
-def say(message: str) -> None:
+def print_err(message: str) -> None:
     """Print a message on standard error. If standard error is closed, ignore that, so that work goes on."""
     with suppress(OSError, ValueError):
         print(visible(message), file=sys.stderr, flush=True)

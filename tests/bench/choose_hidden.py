@@ -27,7 +27,7 @@ from stackrank.env.inject.reach import Reach, TestCommand
 from stackrank.env.patches import find_faults, function_spans, make_diff
 from stackrank.env.sandbox.registry import default_backend
 from stackrank.env.task import Fault
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 MOST = 40
 """Test functions of a task."""
@@ -77,7 +77,7 @@ def reach_of(recipe: Recipe, tests: Sequence[str]) -> tuple[Mapping[str, bytes],
     needs = Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else Environment()
     with tempfile.TemporaryDirectory() as folder:
         injection = Injection(default_backend(), files, InjectionOptions(0, 0, command, needs), Path(folder))
-        injection.prepare(say)
+        injection.prepare(print_err)
         return files, injection.reach()
 
 
@@ -105,7 +105,7 @@ def main(place: str, *tests: str) -> None:
         good = {path: files[path] for path in broken}
         faults = find_faults(files, make_diff(good, broken))
         chosen[task.id] = choose(files, faults, reach)
-        say(f"{task.id}: {len(chosen[task.id])} tests")
+        print_err(f"{task.id}: {len(chosen[task.id])} tests")
     text = Path(place).read_text(encoding="utf-8")
     Path(place).write_text(fill_in(text, chosen), encoding="utf-8")
 

@@ -28,7 +28,7 @@ import psutil
 from sqlalchemy import func, insert, select, text, update
 
 from stackrank.db import counters, queries
-from stackrank.db.engine import apart, connect
+from stackrank.db.engine import connect, separate_pool
 from stackrank.db.models import Step
 from stackrank.db.patience import with_patience
 from stackrank.db.store import Store
@@ -101,7 +101,7 @@ def play_before(store: Store, run: int, episodes: int) -> None:
 def work(url: str, run: int, names: list[str], told: Any) -> None:
     """Workers of one process, until nothing is left. Tells how long each claim took, and the memory at the end."""
     store = Store(with_patience(connect(url, migrate=False), PATIENCE_S))
-    heart = Store(apart(store.engine))
+    heart = Store(separate_pool(store.engine))
     claims: list[float] = []
     over = threading.Event()
     held: dict[str, int] = {}

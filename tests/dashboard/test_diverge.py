@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.dashboard.diverge import Pair, action_of, align, parting
+from stackrank.dashboard.diverge import Pair, action_of, align, divergence
 from stackrank.db.engine import connect
 from stackrank.db.models import Step
 from stackrank.db.store import Store
@@ -47,12 +47,12 @@ def test_every_step_is_there_once_and_in_order() -> None:
         assert [pair.a for pair in found if pair.a is not None] == list(range(len(a)))
         assert [pair.b for pair in found if pair.b is not None] == list(range(len(b)))
         assert all(a[pair.a] == b[pair.b] for pair in found if pair.same)  # type: ignore[index]
-        assert (parting(found, len(a), len(b)) is None) == (a == b)
+        assert (divergence(found, len(a), len(b)) is None) == (a == b)
 
 
 def test_where_they_part_each_side_has_its_next_action() -> None:
-    assert parting(pairs("abd", "abcd"), 3, 4) == Pair(2, 2, False)
-    assert parting(pairs("ab", "abc"), 2, 3) == Pair(None, 2, False)
+    assert divergence(pairs("abd", "abcd"), 3, 4) == Pair(2, 2, False)
+    assert divergence(pairs("ab", "abc"), 2, 3) == Pair(None, 2, False)
 
 
 def test_what_counts_as_the_same_action() -> None:

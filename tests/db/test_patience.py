@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, QueuePool, create_engine, select, true
 from sqlalchemy.exc import TimeoutError
 
-from stackrank.db.patience import patiently, with_patience
+from stackrank.db.patience import retry_transient, with_patience
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_run_outlives_connections_that_are_all_taken(narrow: Engine) -> None:
 
     with narrow.connect() as held:
         with pytest.raises(TimeoutError):
-            patiently(narrow, ask, attempts=1)
+            retry_transient(narrow, ask, attempts=1)
 
         def give_back() -> None:
             for _ in range(4):  # the one above, and three in vain
@@ -42,5 +42,5 @@ def test_a_run_outlives_connections_that_are_all_taken(narrow: Engine) -> None:
 
         giver = threading.Thread(target=give_back)
         giver.start()
-        assert patiently(with_patience(narrow, 600), ask, attempts=1)
+        assert retry_transient(with_patience(narrow, 600), ask, attempts=1)
         giver.join()

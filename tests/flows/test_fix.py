@@ -16,7 +16,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.engine import connect
-from stackrank.flows.cli import played as played_module
+from stackrank.flows.cli import playing
 from stackrank.flows.runs.fix import problems as problems_module
 from stackrank.flows.runs.fix import propose as propose_module
 from stackrank.flows.runs.fix import started
@@ -115,10 +115,12 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     monkeypatch.setattr(suite_module, "run_suite", suites)
     monkeypatch.setattr(problems_module, "find_problems", lambda *_: [problem])
     monkeypatch.setattr(propose_module, "propose", proposals)
-    monkeypatch.setattr(played_module, "begin", lambda *_: (7, "begun"))
-    monkeypatch.setattr(played_module, "taken_up", lambda _, run, file: calls.append(f"{run} {file.name}") or "again")
-    monkeypatch.setattr(played_module, "played", interrupted)
-    monkeypatch.setattr(played_module, "require_over", lambda *_: None)
+    monkeypatch.setattr(playing, "begin", lambda *_: (7, "begun"))
+    monkeypatch.setattr(
+        playing, "prepare_interrupted", lambda _, run, file: calls.append(f"{run} {file.name}") or "again"
+    )
+    monkeypatch.setattr(playing, "play_rest", interrupted)
+    monkeypatch.setattr(playing, "require_over", lambda *_: None)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
@@ -191,7 +193,7 @@ def test_a_run_that_was_not_played_is_no_result(
     flags = ("fix", str(repository(tmp_path / "shop")), "--agent", "repair", "--repeat", "2", *BOX)
     flags += ("--out", str(tmp_path / "out"), "--json")
     with monkeypatch.context() as patch:
-        patch.setattr(played_module, "played", lambda *_: False)
+        patch.setattr(playing, "play_rest", lambda *_: False)
         failed = played(*flags)
     assert failed.status == 1 and "run 1 has not been played to its end: repeat the command" in failed.err
     document = played(*flags).json()

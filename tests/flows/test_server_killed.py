@@ -103,7 +103,7 @@ def test_the_prefect_server_is_killed_before_the_run_starts(
     run_id = scripted_run()
     own_server.kill()
     url = os.environ["PREFECT_API_URL"]
-    here = f"from stackrank.flows.cli.played import evaluate; evaluate({run_id}, {url!r}, True, False)"
+    here = f"from stackrank.flows.cli.playing import evaluate; evaluate({run_id}, {url!r}, True, False)"
     done = subprocess.run([sys.executable, "-c", here], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert json.loads(done.stdout)["status"] == "pending", done.stderr
     assert "the Prefect server is gone" in done.stderr and f"`stackrank resume {run_id}`" in done.stderr

@@ -28,7 +28,7 @@ from stackrank.flows.runs.outside import Client, OutsideGame
 from stackrank.flows.services.mcp_server import _Guarded, serve_http
 from stackrank.flows.training.serve import MOST_WAITING, make_app
 from stackrank.listening import listen
-from stackrank.wording import say
+from stackrank.wording import print_err
 from tests.flows.conftest import database
 
 __all__ = ["database"]
@@ -48,7 +48,7 @@ def test_a_player_whose_terminal_is_gone_gets_an_answer(database: str, monkeypat
 
     monkeypatch.setattr(outside, "play_one", fail)
     monkeypatch.setattr("sys.stderr", Gone())
-    game = OutsideGame(Store(connect()), "vat-table", "debug", "", {"benchmark": "bugs", "sandbox": "local"}, say)
+    game = OutsideGame(Store(connect()), "vat-table", "debug", "", {"benchmark": "bugs", "sandbox": "local"}, print_err)
     assert "the engine is gone" in game.opening(PLAYER)
     assert not game.act(PLAYER, Action("eval")).ok
     game.wait()
@@ -88,7 +88,7 @@ def test_an_address_that_no_request_can_name_is_refused() -> None:
     game: Any = SimpleNamespace(steps=5, tools=tool_set("debug"))
     for host in ("0.0.0.0", "::"):
         with pytest.raises(UsageError, match=f"--host {host} stands for all addresses"):
-            serve_http(game, host, 0, "", say)
+            serve_http(game, host, 0, "", print_err)
 
 
 def test_what_cannot_be_listened_on_is_one_sentence() -> None:

@@ -9,7 +9,7 @@ from alembic import op
 
 from stackrank.db.migrations.checks import drop_check, set_check
 from stackrank.db.texts import Blobs, Folded, Packed, expanded, fold, unfold
-from stackrank.wording import say
+from stackrank.wording import print_err
 
 revision = "0008"
 down_revision = "0007"
@@ -123,7 +123,7 @@ def prepare(engine: sa.Engine) -> None:
         if count < BATCH:
             return
         if moved % SAID == 0:
-            say(f"upgrading the database: {moved} steps are packed")
+            print_err(f"upgrading the database: {moved} steps are packed")
 
 
 def _wait_for_others(connection: sa.Connection) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from stackrank.flows.runs.export import atif, briefs, conversations, pairs, plain
 from stackrank.flows.runs.export.card import data_card
 from stackrank.flows.runs.export.source import SPLITS, Source
-from stackrank.flows.runs.export.write import lines, print_out, table, write_folder, write_parquet, write_text
+from stackrank.flows.runs.export.write import lines, table, write_folder, write_parquet, write_stdout, write_text
 from stackrank.flows.runs.spec import SpecError
 
 
@@ -94,7 +94,7 @@ def export(
             yield record
 
     if out is None:
-        print_out(chosen.pieces(records()))
+        write_stdout(chosen.pieces(records()))
         return sum(source.counts.values())
     if out.suffix == ".parquet":
         write_parquet(out, records(), chosen.optional)

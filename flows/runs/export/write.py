@@ -45,7 +45,7 @@ def table(records: Iterator[Record]) -> Iterator[str]:
         yield from csv_lines(chain([list(first)], cells))
 
 
-def print_out(pieces: Iterable[str]) -> None:
+def write_stdout(pieces: Iterable[str]) -> None:
     """Write texts to standard output."""
     sys.stdout.writelines(pieces)
 

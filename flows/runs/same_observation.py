@@ -31,7 +31,7 @@ class _Told(NamedTuple):
     values: str | None
 
 
-def tells_the_same(before: str, now: str) -> bool:
+def same_observation(before: str, now: str) -> bool:
     """Whether an observation equals the recorded one, apart from the wording of earlier versions.
 
     Earlier versions showed pytest's filler and a test's source once for each parameter set, counted the lines that a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stackrank.flows.runs.retold import tells_the_same
+from stackrank.flows.runs.same_observation import same_observation
 
 SAID = """(Pdb) c
 > /workspace/a.py(2)f()
@@ -47,7 +47,7 @@ FOLDED = SOURCE.format(1) + SOURCE.format(2).replace("    def test(x):\n        
     ],
 )
 def test_what_was_told_otherwise(before: str, now: str) -> None:
-    assert tells_the_same(before, now)
+    assert same_observation(before, now)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_what_was_told_otherwise(before: str, now: str) -> None:
     ],
 )
 def test_what_is_another_observation(before: str, now: str) -> None:
-    assert not tells_the_same(before, now)
+    assert not same_observation(before, now)

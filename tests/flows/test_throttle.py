@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stackrank.flows.runs import sparingly
-from stackrank.flows.runs.sparingly import LONGEST_S, RESTS, Sparingly
+from stackrank.flows.runs import throttle
+from stackrank.flows.runs.throttle import LONGEST_S, RESTS, Throttled
 
 
 @pytest.mark.parametrize(("took_s", "rest_s"), [(0.06, 0.06 * RESTS), (0.2, 0.2 * RESTS), (60.0, LONGEST_S)])
@@ -13,7 +13,7 @@ def test_the_longer_an_answer_takes_the_longer_it_holds(
     monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(sparingly.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(throttle.time, "monotonic", lambda: clock[0])
     asked: list[float] = []
 
     def ask() -> int:
@@ -21,7 +21,7 @@ def test_the_longer_an_answer_takes_the_longer_it_holds(
         clock[0] += took_s
         return len(asked)
 
-    question = Sparingly(ask)
+    question = Throttled(ask)
     assert question() == question() == 1
     clock[0] = took_s + 0.99 * rest_s
     assert question() == 1
@@ -30,9 +30,9 @@ def test_the_longer_an_answer_takes_the_longer_it_holds(
 
 
 def test_a_small_run_is_asked_about_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparingly.time, "monotonic", lambda: 1.0)
+    monkeypatch.setattr(throttle.time, "monotonic", lambda: 1.0)
     answers = iter(range(3))
-    question = Sparingly(lambda: next(answers))
+    question = Throttled(lambda: next(answers))
     assert [question() for _ in range(3)] == [0, 1, 2]
 
 
@@ -45,7 +45,7 @@ def test_a_question_that_failed_is_asked_again() -> None:
             raise found
         return found
 
-    question = Sparingly(ask)
+    question = Throttled(ask)
     with pytest.raises(OSError, match="away"):
         question()
     assert question() == "there"

@@ -20,8 +20,11 @@ def rest_s(took_s: float) -> float:
     return min(RESTS * took_s, LONGEST_S) if took_s >= QUICK_S else 0.0
 
 
-class Sparingly(Generic[T]):
-    """Repeats the last answer until it is time to ask again. For a run of some thousand episodes, it always asks."""
+class Throttled(Generic[T]):
+    """Returns the last answer of an expensive question until `rest_s` has passed since it was asked.
+
+    Questions that take less than `QUICK_S`, as in runs of up to a few thousand episodes, are asked every time.
+    """
 
     def __init__(self, ask: Callable[[], T]) -> None:
         self._ask = ask

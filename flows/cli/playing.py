@@ -11,12 +11,12 @@ from stackrank.flows.cli.output import (
     leaderboard_remarks,
     leaderboard_rows,
     print_json,
+    print_scope,
     print_table,
-    tell_scope,
 )
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import RunStatus
-from stackrank.wording import masked, say, tell
+from stackrank.wording import masked, print_err, print_out
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -30,7 +30,7 @@ INTERRUPTED = 130
 _PERIOD_S = 0.5
 
 
-def taken_up(engine: Engine, run_id: int, path: Path) -> str | None:
+def prepare_interrupted(engine: Engine, run_id: int, path: Path) -> str | None:
     """Prepare an interrupted run of a command over the tasks in `path` to continue.
 
     Returns the address of the Prefect server that plays the rest, empty if nothing is left. Returns None if the run
@@ -45,22 +45,22 @@ def taken_up(engine: Engine, run_id: int, path: Path) -> str | None:
             return None
         if not left or row["status"] in (RunStatus.FINISHED, RunStatus.FAILED):
             return ""
-        return reopened(engine, row, left)
+        return prepare_resume(engine, row, left)
     except UsageError as error:
-        say(f"run {run_id} cannot be continued, so a new one replaces it: {error}")
+        print_err(f"run {run_id} cannot be continued, so a new one replaces it: {error}")
         return None
 
 
-def reopened(engine: Engine, run: RunRow, left: int) -> str:
+def prepare_resume(engine: Engine, run: RunRow, left: int) -> str:
     """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
     from stackrank.db.store import Store
     from stackrank.flows.runs.session import session_of
     from stackrank.flows.services.prefect_server import ensure_server
 
-    session_of(run["id"], say)  # raises before anything starts if the run cannot be played
-    url = ensure_server(say=say)
+    session_of(run["id"], print_err)  # raises before anything starts if the run cannot be played
+    url = ensure_server(say=print_err)
     reopen(Store(engine), run)
-    say(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
+    print_err(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
     return url
 
 
@@ -86,18 +86,18 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
     from stackrank.flows.runs.session import open_session
     from stackrank.flows.services.prefect_server import ensure_server
 
-    checked = build(check(wanted, engine), say)
+    checked = build(check(wanted, engine), print_err)
     ask_endpoints(checked.entrants)
     for name, reason in {**checked.left_out, **checked.idle}.items():
-        say(f"left out: {name}: {reason}")
+        print_err(f"left out: {name}: {reason}")
     if invalid := list(checked.invalid):
         some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
-        say(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
-    url = ensure_server(say=say)
+        print_err(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
+    url = ensure_server(say=print_err)
     run_id = save_run(Store(engine), checked)
     open_session(run_id, checked)
     total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
-    say(
+    print_err(
         f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
         f"{total} episodes, {wanted.workers} at a time, in {checked.backend.name} sandboxes"
     )
@@ -110,12 +110,12 @@ def evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool 
     from stackrank.db.patience import with_patience
     from stackrank.flows.runs.session import PATIENCE_S
 
-    interrupted = played(run_id, url, debug, errors=errors)
+    interrupted = play_rest(run_id, url, debug, errors=errors)
     status = print_result(with_patience(connect(), PATIENCE_S), run_id, as_json)
     return INTERRUPTED if interrupted else status
 
 
-def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
+def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
     """Play the rest of a run through Prefect. Returns whether it was interrupted."""
     from stackrank.db import queries
     from stackrank.db.engine import connect
@@ -144,7 +144,7 @@ def played(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
                 errors=errors,
                 debug=debug,
                 on_pool=on_pool,
-                say=say,
+                say=print_err,
                 begun=lambda: queries.run(engine, run_id) != row,
             )
 
@@ -165,14 +165,14 @@ def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
 
     row = queries.run(engine, run_id)
     if row["status"] == RunStatus.FAILED:
-        say(f"error: the run failed: {row['reason']}")
+        print_err(f"error: the run failed: {row['reason']}")
     if as_json:
         left_out = idle_entrants(make_spec(row["spec"], f"run {run_id}"))
         print_json({**queries.run_summary(engine, run_id), "left_out": left_out})
     else:
         _print_tables(engine, run_id)
     if row["status"] != RunStatus.FINISHED:
-        say(f"`stackrank resume {run_id}` continues it")
+        print_err(f"`stackrank resume {run_id}` continues it")
     return 0 if row["status"] == RunStatus.FINISHED and not row["errors"] else 1
 
 
@@ -182,20 +182,20 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     from stackrank.db.engine import default_url
 
     row = queries.run(engine, run_id)
-    tell(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")
+    print_out(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")
     board = queries.board(engine, queries.Scope(run=run_id))
     ranked = [*board["entrants"], *board["reference"]]
     rows = leaderboard_rows(ranked)
     columns = {key: name for key, name in LEADERBOARD_COLUMNS.items() if any(each.get(key) for each in rows)}
     print_table(rows, columns, "No episode has a verdict.")
     for remark in leaderboard_remarks(ranked):
-        tell(remark)
-    tell_scope(board["scope"])
+        print_out(remark)
+    print_scope(board["scope"])
     if stop := queries.stopping(engine, run_id):
-        tell(f"\nStopped early: {stop['sentence']}")
+        print_out(f"\nStopped early: {stop['sentence']}")
         for pair in stop["pairs"]:
-            tell(f"  {pair['sentence']}")
-    tell("\nFailure points")
+            print_out(f"  {pair['sentence']}")
+    print_out("\nFailure points")
     points = [
         {"entrant": each["entrant"], "point": name, "episodes": count}
         for each in queries.failure_points(engine, queries.Scope(run=run_id))
@@ -204,9 +204,9 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
     print_table(points, columns, "No episode is unresolved.")
     if row["errors"]:
-        tell(f"\n{row['errors']} episodes ended in an infrastructure error and do not count, for instance:")
+        print_out(f"\n{row['errors']} episodes ended in an infrastructure error and do not count, for instance:")
         for each in queries.episodes(engine, run_id, verdict="error", limit=3):
-            tell(f"  episode {each['id']}: {each['error']}")
-    tell(f"\nDatabase:  {masked(default_url())}")
-    tell(f"Episodes:  stackrank episodes {run_id}    (then: stackrank trace EPISODE)")
-    tell("Dashboard: stackrank dashboard")
+            print_out(f"  episode {each['id']}: {each['error']}")
+    print_out(f"\nDatabase:  {masked(default_url())}")
+    print_out(f"Episodes:  stackrank episodes {run_id}    (then: stackrank trace EPISODE)")
+    print_out("Dashboard: stackrank dashboard")
