@@ -20,7 +20,7 @@ setup: ## make this machine ready to run agents
 
 demo: setup ## play 20 bugs with three entrants and show the leaderboard
 	@$(VENV)/stackrank run deploy/examples/demo.yaml
-	@echo "(\`stackrank\` is $(VENV)/stackrank: \`source $(VENV)/activate\` lets you write it alone)"
+	@echo "(The command is $(VENV)/stackrank. After \`source $(VENV)/activate\` you can type just \`stackrank\`.)"
 
 test: ## set up everything the tests use, lint, run the tests
 	@deploy/setup/setup.sh test

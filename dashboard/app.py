@@ -66,5 +66,5 @@ try:
     login.footer()
 finally:
     for name, value in address.ignored().items():
-        text = f"The address asks for {name} = {value[:80]}, which is not here: it is left out."
+        text = f"The link asks for {name} = {value[:80]}, which does not exist here, so it was ignored."
         hints.warning(escaped(text), icon=":material/link_off:")

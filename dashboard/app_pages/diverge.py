@@ -127,7 +127,7 @@ if both[0]["task"] != both[1]["task"]:
     choose(both[0], "b")
     st.stop()
 if both[0]["task_id"] != both[1]["task_id"]:
-    st.caption("The benchmark was changed between the two episodes; the task may read otherwise, too.")
+    st.caption("The benchmark changed between the two episodes, so the task may have changed as well.")
 for column, episode, side in zip(st.columns(2), both, SIDES, strict=True):
     with column:
         about(episode, side)

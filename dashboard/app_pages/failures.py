@@ -19,10 +19,10 @@ def funnel() -> None:
         return
     charts.draw(charts.funnel(rows, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
     st.caption(
-        "Reproduced: the agent made the program fail before its eyes. Localized: the faulty place was seen. "
+        "Reproduced: the agent saw the program or a test fail. Localized: the agent saw the faulty place. "
         "Inspected: a debugger paused there. Edited: the faulty place was changed. Improved: more tests passed than "
-        "before. Stages need not follow from each other, and what the first observation shows counts for none. In "
-        "shares each task weighs the same, as on the leaderboard; the table counts episodes."
+        "before. An episode can skip a stage and reach a later one. The output of the reset counts for no stage. In "
+        "the chart, every task has the same weight, as on the leaderboard; the table counts episodes."
     )
     flat = [{name: value for name, value in row.items() if name != "shares"} for row in rows]
     show.table_and_csv(flat, name="funnel", alt="Episodes that reached each stage", key="fp_funnel_table")

@@ -135,7 +135,8 @@ def abilities() -> None:
     )
     show.table_and_csv(model["entrants"], name="abilities", alt="Ability of each entrant", key="lb_abilities_table")
     st.markdown("**By measured difficulty**")
-    show.table_and_csv(model["levels"], name="levels", alt="Rate on easy, middling and hard tasks", key="lb_levels")
+    alt = "Rate on the easiest, middle and hardest third of the tasks"
+    show.table_and_csv(model["levels"], name="levels", alt=alt, key="lb_levels")
     with st.expander("Does the model fit?"):
         alt = "Chance by the model and what was seen"
         show.table_and_csv(model["calibration"], name="calibration", alt=alt, key="lb_calibration")

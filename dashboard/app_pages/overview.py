@@ -148,8 +148,8 @@ def infrastructure() -> None:
     of = "the newest run" if found["runs"] == 1 else f"the newest {found['runs']} runs"
     st.caption(f"Of {of}, {found['done']} episodes.")
     for run in found["stalled"]:
-        message = f"Run {run['id']} ({show.escaped(run['name'])}) is silent: `stackrank resume {run['id']}`."
-        st.warning(message, icon=":material/hourglass_disabled:")
+        message = f"Run {run['id']} ({show.escaped(run['name'])}) has sent no heartbeat for a while."
+        st.warning(f"{message} To continue it: `stackrank resume {run['id']}`.", icon=":material/hourglass_disabled:")
     if found["reasons"]:
         lines = [
             {"What failed": row["what"], "Episodes": row["episodes"], "Newest": f"episode?id={row['example']}"}

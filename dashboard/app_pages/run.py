@@ -20,7 +20,7 @@ from stackrank.db.queries import Scope
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 
-# Seconds without a sign of life after which a run counts as stalled.
+# Seconds without a heartbeat after which a run counts as stalled.
 _SILENT_S = settings().run_silent_s
 
 ref = st.query_params.get("id", "latest")
@@ -66,7 +66,7 @@ def figures(now: Mapping[str, Any]) -> None:
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait, the rest goes on."))
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
-        st.warning(f"No sign of life for {silence}. `stackrank resume {run_id}` goes on with it.")
+        st.warning(f"The run has sent no heartbeat for {silence}. To continue it: `stackrank resume {run_id}`.")
     if now["status"] == "running":
         running_now()
 
@@ -76,8 +76,9 @@ def running_now() -> None:
     running = ask(queries.episodes, run_id, status="running", limit=50)
     silent = [row for row in running if show.age_s(row["alive_at"]) > _SILENT_S]
     if silent:
-        numbers = ", ".join(str(row["id"]) for row in silent)
-        st.warning(f"Not heard of for a minute: episode {numbers}.", icon=":material/hourglass_disabled:")
+        numbers = ("episode " if len(silent) == 1 else "episodes ") + ", ".join(str(row["id"]) for row in silent)
+        limit = wording.duration(_SILENT_S)
+        st.warning(f"No heartbeat for more than {limit}: {numbers}.", icon=":material/hourglass_disabled:")
     if running:
         # The key keeps it open when its label changes.
         with st.expander(f"Running now: {len(running)}", key=f"running_{run_id}"):
@@ -96,7 +97,7 @@ def live_figures() -> None:
 
 @st.fragment(run_every="5s" if live else None)
 def when_it_ends() -> None:
-    """Draw how far the comparisons are whose decision ends the run."""
+    """Draw the state of the comparisons that end the run once all are decided."""
     with show.guarded():
         if stop := ask(queries.stopping, run_id):
             label = show.escaped(f"Ends when decided: {stop['sentence']}")

@@ -61,9 +61,9 @@ def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
     least, most = (edge((row["tasks"] for row in known), default=0) for edge in (min, max))
     tasks = f"{most}" if least == most else f"{least} to {most}"
     caption = (
-        f"What {len(known)} entrants resolved of {tasks} tasks, each weighing the same, with 95% intervals (Wilson's; "
-        "with several attempts robust to tasks being alike). Whether two entrants differ is decided "
-        f"by tests paired by task and corrected over the board, not by these intervals. {scope}"
+        f"Resolution rates of {len(known)} entrants on {tasks} tasks, each with the same weight, with 95% intervals "
+        "(Wilson; clustered by task if tasks have several attempts). Differences between entrants are tested paired by "
+        f"task, with Holm's correction over the leaderboard; do not read them off these intervals. {scope}"
     )
     lines = [(f"{row['entrant']}", *(100 * row[name] for name in ("rate", "ci_low", "ci_high"))) for row in known]
     return dots(lines, unit="Resolved, %, with 95% interval", caption=caption, span=(0, 100))

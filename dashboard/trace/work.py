@@ -35,11 +35,11 @@ def doubts(files: Files) -> list[str]:
     found = []
     if files.lost:
         names = ", ".join(sorted(files.lost))
-        found.append(wording.visible(f"Not followed, since no step shows how they changed: {names}."))
+        found.append(wording.visible(f"These files changed, but no step shows how: {names}."))
     if files.unrecorded:
         steps = ", ".join(map(str, files.unrecorded[:10])) + (", ..." if len(files.unrecorded) > 10 else "")
-        sentence = f"Steps that may have changed files and recorded nothing of it: {steps}."
-        found.append(f"{sentence} The final diff has it all.")
+        sentence = f"These steps may have changed files without recording it: {steps}."
+        found.append(f"{sentence} The final diff contains all changes.")
     return found
 
 

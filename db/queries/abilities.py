@@ -11,7 +11,7 @@ from stackrank.db import rows
 from stackrank.db.queries.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.sums import Cells, TaskKey
 
-_LEVELS = ("easy", "middling", "hard")
+_LEVELS = ("easiest third", "middle third", "hardest third")
 
 
 def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:

@@ -94,8 +94,8 @@ def _sentence(document: rows.Scoped) -> str:
     ]
     if document["stopped"]:
         whose = "its" if len(document["stopped"]) == 1 else "their"
-        hold = f"{whose} own p-values and intervals hold, those of boards are for whole runs"
-        parts.append(f"{_runs(document['stopped'])} ended when decided: {hold}")
+        rely = f"rely on {whose} own p-values and intervals, because those of leaderboards assume complete runs"
+        parts.append(f"{_runs(document['stopped'])} stopped early: {rely}")
     if document["invalid_tasks"]:
         spent = f", ${document['invalid_usd']:.2f}" if document["invalid_usd"] else ""
         episodes = f"{document['invalid_episodes']} episodes{spent}"

@@ -41,7 +41,7 @@ class Difficulty(TypedDict):
 
 
 class Level(TypedDict):
-    """The rate of an entrant on a third of the tasks: easy, middling or hard, by measured difficulty."""
+    """The rate of an entrant on the easiest, middle or hardest third of the tasks, by measured difficulty."""
 
     entrant_id: int
     entrant: str

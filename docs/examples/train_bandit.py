@@ -2,10 +2,11 @@
 
     train_bandit.py [--tasks N] [--workers N] [--sandbox NAME]
 
-The policy has one number for each family of operators (`agents/repair`): their softmax is how often the family's most
-promising candidate comes next. REINFORCE moves the numbers by what each choice earned: the tests that it mended, so
-that learning takes no verdicts. An untrained policy, whose numbers are all 0, plays the same tasks with the same seeds.
-Whether the trained one is better, the paired interval of `stackrank compare` says, and it may say no.
+The policy has one number for each family of operators (`agents/repair`). The softmax of these numbers is the
+probability that a family's most promising candidate comes next. REINFORCE adjusts the numbers by the reward of each
+choice: the share of the failing tests that it fixed, so training computes no verdicts. An untrained policy, whose
+numbers are all 0, plays the same tasks with the same seeds. The paired interval of `stackrank compare` says whether the
+trained policy is better; it may not be.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def main() -> None:
     if weights.any():
         measure(names[1::2], weights, chosen.sandbox)
     else:
-        print("no choice earned anything, so that the policy is the untrained one: there is nothing to measure")
+        print("no choice earned a reward, so the policy equals the untrained one: there is nothing to measure")
 
 
 if __name__ == "__main__":

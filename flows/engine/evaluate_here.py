@@ -84,8 +84,8 @@ def evaluate_here(
                 what = "is gone" if status is None else "fails"
                 reason = " ".join(str(cause).split())[:200]
                 say(
-                    f"warning: the Prefect server {what} ({reason}): its pages do not know how run {run_id} ended; "
-                    f"what was played is in the database, and `stackrank resume {run_id}` goes on with what was not"
+                    f"warning: the Prefect server {what} ({reason}), so its pages do not show how run {run_id} ended. "
+                    f"All finished episodes are in the database; `stackrank resume {run_id}` plays the rest."
                 )
                 _forget_events()
             break

@@ -26,8 +26,8 @@ PARTS = {
 REMEDIES = {
     "waited_s": "raise the endpoint's limits (`requests_per_minute`, `tokens_per_minute`, `max_concurrency`) or lower "
     "`workers`",
-    "model_s": "raise `workers`, if the endpoint stands more questions at a time, or take a faster model",
-    "sandbox_s": "look at the slowest tools on the page of an episode, and give the machine fewer `workers`",
+    "model_s": "raise `workers`, if the endpoint can handle more concurrent requests, or use a faster model",
+    "sandbox_s": "look for slow tools on the page of an episode, and lower `workers`",
     "tests_s": "the tests are slow: leave out the slowest tasks, or split the run over machines with `pool`",
     "rest_s": "this machine is too busy for its `workers`: lower them, or split the run over machines with `pool`",
 }

@@ -64,7 +64,7 @@ def _guarantees() -> list[Row]:
     """Check the restrictions that bubblewrap's sandboxes can enforce on some machines only."""
     if registry.make_backend("bubblewrap").problem() is not None:
         return []
-    user = f"code runs as user {os.getuid()}, which is you, without sight of your files"
+    user = f"code runs under your own user id ({os.getuid()}), but cannot see your files"
     if unprivileged.needed():
         uid, gid = unprivileged.host_ids()
         user = f"code runs as user {uid}, group {gid} of this machine, never as root"

@@ -32,8 +32,8 @@ _QUIET = {
 }
 
 OPEN = (
-    "was started by an earlier version and lets everybody on this machine in: when no run goes on, `stackrank down` "
-    "ends it, and the next command starts one with a password"
+    "was started by an earlier version and accepts requests from every user of this machine. When no run is in "
+    "progress, stop it with `stackrank down`; the next command starts a server with a password"
 )
 
 

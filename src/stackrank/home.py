@@ -74,8 +74,9 @@ def _wait(lock: TextIO, patience_s: float | None) -> None:
                 lock.seek(0)
                 holder = lock.read().strip() or "?"
                 raise NotReady(
-                    f"Process {holder} has kept {lock.name} for {patience_s:g} s, which takes milliseconds: it is "
-                    "stuck. End it, or let it go on if it is stopped, and call this again."
+                    f"Process {holder} has held the lock {lock.name} for {patience_s:g} s; it is normally held for "
+                    f"milliseconds. The process hangs or is suspended: end it or continue it (`kill -CONT {holder}`), "
+                    "then run the command again."
                 ) from None
             time.sleep(0.02)
 

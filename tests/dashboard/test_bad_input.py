@@ -81,7 +81,7 @@ def test_unknown_steps_in_the_address(visit: Any, seeded: SimpleNamespace, step:
     app = visit(seeded.url, "episode", id=str(seeded.made.hostile), step=step)
     assert ":gray[Steps]" in texts(app)
     ignored = [warning.value for warning in app.warning]
-    assert step == "999" or "The address asks for step" in ignored[0], "the browser says that 999 is not there"
+    assert step == "999" or "The link asks for step" in ignored[0], "the browser says that 999 is not there"
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,8 @@ def test_what_the_address_asks_for_in_vain_is_said(visit: Any, seeded: SimpleNam
     app = visit(seeded.url, "leaderboard", lb_benchmark="<b>none", lb_last="10", lb_pick="1,77")
     said = [part.value.replace("\\", "") for part in app.warning]
     assert said == [
-        "The address asks for lb_benchmark = <b>none, which is not here: it is left out.",
-        "The address asks for lb_pick = 77, which is not here: it is left out.",
+        "The link asks for lb_benchmark = <b>none, which does not exist here, so it was ignored.",
+        "The link asks for lb_pick = 77, which does not exist here, so it was ignored.",
     ]
     assert not visit(seeded.url, "leaderboard", lb_last="10", lb_pick="1,2").warning
 

@@ -123,7 +123,7 @@ def test_a_link_to_a_comparison_opens_just_that(page: sync_api.Page) -> None:
     sync_api.expect(page.get_by_text("qwen3-coder / debug against llama-3.3-70b / debug").first).to_be_attached()
     sync_api.expect(page.get_by_role("tab", name="By category")).to_have_attribute("aria-selected", "true")
     for name, value in (("cmp_pair", "1"), ("cmp_benchmark", "elsewhere")):
-        sync_api.expect(page.get_by_text(f"The address asks for {name} = {value}")).to_be_visible()
+        sync_api.expect(page.get_by_text(f"The link asks for {name} = {value}")).to_be_visible()
 
 
 def test_a_note_is_written_and_stays(page: sync_api.Page) -> None:

@@ -27,7 +27,8 @@ def test_a_board_is_drawn_with_its_caption_and_names_stay_text() -> None:
         {"entrant": "errors only", "rate": None, "ci_low": None, "ci_high": None, "tasks": 0},
     ]
     texts, caption, drawing = drawn(paper.ranking(rows, "bugs 1234, run 1; conditions <2>."))
-    assert caption.startswith("What 2 entrants resolved of 18 to 20 tasks") and caption.endswith("conditions <2>.")
+    assert caption.startswith("Resolution rates of 2 entrants on 18 to 20 tasks")
+    assert caption.endswith("conditions <2>.")
     assert " ".join(texts).endswith(caption) and {"debug", "50.0", "10.0", "100"} <= set(texts)
     assert not list(drawing.iter(f"{SVG}script")) and "errors only" not in texts and "\x1b" not in "".join(texts)
     places = [float(dot.get("cx", "")) for dot in drawing.iter(f"{SVG}circle")]

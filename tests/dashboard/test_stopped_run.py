@@ -56,4 +56,4 @@ def test_the_report_says_so_too(tmp_path: Path) -> None:
 def test_boards_name_it(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'stopped.db'}"
     run_id = stopped(url)
-    assert f"run {run_id} ended when decided" in texts(visit(url, "leaderboard"))
+    assert f"run {run_id} stopped early" in texts(visit(url, "leaderboard"))

@@ -73,8 +73,8 @@ def test_a_step(
 @pytest.mark.parametrize(
     ("step", "tab", "shown", "not_shown"),
     [
-        ("1", "Diff", ['"so_far": {"text": ""', "the final diff"], ["recorded nothing"]),
-        ("5", "Diff", ["-from decimal", "+        for item in items:", "+# seen"], ["recorded nothing"]),
+        ("1", "Diff", ['"so_far": {"text": ""', "the final diff"], ["without recording"]),
+        ("5", "Diff", ["-from decimal", "+        for item in items:", "+# seen"], ["without recording"]),
         ("2", "Tests", ["1 passed, 1 failed", '"at": 0'], []),
         ("5", "Tests", ['2 passed, 0 failed", "rows": [["passed", "t.py::a", "failed"], ["passed", "t.py::b"'], []),
         ("5", "Tests", ['"at": 3'], []),
@@ -220,7 +220,7 @@ def test_an_episode_of_an_older_version(visit: Any, tmp_path: Path) -> None:
     finish(store, episode, steps=2, diff="the final diff")
     app = visit(url, "episode", id=str(episode), step="2", step_tab="Diff")
     told = fed(app)["Diff:2"]
-    assert "recorded nothing of it: 1, 2." in told["doubts"][1] and told["final"]["text"] == "the final diff"
+    assert "files without recording it: 1, 2." in told["doubts"][1] and told["final"]["text"] == "the final diff"
     assert detail(app, 1)["action"][1]["text"]["text"] == "x = 1"
 
 

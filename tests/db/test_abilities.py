@@ -117,7 +117,7 @@ def test_the_model_of_a_board(seeded: tuple[Engine, Seeded]) -> None:
         assert row["ci_low"] < row["rate"] < row["ci_high"] and row["linked"]
         assert abs(row["rate"] - row["observed"]) < 0.1
     levels = {(row["entrant_id"], row["level"]): row["rate"] for row in model["levels"]}
-    assert all(levels[one, "easy"] >= levels[one, "hard"] for one in board)
+    assert all(levels[one, "easiest third"] >= levels[one, "hardest third"] for one in board)
     assert [row["difficulty"] for row in model["tasks"]] == sorted(
         (r["difficulty"] for r in model["tasks"]), reverse=True
     )

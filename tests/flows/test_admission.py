@@ -198,7 +198,7 @@ def keeps_the_ledger() -> Iterator[subprocess.Popen[str]]:
 def test_a_stuck_process_that_keeps_the_ledger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_PATIENCE_S", 0.1)
     with keeps_the_ledger() as other:
-        said = rf"Process {other.pid} has kept .*host\.lock for 0\.1 s.*End it"
+        said = rf"Process {other.pid} has held the lock .*host\.lock for 0\.1 s.*end it"
         with pytest.raises(NotReady, match=said), room(LIMITS, lambda: False):
             raise AssertionError("nobody gets in")
         other.kill()

@@ -14,7 +14,7 @@ from tests.env.conftest import ISOLATING, usable
 
 
 @pytest.mark.parametrize(
-    ("root", "said"), [(True, "user 4711, group 4712 of this machine, never as root"), (False, "is you")]
+    ("root", "said"), [(True, "user 4711, group 4712 of this machine, never as root"), (False, "your own user id")]
 )
 def test_whose_code_it_is(root: bool, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usable("bubblewrap")

@@ -31,7 +31,7 @@ def test_who_waits_for_a_lock_says_so_once_and_names_who_keeps_it(
     said: list[str] = []
     with locked("host"):
         waiting = locked("host", when_busy=lambda: said.append("busy"), patience_s=0.05)
-        with pytest.raises(NotReady, match=f"Process {os.getpid()} has kept"), waiting:
+        with pytest.raises(NotReady, match=f"Process {os.getpid()} has held the lock"), waiting:
             raise AssertionError("nobody gets in")
     with locked("host", when_busy=lambda: said.append("busy"), patience_s=0.05):
         assert said == ["busy"]

@@ -1,6 +1,6 @@
-"""What is pooled: the own names of sets, the conditions and the series of runs, the versions of entrants and tools.
+"""The names of benchmarks in a family, the conditions and the series of runs, and the versions of entrants and tools.
 
-What older versions did not store is taken from what they did: the name of a set from where it came from, limits from
+What older versions did not store is derived from what they did: the name of a benchmark from its source, limits from
 the specification, the sandbox from the episodes, the scorer from the verdicts of record. The rest is unknown.
 """
 

@@ -14,7 +14,8 @@ branch_labels = None
 depends_on = None
 
 MASK = "$MASKED_SECRET"
-"""Like the name of a variable, as which a secret is written now: who resumes such a run is told that it is not set."""
+"""Has the form of a variable's name, in which secrets are written now. So resuming such a run fails with the message
+that this variable is not set."""
 OPERATORS_OWN = "$STACKRANK_WEBHOOK"
 SECRET = re.compile(
     r"(?i)api[_-]?key|(access|secret|private|auth)[_-]?(key|token)|secret|passw|authorization|credential|cookie|bearer"

@@ -101,9 +101,10 @@ BLOB = sa.table("blob", *map(sa.column, ("run_id", "digest", "content")))
 
 
 def prepare(engine: sa.Engine) -> None:
-    """Pack the steps that there are into a new table, a batch in each transaction; whoever is cut off goes on later.
+    """Pack the existing steps into a new table, one batch per transaction.
 
-    The old table stays as it is meanwhile, and others may work with it.
+    An interrupted call can be repeated, and continues. It does not change the old table, so other processes can keep
+    using it; `upgrade` moves what they write in the meantime.
     """
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         _make_tables(connection)

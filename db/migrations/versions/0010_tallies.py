@@ -1,4 +1,4 @@
-"""Tallies: what the episodes of each run that is over sum up to, entrant by entrant and task by task."""
+"""Tallies: for each ended run, the totals of its episodes by entrant and task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which endpoints a run waits for, and how often it was taken up after it had ended."""
+"""The endpoints that a run waits for, and how often a supervisor has resumed the run."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,6 +1,6 @@
-"""Counters: what the episodes of each run sum up to while it goes on, kept by triggers.
+"""Counters: running totals of each run's episodes, kept up to date by triggers.
 
-A migration that makes the table `episode` anew in SQLite has to make the triggers anew too.
+A migration that recreates the table `episode` in SQLite must also recreate the triggers.
 """
 
 import sqlalchemy as sa
@@ -65,7 +65,7 @@ def upgrade() -> None:
 
 
 def _sqlite() -> None:
-    """For each row. Only one connection writes at a time, so one slot is enough."""
+    """Create the triggers for SQLite. They run once per row. One connection writes at a time, so one slot is enough."""
 
     def add(row: str, sign: str) -> str:
         # Without WHERE, SQLite takes ON for a part of the SELECT.
@@ -80,10 +80,11 @@ def _sqlite() -> None:
 
 
 def _postgresql() -> None:
-    """For each statement: many changes of one counter in one transaction would take longer and longer.
+    """Create the triggers for PostgreSQL.
 
-    Connections add to different rows, the slots, so that they do not wait for each other; in order, so that two that
-    share a slot do not wait in a circle.
+    They run once per statement: with a trigger per row, repeated updates of one counter in a transaction would get
+    slower and slower. Connections write to separate rows, the slots, so that they do not block each other. They update
+    rows in a fixed order, so that two connections that share a slot cannot deadlock.
     """
     select = _select("sum(e.n * ({}))", "postgresql", "mod(pg_backend_pid(), 16)")
     new, old = "SELECT 1 AS n, * FROM added", "SELECT -1 AS n, * FROM gone"
