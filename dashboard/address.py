@@ -1,8 +1,8 @@
 """Widgets that keep their values in the page's address, so that a reader can share what they see as a link.
 
-Streamlit's own `bind="query-params"` is not used: when the reader leaves a page with bound widgets by a link, it puts
-that page with the new page's parameters into the browser's history (1.67), and the back button shows the wrong run.
-Here the address is the only state: it is read before a widget is drawn and written when the widget changes.
+We do not use Streamlit's `bind="query-params"`. In 1.67, a reader who leaves a page with bound widgets by a link gets a
+wrong entry in the browser's history: the old page with the new page's parameters. The back button then shows the wrong
+run. Here the address is the only state: it is read before a widget is drawn and written when the widget changes.
 """
 
 from __future__ import annotations

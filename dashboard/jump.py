@@ -97,7 +97,7 @@ export default component => {
   field.onkeydown = typed
   window.addEventListener("keydown", heard, true)
   dialog.dataset.keys = "k"
-  // Streamlit may clean up after a run that it gave up when the next has begun.
+  // Streamlit may clean up an abandoned script run only after the next one has started.
   const run = (latest = {})
   return () => run === latest && window.removeEventListener("keydown", heard, true)
 }

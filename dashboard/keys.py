@@ -24,7 +24,7 @@ export default component => {
   keys = component.data
   window.addEventListener("keydown", heard, true)
   component.parentElement.querySelector("span").dataset.keys = Object.keys(keys).join("")
-  // Streamlit may clean up after a run that it gave up when the next has begun.
+  // Streamlit may clean up an abandoned script run only after the next one has started.
   const run = (latest = {})
   return () => {
     if (run !== latest) return

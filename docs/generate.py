@@ -1,6 +1,6 @@
 """Writes the pages of the reference that come from the program itself: `make reference`.
 
-With `--check` it writes nothing, and fails where a page is not what the program says.
+With `--check`, it writes nothing, and fails if a page is out of date.
 """
 
 from __future__ import annotations

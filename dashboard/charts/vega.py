@@ -26,7 +26,8 @@ _AS_IT_IS: Spec = {"scale": None, "legend": None}
 _LEGEND: Spec = {
     "orient": "top",
     "title": None,
-    # Computed from the width before the axes take their share: rows added later have no room, and the first is cut off.
+    # Computed from the full width of the container, before Vega subtracts the axes. With the rest of the width, Vega
+    # would add legend rows after it has reserved their height, and the first row would be cut off.
     "columns": {"expr": "max(1, floor(containerSize()[0] / 240))"},
     "labelLimit": 280,
     "symbolSize": 90,

@@ -29,7 +29,7 @@ _USER = ("--unshare-user", "--uid", str(unprivileged.INSIDE), "--gid", str(unpri
 _PATIENCE = 3
 """How many forks in a row the kernel may refuse before this process stops trying."""
 _KEPT = 4
-"""Factories kept waiting at the same time, one per environment; each takes some 60 MB."""
+"""Factories kept waiting at the same time, one per environment; each takes some 35 MB."""
 
 # A sandbox may mount its own /proc only if nothing is mounted over parts of the factory's /proc.
 _WHOLE_PROC = """

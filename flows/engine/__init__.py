@@ -1,1 +1,1 @@
-"""Runs in Prefect and Dask: flows, deployments, schedules, and what Prefect's pages show. Importing them is slow."""
+"""Prefect, and Dask or Ray clusters: flows, deployments, schedules, and what Prefect's pages show. Slow to import."""

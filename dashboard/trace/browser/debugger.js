@@ -1,4 +1,4 @@
-// All of it together: what is looked at is shown in every pane at once, by mouse and by keyboard.
+// The whole debugger: keeps all panes on the current view, and handles mouse and keyboard.
 const debuggers = new WeakMap()
 const TABS = ["Step", "Source", "Stack", "Diff", "Tests", "Model"]
 
@@ -61,7 +61,7 @@ class Debugger {
     this.root.querySelector('[data-do="fold"]').setAttribute("aria-pressed", String(this.list.folding))
   }
 
-  // In a narrow window one tab is seen at a time; in a wide one source and stack always are.
+  // A narrow window shows one tab at a time. A wide one always shows source and stack.
   pane() {
     const tab = TABS.includes(this.view.tab) ? this.view.tab : "Step"
     this.root.querySelector(".grid").dataset.tab = tab
@@ -154,7 +154,7 @@ class Debugger {
     }
   }
 
-  // Keys that mean something in one place only.
+  // Keys that work only while one pane has the focus.
   within() {
     const focused = this.root.activeElement
     if (focused === this.list.box) {
@@ -180,7 +180,7 @@ export default ({ data, parentElement, setTriggerValue }) => {
     debuggers.set(parentElement, made)
   }
   made.update(decode(data), view => setTriggerValue("view", view))
-  // Streamlit may clean up after a run that it gave up when the next has begun.
+  // Streamlit may clean up an abandoned script run only after the next one has started.
   const run = (made.run = {})
   return () => {
     if (run !== made.run) return

@@ -1,4 +1,4 @@
-// Puts a part of a trace where the debugger finds it: the two are different scripts, so they meet in the window.
+// Passes a part of a trace to the debugger. That is another script, so the part is stored in the window object.
 const SEEN = new WeakSet()
 
 export default ({ data }) => {
@@ -10,7 +10,7 @@ export default ({ data }) => {
     kept.episode = episode
     kept.parts.clear()
   }
-  // The oldest go first: what is looked at is brought again.
+  // The oldest parts are dropped first. If the reader needs one again, the server sends it again.
   kept.parts.delete(name)
   kept.parts.set(name, value)
   if (kept.parts.size > 300) kept.parts.delete(kept.parts.keys().next().value)

@@ -1,4 +1,4 @@
-// The panes: as high as the window leaves room for, and as wide as the reader draws them.
+// The panes. The window determines their height, the reader their width.
 const STORED = "stackrank-panes"
 const LEAST_HEIGHT = 460
 const NARROW = 860 // As in debugger.css.
@@ -29,11 +29,12 @@ class Frame {
     try {
       return JSON.parse(localStorage.getItem(STORED)) ?? {}
     } catch {
-      return {} // A browser that keeps nothing, or somebody else's words.
+      return {} // The browser stores nothing, or something else is stored under this name.
     }
   }
 
-  // What is above stays in sight where there is room; else the panes are as high as the window, one scroll away.
+  // If there is room, the part of the page above the panes stays in view. Otherwise the panes fill the window, and the
+  // reader scrolls to them.
   fit() {
     const above = this.frame.getBoundingClientRect().top - this.main.getBoundingClientRect().top + this.main.scrollTop
     const { clientHeight } = this.main
@@ -58,7 +59,7 @@ class Frame {
       try {
         localStorage.setItem(STORED, JSON.stringify(this.sizes))
       } catch {
-        // Then they are as wide again next time.
+        // Then the next visit has the old sizes.
       }
     }
     edge.onpointerdown = event => {

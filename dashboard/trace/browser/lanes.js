@@ -1,6 +1,8 @@
-// The timeline: what was done, where the program stood, how deep, how the tests stood and how near the fault it was; the
-// values of a watched local and what was found where there are any. A part of it can be shown alone.
-// Name, label, height, what it shows, and which steps it has something to show of: a lane without any is left out.
+// The timeline. Its lanes show milestones and tools, where and how deep the debugger was paused, the test results and
+// the distance to the fault; if there are any, also the values of a watched local and the hits of a search. The reader
+// can zoom in.
+// A lane: name, label, height, explanation, and whether a step has something to show in it. A lane without such steps
+// is left out.
 const LANES = [
   ["milestones", "Milestones", 12, "Round: reached for the first time. Triangle: the failure point.", () => true],
   ["tool", "Tool", 12, "Pale: the tool answered with an error.", () => true],
@@ -37,7 +39,7 @@ class Lanes {
     this.observer.disconnect()
   }
 
-  // A click chooses a step, a drag the part of the timeline that is shown.
+  // A click selects a step. A drag selects the part of the timeline to show.
   released(row) {
     const from = this.from
     this.from = null
@@ -46,7 +48,7 @@ class Lanes {
     else this.view.change({ zoom: [from.step, row.step].sort((a, b) => a - b).join("-") }, true)
   }
 
-  // Nearer (2), further (0.5) or the whole (0), around the selected step.
+  // Zoom in (2), out (0.5) or to the whole timeline (0), around the selected step.
   zoom(by) {
     const { rows } = this.view.data
     const wide = Math.ceil(this.rows.length / by)
@@ -71,7 +73,7 @@ class Lanes {
     this.known = LANES.filter(lane => rows.some(lane[4]))
   }
 
-  // The part that is shown follows the selected step.
+  // The rows to show: the selected part of the timeline, moved so that it includes the selected step.
   range() {
     const { rows } = this.view.data
     const [, low, high] = /^(\d{1,9})-(\d{1,9})$/.exec(this.view.zoom ?? "") ?? []
@@ -99,7 +101,7 @@ class Lanes {
     const width = canvas.parentElement.clientWidth
     this.step = width / Math.max(1, this.rows.length)
     this.style = styleOf(this.root)
-    // The drawing stays as it is while a reader goes from step to step.
+    // Moving to another step does not paint the lanes again.
     const scale = window.devicePixelRatio || 1
     const drawn = [this.rows[0]?.step, this.rows.length, width, height, scale, this.view.local, this.view.find, this.spans.length, this.hits.size, this.style.palette === HUES.dark].join()
     if (drawn !== this.drawn) this.paint(height, width, scale)
@@ -202,7 +204,7 @@ class Lanes {
     }
   }
 
-  // A result holds until the next one; where it was measured it is drawn full.
+  // A test result is shown until the next one: opaque at the step that measured it, pale at the later steps.
   tests(context, top, height, step) {
     const measured = row => row.passed !== null && row.failed !== null
     let known = this.view.data.rows.filter(row => row.step < this.rows[0]?.step && measured(row)).at(-1) ?? null

@@ -1,5 +1,5 @@
-// The list of steps, of which only the rows in view are drawn. Kinds of steps can be hidden; what an agent did again and
-// again is one row until it is opened, or a step of it is chosen.
+// The list of steps. Only the rows in view are drawn. The reader can hide the steps of a tool. Repeated actions share
+// one row until the reader opens it, or selects a step in it.
 const ROW = 46
 const MARGIN = 8
 
@@ -74,7 +74,7 @@ class List {
     this.root.querySelector(".none").hidden = this.visible.length > 0
   }
 
-  // A step that is chosen is seen: what it is folded or hidden in opens.
+  // Make the selected step visible: open the fold, or show the tool's steps, that hide it.
   uncover(step) {
     const row = this.view.data.rows.find(each => each.step === step)
     const around = this.view.data.repeats.find(([first, last, period]) => first + period <= step && step <= last)
@@ -86,7 +86,7 @@ class List {
     this.filter()
   }
 
-  // The place of the selected step among the visible ones, or of the first one after it.
+  // The position of the selected step among the visible ones. If it is hidden, that of the next visible step.
   position() {
     const at = this.visible.findIndex(row => row.step >= this.view.step)
     return at < 0 ? this.visible.length - 1 : at

@@ -1,4 +1,4 @@
-// What is looked for in the texts of the episode, and the way from one find to the next.
+// The search in the texts of the episode, with buttons to the next and the previous hit.
 class Search {
   constructor(root, view) {
     this.view = view
@@ -8,7 +8,7 @@ class Search {
     this.input.onkeydown = event => {
       if (event.key === "Enter") this.look()
       if (event.key !== "Escape") return
-      event.preventDefault() // It would empty the field.
+      event.preventDefault() // By default, Escape would empty the field.
       this.input.blur()
     }
     this.input.onsearch = () => this.look()
@@ -34,7 +34,7 @@ class Search {
     }
     this.said.textContent = !this.view.find ? "" : !hits ? "Looking…" : hits.length === 1 ? "1 step" : `${hits.length} steps`
     for (const way of this.ways) way.hidden = !hits?.length
-    // Who has just asked is led to the first find from here on.
+    // After a new search, go to the first hit at or after the current step.
     if (hits && this.going) {
       this.going = false
       if (!hits.some(hit => hit.step === this.view.step)) this.go(1)

@@ -1,5 +1,5 @@
-// A file with the lines that the debugger stands at and stops at; only the lines in view are drawn. Its text is the
-// agent's: it goes in as text only.
+// A source file, with the current line of the debugger and its breakpoints. Only the lines in view are drawn. The agent
+// may have written the file, so it is inserted as text, never as markup.
 const LINE = 19
 
 class Source {
@@ -20,7 +20,7 @@ class Source {
     this.observer.disconnect()
   }
 
-  // What is to be shown, and its text; undefined for what has not come yet.
+  // The file to show, and its text; each is undefined until it has arrived.
   wanted(detail) {
     const { file, pinned, step } = this.view
     const other = file && pinned === step && file !== detail.source.path
@@ -41,7 +41,7 @@ class Source {
     const wide = lines.reduce((most, line) => Math.max(most, text ? line.reduce((sum, piece) => sum + piece[1].length, 0) : line.length), 0)
     this.space.style.height = `${lines.length * LINE}px`
     this.space.style.width = `max(100%, ${wide + 9}ch)`
-    // What matters most, and not what comes first in the file.
+    // Scroll to the line that matters most, not to the top of the file.
     if (moved) this.reveal()
     this.draw()
     this.past()
@@ -54,7 +54,7 @@ class Source {
     this.height = this.box.clientHeight
   }
 
-  // What could be seen before a window or a pane changed its height can be seen after it.
+  // After a resize, keep the line in view if it was in view before.
   resized() {
     const place = this.rows && this.target() !== undefined ? (this.target() - this.first) * LINE - this.box.scrollTop : -1
     if (place >= 0 && place < this.height && place + LINE > this.box.clientHeight) this.reveal()
@@ -66,7 +66,7 @@ class Source {
     return this.line() ?? this.shown.touched[0] ?? this.shown.breakpoints[0]
   }
 
-  // The line that a reader asks about, else where the program stands.
+  // The line that the reader has marked, or else the current line of the program.
   line() {
     const asked = this.view.line !== null && (this.view.file === null || this.view.file === this.shown.path)
     return asked ? this.view.line : this.shown.current[0]

@@ -1,4 +1,4 @@
-// Calls and local variables as the debugger last told them, what of them changed, and a local's values over the steps.
+// Calls and local variables as the debugger last reported them, their changes, and one local's values over the steps.
 class Stack {
   constructor(root, view) {
     this.view = view

@@ -1,4 +1,4 @@
-// One step: what was thought, done and seen; behind tabs the work so far, the tests, and what was asked of models.
+// One step: thought, action and observation; in other tabs the changes so far, the tests, and the requests to models.
 const PANES = ["Step", "Diff", "Tests", "Model"]
 const MOST = 1000000
 
@@ -29,7 +29,7 @@ class Step {
     this.body.replaceChildren(element("p", "note", gone ? `This episode has no step ${step}; its last one is ${last}.` : "Looking…"))
   }
 
-  // A text, with the way to the rest of it where it was cut.
+  // A text. If it is truncated, with a button that loads the rest.
   text(said, { diff = false } = {}) {
     const whole = said.load ? this.view.part(`${said.load}:${this.view.step}`) : undefined
     const shown = whole ?? said.text
@@ -137,7 +137,7 @@ class Step {
     return made
   }
 
-  // What is inside is made when it is opened.
+  // The content is built when the reader opens it.
   folded(label, inside) {
     const made = element("details")
     made.append(element("summary", "", label))

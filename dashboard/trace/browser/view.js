@@ -1,6 +1,6 @@
-// What is looked at. The address says so: every state of the page is a link. What is here is shown at once; Python hears
-// of it in the background and brings what is needed next. Who reads step by step stays in one entry of the browser's
-// history; a jump adds one.
+// The reader's current view. The address holds it, so every state of the page is a link. The browser shows loaded steps
+// at once and tells Python in the background; Python then sends the parts needed next. Stepping replaces the current
+// entry of the browser's history; a jump adds one.
 const NAMES = { tab: "step_tab", file: "step_file", line: "step_line", local: "step_local", find: "find", zoom: "zoom" }
 const NUMBER = /^\d{1,9}$/
 const QUIET_MS = 150
@@ -19,7 +19,7 @@ class View {
     this.load = ""
     this.follow = this.follow.bind(this)
     window.addEventListener("popstate", this.follow)
-    // Links of the page change the address without an event.
+    // The page's own links change the address without an event.
     this.poll = setInterval(this.follow, 150)
   }
 
@@ -42,7 +42,7 @@ class View {
   read() {
     const asked = new URLSearchParams(location.search)
     const step = asked.getAll("step").at(-1) ?? null
-    // Who has not chosen a step sees the newest one of a live episode.
+    // A reader who has not selected a step of a live episode sees its newest one.
     this.live = step === null || !NUMBER.test(step)
     this.step = this.live ? this.data.start : Number(step)
     for (const [name, parameter] of Object.entries(NAMES)) this[name] = asked.getAll(parameter).at(-1)?.replaceAll("\0", "").slice(0, MOST_CHARS) || null
@@ -62,16 +62,16 @@ class View {
       this.show(true)
       this.tell()
     } else if (this.missing && this.told && !this.timer && this.times < TIMES && Date.now() - this.told > AGAIN_MS) {
-      // What is said while the server is at work on something else may be lost. What the address asked for when the
-      // page was opened comes by itself. It must not be asked for: Streamlit sends late, so that a reader who has gone
-      // back meanwhile would be shown this page again, which is empty.
+      // The server may lose a message that arrives while it is busy, so we send it again. We never request what the
+      // address named when the page was opened: the server sends that unasked. Streamlit would deliver the request
+      // late, and a reader who has gone back in the meantime would be shown this page again, empty.
       this.times++
       this.send(this.said())
       this.told = Date.now()
     }
   }
 
-  // `jump`: a step back in the browser's history leads to what was looked at before.
+  // `jump`: add an entry to the browser's history, so that Back returns to the present view.
   change(values, jump) {
     if (Object.entries(values).every(([name, value]) => this[name] === value)) return
     if (jump && this.timer) this.write(false)
@@ -81,7 +81,7 @@ class View {
     if ("file" in values) this.pinned = this.step
     this.load = ""
     this.show("step" in values)
-    // A held key passes many steps; the address and the server hear of the first and of the one where it stops.
+    // A held key passes many steps. Only the first and the last of them reach the address and the server.
     const quiet = Date.now() - this.told > 2 * QUIET_MS
     clearTimeout(this.timer)
     this.timer = 0
@@ -120,7 +120,7 @@ class View {
     return { step: this.live ? null : step, tab, local, find, load, file: this.pinned === step ? this.file : null }
   }
 
-  // The whole of a text that was cut.
+  // Request the whole of a truncated text.
   want(load) {
     this.load = load
     this.tell()
@@ -131,7 +131,7 @@ class View {
     return kept?.episode === this.data.episode ? kept.parts.get(name) : undefined
   }
 
-  // A step in all its parts; undefined until it has come.
+  // All parts of a step; undefined until they have arrived.
   detail(step) {
     const first = Math.floor(step / this.data.chunk) * this.data.chunk
     return this.part(`steps:${first}`)?.find(each => each.step === step)
