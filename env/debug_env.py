@@ -252,11 +252,17 @@ class DebugEnv:
         return bench.with_changes(replace(observation, text=told + observation.text)), asked_for(arguments)
 
     def score(self) -> Score:
-        """Return the verdict on the files as they are now, taken once, in a fresh sandbox. Raises SandboxError."""
+        """Return the verdict on the files as they are now, taken once, in fresh sandboxes. Raises SandboxError.
+
+        The episode's sandbox ends before the first of them starts.
+        """
         if self._score is None:
             started = awake.now()
             try:
-                self.changes = self._survived(self._work)
+                if self.changes is None:
+                    self.changes = self._survived(self._work)
+                    # What the agent left running could tell the program in one test run about another.
+                    self.sandbox.end()
                 self._score = self.judge(self.changes)
             except (SandboxLost, Refused, GuestBug) as error:
                 self._score = _nothing_to_score(error)

@@ -106,6 +106,10 @@ class Channel(Protocol):
         """End the sandbox and everything in it. Returns at once, never raises, may be called twice."""
         ...
 
+    def join(self, timeout_s: float) -> bool:
+        """Close the sandbox, and wait. Returns whether nothing of it runs any more."""
+        ...
+
 
 class Backend(Protocol):
     """A kind of sandbox: checks, builds and starts them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -46,11 +47,32 @@ def system_mounts(python: Path) -> list[str]:
     for top in {base, prefix, Path("/usr"), Path("/usr/local")} - {environment}:
         for packages in sorted(top.glob("lib/python3*/*-packages")):
             arguments += nothing_at(packages)
+    for program in programs_with_packages():
+        arguments += nothing_at(program)
     # An installed stackrank contains the hidden tests and the fixes of its own benchmark.
     package = Path(stackrank.__file__).parent
     if any(package.is_relative_to(each) for each in ("/usr", environment, base, prefix)):
         arguments += nothing_at(package)
     return arguments
+
+
+@functools.cache
+def programs_with_packages() -> tuple[Path, ...]:
+    """Return the folders below /usr of programs that bring Python packages: these may be a task's project, repaired.
+
+    Folders of libraries for one architecture and of Python itself do not count.
+    """
+    places = ("lib", "lib64", "libexec", "share", "src", "local/lib", "local/share", "local/src")
+    folders = [each for place in places for each in sorted(Path("/usr", place).glob("*"))]
+    return tuple(
+        each
+        for each in folders
+        if each.is_dir()
+        and not each.is_symlink()
+        and not (each / "os.py").is_file()
+        and "-linux-" not in each.name
+        and any("__init__.py" in files for _, _, files in os.walk(each))
+    )
 
 
 def nothing_at(folder: Path) -> list[str]:

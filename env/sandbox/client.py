@@ -109,7 +109,8 @@ class Changes:
     """New and changed files with their full content."""
     deleted: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Changed files whose content is left out: links, special files and files that are too large."""
+    """Changed files whose content is left out: links, special files, files that are too large or whose name is no
+    text."""
 
 
 def _longer(timeout_s: float) -> float:
@@ -147,8 +148,11 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.end()
+        else:
+            self.close()
 
     @property
     def closed(self) -> bool:
@@ -160,6 +164,15 @@ class Sandbox:
         if not self._closed:
             self._closed = True
             self._channel.close()
+
+    def end(self) -> None:
+        """End the sandbox, and wait until nothing in it runs any more: it could signal to the next one.
+
+        Raises SandboxError if it does not end.
+        """
+        self.close()
+        if not self._channel.join(GRACE_S):
+            raise SandboxError(f"sandbox {self.name} does not end")
 
     # ---- requests
 
@@ -284,7 +297,8 @@ class Sandbox:
         reply, archive = self._ask("changes", replies.Changed, timeout_s=60)
         try:
             deleted = tuple(map(replies.plain_path, reply["deleted"]))
-            return Changes(files=replies.archive(archive), deleted=deleted, skipped=tuple(reply["skipped"]))
+            files, nameless = replies.archive(archive)
+            return Changes(files=files, deleted=deleted, skipped=(*reply["skipped"], *nameless))
         except BadReply as error:
             raise self._bad(error) from None
 

@@ -98,6 +98,7 @@ class DockerChannel:
         self._stream = 0
         self._closing = threading.Lock()
         self._closed = False
+        self._closer = threading.Thread(target=self._remove, name="sandbox-close", daemon=True)
         # Attach before the container starts, so that no output is missed.
         wrapped = self._api.attach_socket(
             container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -195,7 +196,13 @@ class DockerChannel:
             if self._closed:
                 return
             self._closed = True
-        threading.Thread(target=self._remove, name="sandbox-close", daemon=True).start()
+            self._closer.start()
+
+    def join(self, timeout_s: float) -> bool:
+        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
+        self.close()
+        self._closer.join(timeout_s)
+        return not self._closer.is_alive()
 
     def _remove(self) -> None:
         from docker.errors import APIError

@@ -106,6 +106,7 @@ class ProcessChannel:
         self.name = f"{name}-{self._child.pid}"
         self._closing = threading.Lock()
         self._closed = False
+        self._closer = threading.Thread(target=self._bury, name="sandbox-close", daemon=True)
         if cgroup is not None:
             # This is early enough: the guest still waits for its code, so nothing runs yet.
             try:
@@ -168,8 +169,14 @@ class ProcessChannel:
             if self._closed:
                 return
             self._closed = True
-        self._in.close()
-        threading.Thread(target=self._bury, name="sandbox-close", daemon=True).start()
+            self._in.close()
+            self._closer.start()
+
+    def join(self, timeout_s: float) -> bool:
+        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
+        self.close()
+        self._closer.join(timeout_s)
+        return not self._closer.is_alive()
 
     def _bury(self) -> None:
         try:

@@ -229,23 +229,41 @@ def unpack(read_exactly: Callable[[int], bytes]) -> tuple[Any, bytes]:
         raise BadReply(str(error)) from None
 
 
-def archive(data: bytes) -> dict[str, bytes]:
-    """Return the files of an archive of changes: path -> content. Raises BadReply."""
+def archive(data: bytes) -> tuple[dict[str, bytes], list[str]]:
+    """Return the files of an archive of changes: path -> content, and the paths that are no text. Raises BadReply."""
     files: dict[str, bytes] = {}
+    nameless: list[str] = []
     size = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
             for member in tar:
                 # A sparse file claims to be larger than the data in the archive.
                 size += member.size
-                if not member.isreg() or member.issparse() or size > len(data) or len(files) >= _FILES_LIMIT:
+                if (
+                    not member.isreg()
+                    or member.issparse()
+                    or size > len(data)
+                    or len(files) + len(nameless) >= _FILES_LIMIT
+                ):
                     raise BadReply(f"{member.name[:200]!r} in the archive of changes is no plain file of its size")
                 source = tar.extractfile(member)
                 assert source is not None
-                files[plain_path(member.name)] = source.read()
+                if is_text(member.name):
+                    files[plain_path(member.name)] = source.read()
+                else:
+                    nameless.append(member.name)
     except (tarfile.TarError, OSError, EOFError, RecursionError, OverflowError, ValueError) as error:
         raise BadReply(f"the archive of changes cannot be read: {error}") from None
-    return files
+    return files, nameless
+
+
+def is_text(path: str) -> bool:
+    """Whether a path can be written down: names of files are bytes, and need not be UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def plain_path(path: str) -> str:
@@ -253,8 +271,6 @@ def plain_path(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or str(PurePosixPath(path)) != path or path.startswith("/") or ".." in parts or "\0" in path:
         raise BadReply(f"{path[:200]!r} is no path below the workspace")
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise BadReply(f"{path[:200]!r} is no text") from None
+    if not is_text(path):
+        raise BadReply(f"{path[:200]!r} is no text")
     return path

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
+import re
 from collections.abc import Iterator
 
 import psutil
@@ -13,7 +15,7 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend, Refused, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
-from tests.env.conftest import EVERYTHING, make_task, source
+from tests.env.conftest import EVERYTHING, Episode, make_task, source, usable
 
 pytestmark = pytest.mark.slow
 
@@ -334,3 +336,34 @@ def test_floods_of_output(sandbox: Sandbox) -> None:
     assert "\ufffd\ufffd\ufffd\x1b[31mred" in line.output
     assert process.memory_info().rss - before < 20 << 20
     assert sandbox.run("echo well", 60).output == "well\n"
+
+
+def test_no_package_but_those_of_python_and_of_the_environment_is_seen() -> None:
+    """A program of the machine may bring a task's own project, without the fault."""
+    with Sandbox(usable("bubblewrap"), SandboxSpec()) as sandbox:
+        found = sandbox.run("find / -name __init__.py -not -path '/proc/*' 2>/dev/null", 60).output.splitlines()
+    assert found and [each for each in found if not re.search(r"/lib(64)?/python3[^/]*/", each)] == []
+
+
+def test_what_an_agent_left_running_has_ended_before_the_tests_of_its_verdict_run(sandbox_backend: Backend) -> None:
+    """The program in one of these runs could ask it about another."""
+    mark = f"{random.SystemRandom().randrange(10**6, 10**7)}.25"
+
+    def runs() -> bool:
+        return any(mark in (each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"]))
+
+    seen: list[bool] = []
+
+    def new(spec: SandboxSpec) -> Sandbox:
+        seen.append(runs())
+        return Sandbox(sandbox_backend, spec)
+
+    with DebugEnv(make_task({"a.py": "x = 1\n"}), EVERYTHING, new) as env:
+        env.reset()
+        play = Episode(env)
+        play("terminal", text=f"setsid sleep {mark} &")
+        play("pdb", command=f"!import subprocess; subprocess.Popen(['sleep', '{mark}'])")
+        assert runs()
+        seen.clear()
+        env.score()
+    assert seen and not any(seen)

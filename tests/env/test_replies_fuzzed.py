@@ -171,7 +171,7 @@ def test_archives_of_any_bytes() -> None:
         for _ in range(chance.randrange(1, 12)):
             data[chance.randrange(min(len(data), 1600))] = chance.randrange(256)
         with contextlib.suppress(BadReply):
-            assert all(replies.plain_path(path) == path for path in replies.archive(bytes(data)))
+            assert all(replies.plain_path(path) == path for path in replies.archive(bytes(data))[0])
 
 
 def test_reports_of_any_text() -> None:

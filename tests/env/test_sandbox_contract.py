@@ -30,11 +30,13 @@ def test_changes_are_what_differs_from_the_baseline(any_backend: Backend) -> Non
         # Same size, and a modification time that was set back: still seen.
         sandbox.run("touch -r edited.py t; printf '2\\n' > edited.py; touch -r t edited.py; rm t gone.py", 5)
         sandbox.run(
-            "mkdir n; echo new > n/new.txt; ln -s /etc/passwd link; mkdir __pycache__; echo x > __pycache__/x", 5
+            "mkdir n; echo new > n/new.txt; ln -s /etc/passwd link; mkdir __pycache__; echo x > __pycache__/x; "
+            "echo x > $(printf 'caf\\351.txt')",
+            5,
         )
         changes = sandbox.changes()
         assert changes.files == {"edited.py": b"2\n", "n/new.txt": b"new\n"}
-        assert (changes.deleted, changes.skipped) == (("gone.py",), ("link",))
+        assert (changes.deleted, changes.skipped) == (("gone.py",), ("link", "caf\udce9.txt"))
 
 
 def test_refusals_leave_the_sandbox_well(any_backend: Backend) -> None:
