@@ -11,6 +11,7 @@ from sqlalchemy import Engine, select, true
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows, tallies
+from stackrank.db.errors import NotFound
 from stackrank.db.queries.labels import disputed
 from stackrank.db.queries.pool import PooledRun, benchmark_names, leading, require_one_kind, runs_where
 from stackrank.db.queries.reading import Row, as_list, fetch, reading
@@ -59,6 +60,12 @@ class Scope:
             refs = [self.run] if isinstance(self.run, int | str) else self.run
             ids = [find_run(engine, ref)["id"] for ref in refs]
             named = runs_where(engine, RUN.c.id.in_(ids))
+            fitting = {run.id for run in runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))}
+            if others := [run.id for run in named if run.id not in fitting]:
+                raise NotFound(
+                    f"Run {others[0]} is not of the benchmark, version, conditions, series or tag that are asked for "
+                    "too: name the run alone."
+                )
             require_one_kind(engine, named[::-1])
             return Selection(engine, self, tuple(named), ())
         asked = self.asked(engine)

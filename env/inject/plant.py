@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.env.inject.reach import TestCommand, default_command
 from stackrank.env.inject.verify import Verified
-from stackrank.env.inject.write import write_benchmark, write_source
+from stackrank.env.inject.write import TASKS, write_benchmark, write_source
 from stackrank.env.sandbox.base import Backend, Say
 
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = ("build/", "dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
+
+_ASKED = Path("state", "asked")
+"""What the tasks of an output folder are: a call that asks for more of the same may replace them."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ def plant(
     hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     command = TestCommand.of(test or default_command(files), files)
+    asked = _asked(files, command, seed, deep)
+    if (folder / TASKS).exists() and not _same(folder, asked):
+        raise BenchmarkError(
+            f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
+        )
     options = InjectionOptions(count, seed, command, environment, workers, timeout_s, deep)
     injection = Injection(backend, files, options, folder)
     try:
@@ -71,6 +80,18 @@ def plant(
     if not bugs:
         of_them = " deep" if deep else ""
         raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
+    (folder / _ASKED).write_text(asked)
     write_source(folder, files)
     write_benchmark(folder, name, files, bugs, environment, timeout_s)
     return Planted(folder, bugs)
+
+
+def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
+    digests = sorted((path, hashlib.sha256(content).hexdigest()) for path, content in files.items())
+    about = (digests, command, seed, deep)
+    return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _same(folder: Path, asked: str) -> bool:
+    file = folder / _ASKED
+    return file.is_file() and file.read_text() == asked

@@ -65,6 +65,9 @@ def main() -> None:
         from stackrank.flows.services.prefect_server import meaning
 
         error = meaning(error) or error
+        if isinstance(error, OverflowError):
+            numbers = [given for given in sys.argv[1:] if given.lstrip("+-").isdecimal()]
+            error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
             text = f"{type(error).__name__}: {text} (a bug in stackrank: run again with --debug)"

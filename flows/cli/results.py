@@ -25,7 +25,7 @@ def runs(
     project: Annotated[str | None, typer.Option(help="Only runs of this project.")] = None,
     leaderboard: Annotated[str | None, typer.Option(help="Only runs of this leaderboard.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only runs with this tag. Repeat: with all of them.")] = None,
-    limit: Annotated[int, typer.Option(help="Most rows to list.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Most rows to list.")] = 50,
     as_json: Json = False,
 ) -> None:
     """List runs, newest first."""
@@ -78,7 +78,7 @@ def episodes(
     ] = None,
     tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
     query: Annotated[str, typer.Option(help=HELP)] = "",
-    limit: Annotated[int, typer.Option(help="Most rows to list.")] = 1000,
+    limit: Annotated[int, typer.Option(min=1, help="Most rows to list.")] = 1000,
     after: Annotated[int | None, typer.Option(help="Only episodes with a higher number, to get the next page.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -113,8 +113,8 @@ def episodes(
 @app.command()
 def trace(
     episode: Episode,
-    first: Annotated[int, typer.Option(help="First step to show.")] = 0,
-    limit: Annotated[int | None, typer.Option(help="Most steps to show.")] = None,
+    first: Annotated[int, typer.Option(min=0, help="First step to show.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most steps to show.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show an episode step by step."""

@@ -255,6 +255,13 @@ class RunSpec(BaseModel):
     def _split(cls, value: Any) -> Any:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
+    @field_validator("tasks")
+    @classmethod
+    def _some(cls, value: list[str] | None) -> list[str] | None:
+        if value == []:
+            raise ValueError("this names no task: name some, or leave it out to play all")
+        return value if value is None else list(dict.fromkeys(value))
+
     @model_validator(mode="after")
     def _tonight(self) -> RunSpec:
         # Stored with a run, which may continue after midnight; not with a schedule, whose runs have their own dates.

@@ -94,6 +94,10 @@ def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
     with pytest.raises(NotComparable, match=r"repo is 2 sets, .* repo/blog, repo/shop"):
         queries.leaderboard(store.engine, Scope(benchmark="repo"))
     assert rates(store, Scope(benchmark="shopping")) == {}
+    assert rates(store, Scope(run=blog, benchmark="blog")) == {"a": 0.0}
+    for other in (Scope(run=blog, benchmark="shop"), Scope(run=[shop, again], series="nightly")):
+        with pytest.raises(NotFound, match=r"Run \d+ is not of the benchmark"):
+            queries.leaderboard(store.engine, other)
 
 
 def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs: Runs) -> None:

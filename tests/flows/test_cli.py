@@ -52,6 +52,7 @@ ROOT = Path(__file__).parents[2]
         ("export --verdict solved", 2, ["--verdict solved", "unresolved"]),
         ("trace 17", 2, ["17", "stackrank episodes"]),
         ("trace what", 2, ["what"]),
+        ("runs --limit 99999999999999999999", 2, ["99999999999999999999 is too large"]),
         ("tasks nothing", 2, ["nothing", "bugs"]),
         ("validate nothing", 2, ["nothing", "bugs"]),
         ("validate bugs --tasks nope", 2, ["nope"]),

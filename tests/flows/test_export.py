@@ -6,6 +6,8 @@ import csv
 import io
 import itertools
 import json
+import os
+import subprocess
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -131,6 +133,20 @@ def test_every_file_says_what_it_is_about(played: CommandLine, tmp_path: Path, f
         assert scope["sentence"] in file.read_text()
 
 
+def test_links_and_pipes_stay_what_they_are(played: CommandLine, tmp_path: Path) -> None:
+    expected = played("export", "played").out
+    link, target, pipe = tmp_path / "link.jsonl", tmp_path / "target.jsonl", tmp_path / "pipe"
+    link.symlink_to(target)
+    assert played("export", "played", "--out", str(link)).status == 0
+    assert link.is_symlink() and target.read_text() == expected
+    os.mkfifo(pipe)
+    before = sorted(tmp_path.iterdir())
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert played("export", "played", "--out", str(pipe)).status == 0
+        assert reader.communicate(timeout=60)[0] == expected
+    assert pipe.is_fifo() and sorted(tmp_path.iterdir()) == before
+
+
 def test_csv(played: CommandLine) -> None:
     rows = list(csv.DictReader(io.StringIO(played("export", "played", "--format", "csv").out)))
     listed = played("episodes", "played", "--json").json()
@@ -210,7 +226,8 @@ def test_no_export_and_no_table_holds_a_key(played: CommandLine, recorded: Path)
         ("export --split all", 2, ["all", "train, validation, test"]),
         ("export --format pairs --verdict resolved", 2, ["--verdict resolved"]),
         ("export --failure-point lost", 2, ["--failure-point lost"]),
-        ("export --out /no/such/folder/x", 1, ["/no/such/folder/x"]),
+        ("export --out /no/such/folder/x", 2, ["/no/such/folder/x", "create it first"]),
+        ("export --out /tmp", 2, ["/tmp is a folder", "--out"]),
     ],
 )
 def test_bad_calls(

@@ -29,6 +29,9 @@ def test_from_a_project_to_a_proved_benchmark(stackrank: CommandLine, tmp_path: 
     again = stackrank(*call)  # what it wrote is no part of the project
     assert (again.status, (out / "tasks.yaml").read_text()) == (0, before)
     assert "2 bugs" in again.out and "stackrank validate repo" in again.out
+    other = stackrank(*call, "--seed", "2")
+    assert other.status == 2 and "already has tasks" in other.sentence() and "--out" in other.sentence()
+    assert (out / "tasks.yaml").read_text() == before
     proved = stackrank("validate", "repo", "--path", str(out), "--rounds", "1", "--json", *BOX).json()
     assert (proved["valid"], proved["invalid"], proved["errors"]) == (2, 0, 0)
     rows = stackrank("tasks", "repo", "--path", str(out), "--json").json()

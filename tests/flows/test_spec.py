@@ -27,6 +27,9 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
         ({**MINIMAL, "cost_usd": -1}, ["cost_usd has to be more than 0, not -1"]),
         ({**MINIMAL, "attempts": 1000}, ["attempts has to be at most 100, not 1000"]),
         ({**MINIMAL, "attempts": 1.5}, ["attempts has to be a whole number, not 1.5"]),
+        ({**MINIMAL, "tasks": ""}, ["tasks", "names no task"]),
+        ({**MINIMAL, "tasks": ","}, ["tasks", "names no task"]),
+        ({**MINIMAL, "tasks": []}, ["tasks", "names no task"]),
         ({**MINIMAL, "name": ["a"]}, ["name has to be a text, not ['a']"]),
         ({**MINIMAL, "name": None}, ["name has to be a text, not nothing"]),
         ({**MINIMAL, "wall_s": "soon"}, ["wall_s has to be a number, not 'soon'"]),
@@ -168,7 +171,7 @@ def test_a_flag_says_whether_a_green_eval_ends_an_episode(stackrank: CommandLine
 
 
 def test_a_specification_survives_json() -> None:
-    spec = make_spec({**MINIMAL, "tasks": "one, two", "name": "x"}, "test")
+    spec = make_spec({**MINIMAL, "tasks": "one, two, one", "name": "x"}, "test")
     assert spec.tasks == ["one", "two"]
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
 

@@ -17,7 +17,15 @@ from sqlalchemy import Engine
 from stackrank.flows.runs.export import atif, briefs, conversations, pairs, plain
 from stackrank.flows.runs.export.card import data_card
 from stackrank.flows.runs.export.source import SPLITS, Source
-from stackrank.flows.runs.export.write import lines, table, write_folder, write_parquet, write_stdout, write_text
+from stackrank.flows.runs.export.write import (
+    is_stream,
+    lines,
+    table,
+    write_folder,
+    write_parquet,
+    write_stdout,
+    write_text,
+)
 from stackrank.flows.runs.spec import SpecError
 
 
@@ -74,9 +82,10 @@ def export(
 ) -> int:
     """Write the episodes of a run to `out`, or to standard output if it is None. Returns the number of episodes.
 
-    Next to a file, its scope is written: for programs NAME.scope.json, and for people NAME.card.md. Records with room
-    for the scope contain it, too. `run`: as `queries.run` returns it. `filters`: as `queries.episodes` takes them.
-    `splits`: export only the tasks of these; none means all. A name that ends with `.parquet` is written as Parquet.
+    A pipe or a device gets the records alone. Next to a file, its scope is written: for programs NAME.scope.json,
+    and for people NAME.card.md. Records with room for the scope contain it, too. `run`: as `queries.run` returns
+    it. `filters`: as `queries.episodes` takes them. `splits`: export only the tasks of these; none means all. A
+    name that ends with `.parquet` is written as Parquet.
     Raises SpecError, OSError.
     """
     if format not in FORMATS:
@@ -103,6 +112,8 @@ def export(
     else:
         write_text(out, chosen.pieces(records()))
     episodes = sum(source.counts.values())
+    if is_stream(out):
+        return episodes
     given = {name: value for name, value in {**filters, "split": list(splits)}.items() if value}
     beside = {"file": out.name, "format": format, "filters": given, "episodes": episodes, "records": written}
     about = json.dumps({**beside, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -50,15 +51,37 @@ def write_stdout(pieces: Iterable[str]) -> None:
     sys.stdout.writelines(pieces)
 
 
-def write_text(out: Path, pieces: Iterable[str]) -> None:
-    """Write a text file. It gets its name only when it is complete, so that a file of that name is always complete."""
-    part = out.with_name(f"{out.name}.part")
+def is_stream(out: Path) -> bool:
+    """Whether `out` is a pipe, a terminal or another device, to which texts are written as they come."""
+    return out.exists() and not out.is_file() and not out.is_dir()
+
+
+@contextmanager
+def written_whole(out: Path) -> Iterator[Path]:
+    """Yield where to write `out`. A file gets its name only when it is complete; links and devices stay what they are.
+
+    Raises SpecError if `out` is a folder, or is to be in a folder that does not exist.
+    """
+    if is_stream(out):
+        yield out
+        return
+    if out.is_dir():
+        raise SpecError(f"{out} is a folder: name a file in it with --out")
+    target = out.resolve()
+    if not target.parent.is_dir():
+        raise SpecError(f"{out} cannot be written, because there is no folder {target.parent}: create it first")
+    part = target.with_name(f"{target.name}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(pieces)
-        part.replace(out)
+        yield part
+        part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_text(out: Path, pieces: Iterable[str]) -> None:
+    """Write a text file; see `written_whole`. Raises SpecError, OSError."""
+    with written_whole(out) as place, place.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
 
 
 def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] = ()) -> None:
@@ -70,7 +93,6 @@ def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    part = out.with_name(f"{out.name}.part")
     kinds = {
         **dict.fromkeys(_INTEGERS, pa.int64()),
         **dict.fromkeys(_NUMBERS, pa.float64()),
@@ -81,7 +103,7 @@ def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] 
     writer: pq.ParquetWriter | None = None
     schema = pa.schema([])
 
-    def flush() -> None:
+    def flush(part: Path) -> None:
         nonlocal writer, schema, characters
         if writer is None:
             nested = {name for row in waiting for name, value in row.items() if isinstance(value, str)}
@@ -95,19 +117,16 @@ def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] 
         waiting.clear()
         characters = 0
 
-    try:
+    with written_whole(out) as part:
         for record in records:
             row = {name: _cell(value, name) for name, value in record.items()}
             waiting.append(row)
             characters += sum(len(value) for value in row.values() if isinstance(value, str))
             if len(waiting) == _AT_ONCE or characters > _MOST_CHARACTERS:
-                flush()
-        flush()
+                flush(part)
+        flush(part)
         assert writer is not None
         writer.close()
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 # Types are chosen by name, because the first records do not show what types the others have.
