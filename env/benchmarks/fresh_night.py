@@ -17,14 +17,8 @@ from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
-from stackrank.env.benchmarks.fresh_task import (
-    FreshTask,
-    could_seal,
-    environment_of,
-    library_of,
-    load_task,
-    to_withhold,
-)
+from stackrank.env.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
+from stackrank.env.benchmarks.withheld import could_seal, to_withhold
 from stackrank.env.difficulty.measure import find_measured, measure, save_measured
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Any
@@ -55,37 +56,54 @@ _SETTINGS = {
 """A setting of pytest -> the distribution that knows it."""
 
 
+NAMES = ("pyproject.toml", "setup.py", *_INI, *_FILES)
+"""The files of a project from which its set-up is guessed."""
+
+
 def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
+    """Guess the set-up of a commit, as `setup_of` does. `below`: the folder, such as `python/`, or an empty text."""
+    found = read_at(repository, commit, [f"{below}{name}" for name in NAMES])
+    files = {path.removeprefix(below): content for path, content in found.items()}
+    return setup_of(files, functools.partial(latest_version, repository, commit))
+
+
+def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> list[str]:
     """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
-    What the tests need is in an extra, in a dependency group (PEP 735) or in a file of requirements. pytest's own
-    settings show the plug-ins without which it cannot start.
+    What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM) or in a file of requirements.
+    pytest's own settings show the plug-ins without which it cannot start. `version`: returns the version of a
+    project that asks git for it, or an empty text.
     """
-    names = ("pyproject.toml", "setup.py", *_INI, *_FILES)
-    found = read_at(repository, commit, [f"{below}{name}" for name in names])
     try:
-        project = tomllib.loads(found.get(f"{below}pyproject.toml", b"").decode())
+        project = tomllib.loads(found.get("pyproject.toml", b"").decode())
     except ValueError:
         project = {}
-    plugins = _plugins(_pytest_settings(project, [found.get(f"{below}{name}", b"") for name in _INI]))
+    plugins = _plugins(_pytest_settings(project, [found.get(name, b"") for name in _INI]))
     built = project.get("tool", {})
-    described = "poetry" in built or "flit" in built or b"[metadata]" in found.get(f"{below}setup.cfg", b"")
-    if not (f"{below}setup.py" in found or "project" in project or ("build-system" in project and described)):
+    described = "poetry" in built or "flit" in built or b"[metadata]" in found.get("setup.cfg", b"")
+    if not ("setup.py" in found or "project" in project or ("build-system" in project and described)):
         return [shlex.join(["python", "-m", "pip", "install", "-q", *plugins])] if plugins else []
-    extras, groups = project.get("project", {}).get("optional-dependencies", {}), project.get("dependency-groups", {})
+    groups = project.get("dependency-groups", {})
+    extras = {
+        **_section(found.get("setup.cfg", b""), "options.extras_require"),
+        **project.get("project", {}).get("optional-dependencies", {}),
+    }
+    of_tool = _of_tool(built)
     extra = next((name for name in _EXTRAS if name in extras), "")
     group = next((name for name in _EXTRAS if name in groups), "")
-    file = next((name for name in _FILES if f"{below}{name}" in found), "")
+    file = next((name for name in _FILES if name in found), "")
     command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
     if group:
         command = shlex.join([*shlex.split(command), *_grouped(groups, group, set())])
+    elif of_tool:
+        command = shlex.join([*shlex.split(command), *of_tool])
     elif file and not extra:
         command += f" -r {file}"
     if plugins:
         command += f" {shlex.join(plugins)}"
-    if b"scm" in found.get(f"{below}setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
+    if b"scm" in found.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
         # An environment has the files but not their history.
-        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={latest_version(repository, commit) or '0'} {command}"]
+        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or '0'} {command}"]
     return [command]
 
 
@@ -101,6 +119,19 @@ def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
         elif isinstance(entry, dict):
             found += _grouped(groups, str(entry.get("include-group", "")), seen)
     return found
+
+
+def _of_tool(tool: Mapping[str, Any]) -> list[str]:
+    """Return the requirements of the first group for tests that Poetry or PDM knows; of Poetry's, the names alone."""
+    poetry, pdm = tool.get("poetry", {}), tool.get("pdm", {}).get("dev-dependencies", {})
+    groups: dict[str, Any] = {"dev": poetry.get("dev-dependencies")}
+    groups |= {name: each.get("dependencies") for name, each in poetry.get("group", {}).items()}
+    for name in _EXTRAS:
+        if isinstance(groups.get(name), dict):
+            return [each for each in groups[name] if each.lower() != "python"]
+        if isinstance(pdm.get(name), list):
+            return [each for each in pdm[name] if isinstance(each, str) and not each.startswith("-e")]
+    return []
 
 
 def _pytest_settings(project: Mapping[str, Any], files: Sequence[bytes]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         faults = find_faults(_read(files, touched), fix) if fix else ()
     except (PatchError, OSError, ValueError) as error:
         raise BenchmarkError(str(error)) from None
-    visible = visible_command(check_command(entry.test), files)
+    visible = visible_command(check_command(entry.test), files, secret)
     ids = (*entry.fail_to_pass, *entry.pass_to_pass)
     # If no fix is known, the fault may be in a file whose own doctests fail.
     to_edit = touched or (set() if fix else with_doctests(ids))
@@ -100,7 +100,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         editable=tuple(entry.editable),
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),
-        shows_bug=not any(is_test(path) for path in secret),
+        shows_bug=not any(map(is_test, secret)) if entry.shows_bug is None else entry.shows_bug,
         limits=_limits(entry, content.defaults),
     )
 

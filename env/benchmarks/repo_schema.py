@@ -126,6 +126,9 @@ class TaskEntry(_Model):
         default=None, description="A diff that adds tests. Agents see it too, unless `hidden_tests` is set."
     )
     hidden_tests: bool = Field(default=False, description="Whether `test_patch` is applied only for the verdict.")
+    shows_bug: bool | None = Field(
+        default=None, description="Whether tests that agents see fail because of the bug. Default: if none is hidden."
+    )
     fix: PatchOrPath | None = Field(
         default=None, description="The known fix: a diff against what the agent sees. Default: `apply` reversed."
     )

@@ -151,11 +151,18 @@ def scoring_command(command: str, hidden: Mapping[str, bytes], files: Collection
     return " ".join([command, *map(shlex.quote, more)]) if more else None
 
 
-def visible_command(command: str, files: Collection[str]) -> str:
-    """Return the command without test files that do not exist yet; if none exists, with the folder of the first."""
+def visible_command(command: str, files: Mapping[str, bytes], hidden: Mapping[str, bytes] | None = None) -> str:
+    """Return the command without tests that only the hidden files have; if none is left, with the folder of the first.
+
+    `hidden`: by default no more is known of them than that they are not among `files`.
+    """
     parts = words(command)
     paths = {word: word.partition("::")[0] for word in parts[1:]}
-    missing = [word for word, path in paths.items() if path.endswith(".py") and path not in files]
+    missing = [
+        word
+        for word, path in paths.items()
+        if path.endswith(".py") and (path not in files or _is_new(word, hidden or {}, files))
+    ]
     if not missing:
         return command
     kept = [word for word in parts if word not in missing]
@@ -165,3 +172,14 @@ def visible_command(command: str, files: Collection[str]) -> str:
             next(str(each) for each in PurePosixPath(paths[missing[0]]).parents if str(each) in {*folders, "."})
         )
     return shlex.join(kept)
+
+
+def _is_new(test: str, hidden: Mapping[str, bytes], files: Mapping[str, bytes]) -> bool:
+    """Whether only the hidden version of its file defines a test function."""
+    path = test.partition("::")[0]
+    if "::" not in test or path not in hidden or path not in files:
+        return False
+    try:
+        return bool(defined_as(hidden[path], test)) and not defined_as(files[path], test)
+    except (SyntaxError, ValueError):
+        return False

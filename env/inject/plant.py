@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_tree
+from stackrank.env.benchmarks.guess_setup import setup_of
 from stackrank.env.benchmarks.repo import NEVER
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
@@ -19,7 +20,7 @@ from stackrank.env.inject.write import TASKS, write_benchmark, write_source
 from stackrank.env.sandbox.base import Backend, Say
 
 # Build output and copies of the source, in which the fix could be found.
-_BUILT = ("build/", "dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
+_BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
 
 _ASKED = Path("state", "asked")
 """What the tasks of an output folder are: a call that asks for more of the same may replace them."""
@@ -31,6 +32,8 @@ class Planted:
 
     folder: Path
     bugs: list[tuple[Candidate, Verified]]
+    with_hidden: int
+    """How many of them have hidden tests."""
 
 
 def plant(
@@ -41,6 +44,7 @@ def plant(
     out: Path | None,
     test: str | None,
     environment: Environment,
+    guess: bool = False,
     timeout_s: float,
     deep: bool = False,
     workers: int,
@@ -52,6 +56,7 @@ def plant(
 
     `deep`: write only bugs whose fault is far from the failure (`verify`). `out`: the folder to write, by default
     `PROJECT-bugs`. `test`: the test command; by default it is worked out from the files.
+    `guess`: whether to guess from the project's files how it is installed.
     Raises BenchmarkError, SandboxError.
     """
     if not path.is_dir():
@@ -61,6 +66,9 @@ def plant(
     inside = folder.resolve().is_relative_to(path.resolve())
     hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
+    if guess and (setup := setup_of(files)):
+        say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
+        environment = replace(environment, setup=tuple(setup))
     command = TestCommand.of(test or default_command(files), files)
     asked = _asked(files, command, seed, deep)
     if (folder / TASKS).exists() and not _same(folder, asked):
@@ -82,8 +90,8 @@ def plant(
         raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
     (folder / _ASKED).write_text(asked)
     write_source(folder, files)
-    write_benchmark(folder, name, files, bugs, environment, timeout_s)
-    return Planted(folder, bugs)
+    tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
+    return Planted(folder, bugs, sum(each.hidden_tests for each in tasks))
 
 
 def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:

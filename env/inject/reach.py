@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -21,6 +22,10 @@ from stackrank.env.scoring.report import PASSED, TestReport, parse
 
 _WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
 """Options of pytest whose value may look like a path."""
+_NOTHING_COLLECTED = 5
+"""pytest's exit status."""
+_MOST_NAMED = 20
+"""The most tests or files that a message names."""
 _SUMS = ".stackrank-sums"
 _FIND_COPIES = f"""
 import hashlib, json, os
@@ -148,18 +153,19 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
             f"its tests do not end within {timeout_s:g} s: name faster ones with --test, or set --timeout"
         )
     if report.collect_errors:
-        raise BenchmarkError(
-            f"its tests cannot be collected: {report.collect_errors[0][:300]} (use --require, --setup or --test)"
-        )
+        why = _reason(report.collect_errors[0]) or " ".join(report.collect_errors[0].split())[:300]
+        raise BenchmarkError(f"its tests cannot be collected: {why} (use --require, --setup or --test)")
+    if not report.outcomes and result.exit != _NOTHING_COLLECTED:
+        why = _reason(result.output) or last[:200]
+        raise BenchmarkError(f"pytest does not start: {why} (use --require, --setup or --test)")
     if not report.outcomes:
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
     bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
     if bad or not report.complete:
-        names = ", ".join(bad[:3]) + (", ..." if len(bad) > 3 else "")
+        why = _reason(result.output)
         raise BenchmarkError(
-            f"{len(bad)} of its tests fail in the original project ({names or last}): "
-            "fix them, install what they need with --setup, or leave them out with "
-            "--test 'python -m pytest -q --deselect ...'"
+            f"{len(bad)} of its tests fail in the original project{f', most often with {why}' if why else ''}: "
+            f"fix them, install what they need with --require or --setup, or leave them out{_without(command, bad)}"
         )
     passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
     try:
@@ -167,11 +173,32 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     except Unmeasured as error:
         raise BenchmarkError(str(error)) from None
     if suite.failing:
-        raise BenchmarkError(f"its tests fail while coverage.py measures them ({', '.join(suite.failing[:3])})")
+        raise BenchmarkError(
+            f"{len(suite.failing)} of its tests fail while coverage.py measures them: "
+            f"leave them out{_without(command, suite.failing)}"
+        )
     reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines)
     flaky = passed - set(reach.tests)
     if not reach.lines or flaky:
         raise BenchmarkError(
-            f"its tests give different results when they are measured ({', '.join(sorted(flaky)[:3])})"
+            "its tests give different results when they are measured: "
+            f"leave these out{_without(command, sorted(flaky))}"
         )
     return reach
+
+
+def _reason(output: str) -> str:
+    """Return the error that pytest prints most often; empty if it prints none."""
+    # Lines of tracebacks, and of the summary at the end.
+    errors = [" ".join(found.split()) for found in re.findall(r"(?m)^(?:E  |(?:FAILED|ERROR) .+? - )(.+)", output)]
+    named = [each for each in errors if re.match(r"[\w.]*(Error|Exception|Warning)\b", each)]
+    most = Counter(named or errors).most_common(1)
+    return most[0][0][:200] if most else ""
+
+
+def _without(command: TestCommand, tests: Sequence[str]) -> str:
+    """Return how to say that these tests are left out; if they are many, with those of the first files."""
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    some = [f"--deselect={each}" for each in (tests if len(tests) <= _MOST_NAMED else files[:_MOST_NAMED])]
+    more = f" (and {len(files) - _MOST_NAMED} more files)" if len(tests) > _MOST_NAMED < len(files) else ""
+    return f" with --test {shlex.quote(command.whole(*some))}{more}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import (
     DefaultsEntry,
     LimitsEntry,
@@ -16,10 +18,12 @@ from stackrank.env.benchmarks.repo_schema import (
     id_from,
     write_tasks,
 )
+from stackrank.env.benchmarks.withheld import to_withhold, without_withheld, words_of
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.verify import Verified
-from stackrank.env.patches import make_diff
+from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.task import Fault
 
 SOURCE, TASKS = "source", "tasks.yaml"
 
@@ -42,8 +46,8 @@ def write_benchmark(
     bugs: Sequence[tuple[Candidate, Verified]],
     environment: Environment,
     timeout_s: float,
-) -> Path:
-    """Write `tasks.yaml` into `folder` and return its path."""
+) -> list[TaskEntry]:
+    """Write `tasks.yaml` into `folder`, and return its tasks."""
     tasks = [
         _entry(f"{id_from(name)}-{number:03d}", name, files, candidate, verified, environment)
         for number, (candidate, verified) in enumerate(bugs, start=1)
@@ -51,7 +55,7 @@ def write_benchmark(
     defaults = DefaultsEntry(timeout_s=timeout_s, limits=LimitsEntry())
     content = TasksFile(schema=1, name=f"bugs injected into {name}", defaults=defaults, tasks=tasks)
     write_tasks(folder / TASKS, content)
-    return folder / TASKS
+    return tasks
 
 
 def _entry(
@@ -64,21 +68,51 @@ def _entry(
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
     bad = {candidate.file: candidate.source()}
-    failing = verified.fail_to_pass
-    more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
+    shown = without_withheld(files, withheld := _withheld(files, verified))
+    whole = {path: files[path] for path in shown}
+    fix = make_diff(bad, good)
+    seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
+    symptom = _symptom(seen, candidate.file, find_faults({**files, **bad}, fix))
     return TaskEntry(
         id=task,
         source=SourceEntry(path=SOURCE),
         test=verified.command,
-        title=failing[0].rpartition("::")[2][:80],
-        statement=f"Since the last change of {project}, {failing[0]}{more} fails.",
+        title=symptom[:80] or task,
+        statement=f"Since the last change of {project}, something is wrong that was right before"
+        + (f": {symptom}. Nothing else has changed." if symptom else ", as some of its tests show."),
         setup=list(environment.setup),
         python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
-        fail_to_pass=list(failing),
+        fail_to_pass=list(verified.fail_to_pass),
         pass_to_pass=list(verified.pass_to_pass),
-        apply=make_diff(good, bad),
-        fix=make_diff(bad, good),
+        apply=make_diff({**good, **whole}, {**bad, **shown}),
+        test_patch=make_diff(shown, whole) or None,
+        hidden_tests=bool(shown),
+        shows_bug=True if shown else None,
+        fix=fix,
         category=candidate.category,
         difficulty=verified.difficulty,
         tags=["injected", *candidate.operator.split("+")],
     )
+
+
+def _withheld(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
+    """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
+    tests = (*verified.fail_to_pass, *verified.pass_to_pass)
+    if not all(test.partition("::")[0] in files for test in tests):
+        return ()
+    try:
+        return to_withhold(files, verified.fail_to_pass, tests, verified.pass_to_pass)
+    except BenchmarkError:
+        return ()
+
+
+def _symptom(tests: Sequence[str], file: str, faults: Sequence[Fault]) -> str:
+    """Return the name of one of these tests in words, if it names neither a function nor the file of the fault."""
+    telling = {name.rpartition(".")[2].strip("_").lower() for fault in faults for name in fault.functions}
+    telling.add(PurePosixPath(file).stem.strip("_").lower())
+    for test in tests:
+        words = words_of(test)
+        plain = re.sub(r"[\W_]+", "", words.lower())
+        if test.partition("::")[0] != file and not any(re.sub(r"_", "", each) in plain for each in telling if each):
+            return words
+    return ""

@@ -10,6 +10,9 @@ from pathlib import Path
 import stackrank
 from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY
 
+_DEBUGGER = ("gdb", "gcc")
+"""The folders of gdb's own Python modules, without which it does not work, and of those that print C++ for it."""
+
 
 def proc() -> list[str]:
     """Return arguments for a /proc whose files about the whole machine are read-only or hidden, as in Docker."""
@@ -60,7 +63,7 @@ def system_mounts(python: Path) -> list[str]:
 def programs_with_packages() -> tuple[Path, ...]:
     """Return the folders below /usr of programs that bring Python packages: these may be a task's project, repaired.
 
-    Folders of libraries for one architecture and of Python itself do not count.
+    Folders of libraries for one architecture, of Python itself and of gdb do not count.
     """
     places = ("lib", "lib64", "libexec", "share", "src", "local/lib", "local/share", "local/src")
     folders = [each for place in places for each in sorted(Path("/usr", place).glob("*"))]
@@ -70,6 +73,7 @@ def programs_with_packages() -> tuple[Path, ...]:
         if each.is_dir()
         and not each.is_symlink()
         and not (each / "os.py").is_file()
+        and each.name not in _DEBUGGER
         and "-linux-" not in each.name
         and any("__init__.py" in files for _, _, files in os.walk(each))
     )

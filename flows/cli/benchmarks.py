@@ -232,7 +232,10 @@ def inject(
     ] = None,
     setup: Annotated[
         list[str] | None,
-        typer.Option(help="Command that installs the project, such as pip install -e . Repeat for several."),
+        typer.Option(
+            help="Command that installs the project. Repeat for several. "
+            "Default: pip install -e . and what its tests need; '' for none."
+        ),
     ] = None,
     python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Time limit for a task's tests, in seconds.")] = 60,
@@ -277,7 +280,8 @@ def inject(
             seed=seed,
             out=out,
             test=test,
-            environment=Environment(python, tuple(needs), tuple(setup or ())),
+            environment=Environment(python, tuple(needs), tuple(filter(None, setup or ()))),
+            guess=setup is None,
             timeout_s=timeout,
             deep=deep,
             workers=workers or os.cpu_count() or 2,
@@ -290,10 +294,11 @@ def inject(
     found, file = len(made.bugs), made.folder / TASKS
     if as_json:
         document = {"tasks": found, "file": str(file), "source": str(made.folder / SOURCE), "wanted": count}
+        document["hidden_tests"] = made.with_hidden
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
     fewer = f" ({count} were requested, but the tests detect no other possible bug)" if found < count else ""
-    print_out(f"{file}: {found} bugs{fewer}")
+    print_out(f"{file}: {found} bugs{fewer}, {made.with_hidden} of them with hidden tests")
     print_out(", ".join(f"{number} {each}" for each, number in (*kinds.most_common(), *difficulties.most_common())))
     for why, number in rejected.most_common():
         print_out(f"rejected: {number}: {why}")

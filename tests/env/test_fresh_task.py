@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.fresh_task import could_seal, to_withhold, without_withheld
+from stackrank.env.benchmarks.withheld import could_seal, to_withhold, without_withheld
 from tests.support.tiny_library import OWN_TESTS
 
 INHERITED = """\

@@ -111,10 +111,12 @@ def silent(tally: Tally) -> None:
         ({"tests/test_stock.py": "import nowhere\n"}, "cannot be collected"),
         (
             {"tests/test_stock.py": TESTS.replace("== 10", "== 11")},
-            "1 of its tests fail in the original project (tests/test_stock",
+            "1 of its tests fail in the original project, most often with ",
         ),
+        ({"tests/test_stock.py": TESTS.replace("== 10", "== 11")}, "--deselect=tests/test_stock.py::"),
+        ({"conftest.py": "import nowhere\n"}, "pytest does not start: ModuleNotFoundError: No module named 'nowhere'"),
         ({"tests/test_stock.py": "import time\n\ndef test_it():\n    time.sleep(600)\n"}, "do not end within"),
-        ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "no tests were found"),
+        ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "pytest does not start: "),
     ],
 )
 def test_a_project_of_no_use_is_said(tmp_path: Path, change: dict[str, str], words: str) -> None:

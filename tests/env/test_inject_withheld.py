@@ -1,0 +1,94 @@
+"""Injected bugs as agents see them: half of the tests that notice a bug, and a statement without names of the fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.guess_setup import setup_of
+from stackrank.env.benchmarks.repo import Repo
+from stackrank.env.environment import Environment
+from stackrank.env.inject import write as write_module
+from stackrank.env.inject.candidates import find_candidates
+from stackrank.env.inject.verify import Verified
+from stackrank.env.inject.write import write_benchmark, write_source
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Fault, Task
+from stackrank.env.validate import validate
+from tests.env.conftest import usable
+from tests.env.test_inject import project, session, silent
+
+pytestmark = pytest.mark.slow
+
+
+def assert_withheld(task: Task) -> None:
+    """Agents see about half of the functions that notice a bug if there are several, and a statement without names."""
+    functions = {test.partition("[")[0].rpartition("::")[2] for test in task.fail_to_pass}
+    shown = {each for each in functions if f"def {each}(" in task.files["tests/test_stock.py"].decode()}
+    assert shown and task.shows_bug
+    if task.hidden_files:
+        assert len(functions) > 1 and len(shown) == (len(functions) + 1) // 2
+    assert all(f"def {each}(" in task.hidden_files["tests/test_stock.py"].decode() for each in functions - shown)
+    for fault in task.faults:
+        assert all(name.rpartition(".")[2] not in task.statement for name in fault.functions)
+    assert "stock.py" not in task.statement
+
+
+def test_the_symptom_names_neither_function_nor_file_of_the_fault() -> None:
+    fault = Fault("src/shop/stock.py", ("Stock.take", "_find_all"), (1,))
+    tests = ["tests/t.py::test_take", "tests/t.py::TestStock::test_in_stock", "tests/t.py::test_findall[a]"]
+    assert write_module._symptom(tests, fault.file, [fault]) == ""
+    assert write_module._symptom([*tests, "tests/t.py::test_what_is_sold[1-2]"], fault.file, [fault]) == "what is sold"
+    assert write_module._symptom(["src/shop/stock.py::shop.stock"], fault.file, [fault]) == ""
+
+
+def test_tests_are_named_one_by_one(tmp_path: Path) -> None:
+    """A command that names withheld functions is shown without them."""
+    files = project()
+    candidates = find_candidates(files, session(tmp_path, files).reach(), 1)
+    names = ("test_price", "test_take")
+    both = tuple(f"tests/test_stock.py::{each}" for each in names)
+    verified = Verified("k", "", f"python -m pytest -q -o pythonpath=src {' '.join(both)}", both, ())
+    bug = next(each for each in candidates if each.file == "src/shop/stock.py")
+    write_source(tmp_path, files)
+    write_benchmark(tmp_path, "shop", files, [(bug, verified)], Environment(), 30)
+    (task,) = Repo(Source(tmp_path)).tasks()
+    seen = [each for each in both if each in task.test_command]
+    assert len(seen) == 1 and task.score_command is not None and all(each in task.score_command for each in both)
+
+
+def test_half_of_the_tests_that_notice_a_bug_are_withheld(tmp_path: Path) -> None:
+    files = project()
+    made = session(tmp_path, files, count=12)
+    bugs = made.bugs(made.reach(), silent)
+    write_source(tmp_path, files)
+    write_benchmark(tmp_path, "shop", files, bugs, Environment(), 30)
+    tasks = Repo(Source(tmp_path)).tasks()
+    for task in tasks:
+        assert_withheld(task)
+    hidden = next(task for task in tasks if task.hidden_files)
+    result = validate(hidden, lambda spec: Sandbox(usable("bubblewrap"), spec), rounds=1)
+    assert result.valid and result.proof is not None, result.reason
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "needs"),
+    [
+        (
+            "[tool.poetry]\nname = 'x'\n[tool.poetry.group.test.dependencies]\npytest-mock = '^3'\npython = '3'",
+            "pytest-mock",
+        ),
+        ("[tool.poetry]\nname = 'x'\n[tool.poetry.dev-dependencies]\nfreezegun = '*'", "freezegun"),
+        ("[project]\nname = 'x'\n[tool.pdm.dev-dependencies]\ntest = ['attrs>=1', '-e file:.']", "'attrs>=1'"),
+    ],
+)
+def test_what_tests_need_of_poetry_and_pdm(pyproject: str, needs: str) -> None:
+    text = f"{pyproject}\n[build-system]\nrequires = []\n"
+    assert setup_of({"pyproject.toml": text.encode()}) == [f"python -m pip install -q -e . {needs}"]
+
+
+def test_what_tests_need_of_setuptools() -> None:
+    files = {"setup.py": b"", "setup.cfg": b"[metadata]\nname = x\n[options.extras_require]\ntesting =\n    mock\n"}
+    assert setup_of(files) == ["python -m pip install -q -e '.[testing]'"]
