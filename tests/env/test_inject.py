@@ -108,7 +108,7 @@ def silent(tally: Tally) -> None:
     ("change", "words"),
     [
         ({"tests/test_stock.py": "x = 1\n"}, "no tests were found"),
-        ({"tests/test_stock.py": "import nowhere\n"}, "cannot be collected"),
+        ({"tests/test_stock.py": "import nowhere\n"}, "No module named 'nowhere', which --require nowhere may install"),
         (
             {"tests/test_stock.py": TESTS.replace("== 10", "== 11")},
             "1 of its tests fail in the original project, most often with ",

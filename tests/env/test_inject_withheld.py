@@ -92,3 +92,9 @@ def test_what_tests_need_of_poetry_and_pdm(pyproject: str, needs: str) -> None:
 def test_what_tests_need_of_setuptools() -> None:
     files = {"setup.py": b"", "setup.cfg": b"[metadata]\nname = x\n[options.extras_require]\ntesting =\n    mock\n"}
     assert setup_of(files) == ["python -m pip install -q -e '.[testing]'"]
+
+
+def test_a_test_that_fails_only_while_it_is_measured_is_left_out(tmp_path: Path) -> None:
+    untraced = "import sys\n\ndef test_untraced():\n    assert sys.gettrace() is None\n"
+    reach = session(tmp_path, {**project(), "tests/test_untraced.py": untraced.encode()}).reach()
+    assert len(reach.tests) == 5 and not any("untraced" in test for test in reach.tests)
