@@ -12,10 +12,10 @@ from stackrank.env.sandbox.base import SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bubblewrap_environments import build, build_prefix
 from stackrank.env.sandbox.bubblewrap_mounts import bind, system_mounts
 from stackrank.env.sandbox.bubblewrap_start import ROOT, Factories, Place
-from stackrank.env.sandbox.client import variables_of
 from stackrank.env.sandbox.environments import HOME, home_of
 from stackrank.env.sandbox.process import ProcessChannel
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
+from stackrank.env.sandbox.variables import variables_of
 from stackrank.errors import NotReady
 
 _MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get install bubblewrap)"

@@ -17,6 +17,7 @@ from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.guest import framing
 from stackrank.env.sandbox.guest.allowance import PATIENCE
 from stackrank.env.sandbox.replies import BadReply, Shape
+from stackrank.env.sandbox.variables import variables_of
 
 GRACE_S = 30.0
 """How much longer than its own time limit a request may take before the sandbox counts as dead.
@@ -29,29 +30,6 @@ _SENTENCE = 4000
 
 OUTPUT_CAP = 32 << 10
 """Bytes kept of a command's output, from its head and tail."""
-
-# Programs see the same surroundings in every sandbox.
-FIXED_ENVIRONMENT = {
-    "HOME": "/tmp",
-    "LANG": "C.UTF-8",
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "USER": "agent",
-    "LOGNAME": "agent",
-    "TERM": "dumb",
-    "COLUMNS": "100",
-    "NO_COLOR": "1",
-    "PYTHONHASHSEED": "0",
-    # Also because a .pyc is checked by its source's size and time in seconds, and an edit may change neither.
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PIP_NO_INPUT": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-}
-
-
-def variables_of(spec: SandboxSpec) -> dict[str, str]:
-    """Return the environment variables of every program in a sandbox of this specification."""
-    return {**FIXED_ENVIRONMENT, **dict(spec.environment.variables if spec.environment else ())}
 
 
 @dataclass(frozen=True, slots=True)

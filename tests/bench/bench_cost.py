@@ -34,10 +34,11 @@ from stackrank.env.sandbox.bubblewrap import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap_mounts import system_mounts
 from stackrank.env.sandbox.bubblewrap_start import isolation
 from stackrank.env.sandbox.cgroups import Cgroup
-from stackrank.env.sandbox.client import FIXED_ENVIRONMENT, Sandbox
+from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.factory import Factory
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.registry import backend
+from stackrank.env.sandbox.variables import FIXED_ENVIRONMENT
 from stackrank.env.task import Limits
 from tests.bench.bench_env import EVERYTHING, SCRIPT, TASK
 
