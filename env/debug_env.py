@@ -260,9 +260,10 @@ class DebugEnv:
             started = awake.now()
             try:
                 if self.changes is None:
-                    self.changes = self._survived(self._work)
+                    changes = self._survived(self._work)
                     # What the agent left running could tell the program in one test run about another.
                     self.sandbox.end()
+                    self.changes = changes
                 self._score = self.judge(self.changes)
             except (SandboxLost, Refused, GuestBug) as error:
                 self._score = _nothing_to_score(error)

@@ -59,11 +59,10 @@ class Scope:
         if self.run is not None:
             refs = [self.run] if isinstance(self.run, int | str) else self.run
             ids = [find_run(engine, ref)["id"] for ref in refs]
-            named = runs_where(engine, RUN.c.id.in_(ids))
-            fitting = {run.id for run in runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))}
-            if others := [run.id for run in named if run.id not in fitting]:
+            named = runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))
+            if others := set(ids).difference(run.id for run in named):
                 raise NotFound(
-                    f"Run {others[0]} is not of the benchmark, version, conditions, series or tag that are asked for "
+                    f"Run {max(others)} is not of the benchmark, version, conditions, series or tag that are asked for "
                     "too: name the run alone."
                 )
             require_one_kind(engine, named[::-1])

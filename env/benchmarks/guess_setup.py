@@ -54,15 +54,13 @@ _SETTINGS = {
     "mypy_plugins": "pytest-mypy-plugins",
 }
 """A setting of pytest -> the distribution that knows it."""
-
-
-NAMES = ("pyproject.toml", "setup.py", *_INI, *_FILES)
+_NAMES = ("pyproject.toml", "setup.py", *_INI, *_FILES)
 """The files of a project from which its set-up is guessed."""
 
 
 def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     """Guess the set-up of a commit, as `setup_of` does. `below`: the folder, such as `python/`, or an empty text."""
-    found = read_at(repository, commit, [f"{below}{name}" for name in NAMES])
+    found = read_at(repository, commit, [f"{below}{name}" for name in _NAMES])
     files = {path.removeprefix(below): content for path, content in found.items()}
     return setup_of(files, functools.partial(latest_version, repository, commit))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
@@ -68,18 +69,28 @@ def defined_as(content: bytes, test: str) -> str:
     """
     path, _, name = test.partition("[")[0].partition("::")
     owner, _, function = name.rpartition("::")
-    tree = parse_python(content)
-    known = {each for each, _ in functions(tree)}
-    classes = {each.name: each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)}
+    known, bases = _definitions(content)
     waiting, seen = [owner], set[str]()
     while waiting:
         here = waiting.pop(0)
         if f"{here}::{function}".removeprefix("::").replace("::", ".") in known:
             return "::".join(filter(None, (path, here, function)))
-        if here in classes and here not in seen:
-            waiting += [base.id for base in classes[here].bases if isinstance(base, ast.Name)]
+        if here not in seen:
+            waiting += bases.get(here, ())
         seen.add(here)
     return ""
+
+
+@functools.lru_cache(maxsize=128)
+def _definitions(content: bytes) -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
+    """Return the functions that a file defines, and class -> its bases. A file has many tests, and is parsed once."""
+    tree = parse_python(content)
+    bases = {
+        each.name: tuple(base.id for base in each.bases if isinstance(base, ast.Name))
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ClassDef)
+    }
+    return frozenset(name for name, _ in functions(tree)), bases
 
 
 def _span(node: ast.AST) -> tuple[int, int]:

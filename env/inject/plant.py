@@ -11,7 +11,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.benchmarks.guess_setup import setup_of
 from stackrank.env.benchmarks.repo import NEVER
-from stackrank.env.environment import Environment
+from stackrank.env.environment import Environment, files_digest
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.env.inject.reach import TestCommand, default_command
@@ -95,8 +95,7 @@ def plant(
 
 
 def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
-    digests = sorted((path, hashlib.sha256(content).hexdigest()) for path, content in files.items())
-    about = (digests, command, seed, deep)
+    about = (files_digest(files), command, seed, deep)
     return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
 
 

@@ -108,11 +108,14 @@ def _withheld(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]
 
 def _symptom(tests: Sequence[str], file: str, faults: Sequence[Fault]) -> str:
     """Return the name of one of these tests in words, if it names neither a function nor the file of the fault."""
-    telling = {name.rpartition(".")[2].strip("_").lower() for fault in faults for name in fault.functions}
-    telling.add(PurePosixPath(file).stem.strip("_").lower())
+    functions = [name.rpartition(".")[2] for fault in faults for name in fault.functions]
+    telling = {_plain(name) for name in (*functions, PurePosixPath(file).stem)} - {""}
     for test in tests:
         words = words_of(test)
-        plain = re.sub(r"[\W_]+", "", words.lower())
-        if test.partition("::")[0] != file and not any(re.sub(r"_", "", each) in plain for each in telling if each):
+        if test.partition("::")[0] != file and not any(name in _plain(words) for name in telling):
             return words
     return ""
+
+
+def _plain(words: str) -> str:
+    return re.sub(r"[\W_]+", "", words.lower())

@@ -50,7 +50,7 @@ def system_mounts(python: Path) -> list[str]:
     for top in {base, prefix, Path("/usr"), Path("/usr/local")} - {environment}:
         for packages in sorted(top.glob("lib/python3*/*-packages")):
             arguments += nothing_at(packages)
-    for program in programs_with_packages():
+    for program in _programs_with_packages():
         arguments += nothing_at(program)
     # An installed stackrank contains the hidden tests and the fixes of its own benchmark.
     package = Path(stackrank.__file__).parent
@@ -60,7 +60,7 @@ def system_mounts(python: Path) -> list[str]:
 
 
 @functools.cache
-def programs_with_packages() -> tuple[Path, ...]:
+def _programs_with_packages() -> tuple[Path, ...]:
     """Return the folders below /usr of programs that bring Python packages: these may be a task's project, repaired.
 
     Folders of libraries for one architecture, of Python itself and of gdb do not count.

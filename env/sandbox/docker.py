@@ -7,7 +7,6 @@ import functools
 import select
 import socket
 import struct
-import threading
 import time
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.cgroups import group_of
 from stackrank.env.sandbox.docker_environments import build, build_prefix
 from stackrank.env.sandbox.docker_policy import OWNER_LABEL
+from stackrank.env.sandbox.ending import Ending
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.home import is_dead, is_of_this_boot, process_mark
 from stackrank.settings import settings
@@ -96,9 +96,7 @@ class DockerChannel:
         self._errors = b""
         self._left = 0
         self._stream = 0
-        self._closing = threading.Lock()
-        self._closed = False
-        self._closer = threading.Thread(target=self._remove, name="sandbox-close", daemon=True)
+        self._ending = Ending(self._remove)
         # Attach before the container starts, so that no output is missed.
         wrapped = self._api.attach_socket(
             container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -192,17 +190,11 @@ class DockerChannel:
 
     def close(self) -> None:
         """Disconnect, and remove the container in the background."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-            self._closer.start()
+        self._ending.begin()
 
     def join(self, timeout_s: float) -> bool:
         """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        self.close()
-        self._closer.join(timeout_s)
-        return not self._closer.is_alive()
+        return self._ending.wait(timeout_s)
 
     def _remove(self) -> None:
         from docker.errors import APIError

@@ -8,7 +8,6 @@ import select
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ import psutil
 
 from stackrank.env.sandbox.base import CHECK_EVERY_S, SandboxError
 from stackrank.env.sandbox.cgroups import Cgroup
+from stackrank.env.sandbox.ending import Ending
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.env.sandbox.factory import Forked
 from stackrank.env.sandbox.guest.factory import MARK
@@ -104,9 +104,7 @@ class ProcessChannel:
         assert self._child.stdin is not None and self._child.stdout is not None
         self._in, self._out = self._child.stdin, self._child.stdout
         self.name = f"{name}-{self._child.pid}"
-        self._closing = threading.Lock()
-        self._closed = False
-        self._closer = threading.Thread(target=self._bury, name="sandbox-close", daemon=True)
+        self._ending = Ending(self._bury)
         if cgroup is not None:
             # This is early enough: the guest still waits for its code, so nothing runs yet.
             try:
@@ -119,7 +117,7 @@ class ProcessChannel:
     def send(self, data: bytes) -> None:
         """Write all of `data`."""
         view = memoryview(data)
-        if self._closed:
+        if self._ending.begun:
             raise SandboxError(f"sandbox {self.name} was closed")
         try:
             while view:
@@ -165,20 +163,14 @@ class ProcessChannel:
 
     def close(self) -> None:
         """Disconnect, so that the guest and all its processes end. The cleanup happens in the background."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-            self._in.close()
-            self._closer.start()
+        self._ending.begin()
 
     def join(self, timeout_s: float) -> bool:
         """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        self.close()
-        self._closer.join(timeout_s)
-        return not self._closer.is_alive()
+        return self._ending.wait(timeout_s)
 
     def _bury(self) -> None:
+        self._in.close()
         try:
             self._child.wait(timeout=2)
         except subprocess.TimeoutExpired:
