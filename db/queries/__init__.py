@@ -30,7 +30,17 @@ from stackrank.db.queries.proposals import OPEN, acceptance, proposal, proposals
 from stackrank.db.queries.regressions import regressions
 from stackrank.db.queries.reliability import budget_curves, reliability
 from stackrank.db.queries.run_pair import pair_sentence, run_pair
-from stackrank.db.queries.runs import outages, paused, played_in, progress, run, run_of_flow, runs, tasks_of_run
+from stackrank.db.queries.runs import (
+    LATEST,
+    outages,
+    paused,
+    played_in,
+    progress,
+    run,
+    run_of_flow,
+    runs,
+    tasks_of_run,
+)
 from stackrank.db.queries.scope import Scope
 from stackrank.db.queries.scoped import apart_sentence, scope_of
 from stackrank.db.queries.search import hits_in, search
@@ -67,6 +77,7 @@ from stackrank.db.queries.totals import totals
 from stackrank.db.queries.verdicts import change, verdicts, verdicts_again
 
 __all__ = [
+    "LATEST",
     "OPEN",
     "By",
     "Scope",

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
 from stackrank.source import parse_python
+from stackrank.yaml_text import load_yaml
 
 if TYPE_CHECKING:
     from stackrank.env.inject.candidates import Candidate
@@ -151,7 +152,7 @@ class Recipe(_Model):
 def read_recipe(file: Path) -> Recipe:
     """Read a recipe. Raises BenchmarkError, which names the file and the field."""
     try:
-        return Recipe.model_validate(yaml.load(read_text(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        return Recipe.model_validate(load_yaml(read_text(file)))
     except yaml.YAMLError as error:
         raise BenchmarkError(f"{file} is not YAML: {' '.join(str(error).split())[:200]}") from None
     except ValidationError as error:

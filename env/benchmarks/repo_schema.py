@@ -14,6 +14,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
+from stackrank.yaml_text import load_yaml
 
 
 def _inside(value: str) -> str:
@@ -48,7 +49,7 @@ PatchOrPath = Annotated[str, AfterValidator(_patch)]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class LimitsEntry(_Model):
@@ -191,7 +192,7 @@ def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
     try:
         text = read_text(file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
+        data = load_yaml(text)
     except (yaml.YAMLError, ValueError) as error:
         raise BenchmarkError(f"{file} is neither YAML nor JSON: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(data, dict) or not isinstance(node, MappingNode):

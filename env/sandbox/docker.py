@@ -247,7 +247,9 @@ class DockerBackend:
         except SandboxError as error:
             return str(error)
         except ImageNotFound:
-            return f"the sandbox image {image} is missing: run `make setup-docker` or deploy/sandbox/build.sh"
+            own = "sandbox_image" in settings().model_fields_set
+            remedy = "pull or build it, or correct the variable" if own else "run `make setup-docker`"
+            return f"the sandbox image {image} is missing: {remedy}"
         except (DockerException, RequestException) as error:
             client.cache_clear()
             return _no_engine(error)

@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from stackrank.env.sandbox.base import Backend, SandboxError
+from stackrank.settings import settings
 from stackrank.wording import one_of
 
 # As strings, so that listing the backends imports none of them.
@@ -54,7 +55,13 @@ def chosen_backend(name: str | None) -> Backend:
 
 
 def default_backend() -> Backend:
-    """Return Docker if an engine answers, else bubblewrap. Others are used only if named explicitly."""
+    """Return Docker if an engine answers or an image is set for it, else bubblewrap. Others have to be named."""
+    if "sandbox_image" in settings().model_fields_set:
+        try:
+            return backend("docker")
+        except SandboxError as error:
+            told = f"STACKRANK_SANDBOX_IMAGE is set, but {error}; `--sandbox bubblewrap` needs no image"
+            raise SandboxError(told) from None
     problems = []
     for name in ("docker", "bubblewrap"):
         try:

@@ -80,7 +80,9 @@ def tasks(
     }  # fmt: skip
     shown = [{**row, **_difficulty(row["measured"] or {})} for row in rows]
     print_table(shown, columns, f"{benchmark} has no tasks.", width=120)
-    print_out(f"\n{len(rows)} tasks, digest {digest(found.tasks())}, licence {found.license}, from {found.source}")
+    origin = f", from {found.source}" if found.source else ""
+    licence = f"licence {found.license or 'unknown'}"
+    print_out(f"\n{len(rows)} tasks, digest {digest(found.tasks())}, {licence}{origin}")
     for row in rows:
         if row["validated"] == "invalid":
             print_out(f"invalid: {row['task']}: {row['reason']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -57,6 +58,10 @@ def options(
 def main() -> None:
     """Run the command line. Known errors become one sentence and an exit status."""
     log.configure()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a character gets a sign for it, and not an error.
+            stream.reconfigure(errors="replace")
     try:
         app()
     except Exception as error:

@@ -63,7 +63,7 @@ def add(
     pool: Annotated[str, typer.Option(help="Prefect work pool whose workers play it.")] = POOL,
     as_json: Json = False,
 ) -> None:
-    """Create a schedule. Without --cron or --every, it runs only when you `trigger` it."""
+    """Create a schedule, or update it. Without --cron or --every, a new one runs only when you `trigger` it."""
     from stackrank.flows.runs.check import check
     from stackrank.flows.runs.spec import SpecError, read_spec
 

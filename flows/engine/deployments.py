@@ -16,7 +16,7 @@ from prefect import Flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterName
-from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions
+from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions, WorkPoolStatus
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound, PrefectHTTPStatusError
 from prefect.utilities.callables import parameter_schema
@@ -75,6 +75,7 @@ class Workflow:
         schedules: Sequence[DeploymentScheduleCreate] = (),
         tags: Sequence[str] = (),
         on_overlap: OnOverlap = "queue",
+        paused: bool = False,
         description: str = "",
     ) -> UUID:
         """Create the deployment FLOW/NAME, or update it to these values."""
@@ -92,7 +93,7 @@ class Workflow:
             concurrency_options=ConcurrencyOptions(collision_strategy=STRATEGIES[on_overlap]) if self.limit else None,
             tags=list(tags),
             description=description,
-            paused=False,
+            paused=paused,
             pull_steps=[],
         )
 
@@ -116,6 +117,11 @@ def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
     found = queries.played_in(engine, run_id)
     return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
+
+
+def is_unserved(client: SyncPrefectClient, pool: str) -> bool:
+    """Whether no worker of an existing pool has sent a heartbeat lately."""
+    return client.read_work_pool(pool).status is WorkPoolStatus.NOT_READY
 
 
 def ensure_pool(client: SyncPrefectClient, name: str) -> None:

@@ -5,6 +5,7 @@ Importing this module imports Prefect.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -69,12 +70,20 @@ def add(
     tags: list[str],
     on_overlap: OnOverlap,
 ) -> Row:
-    """Create the schedule `name`, or update an existing one to these values."""
+    """Create the schedule `name`, or update an existing one to these values.
+
+    An existing one stays paused if it is, and keeps its times if `when` is empty.
+    """
     # Leave out fields whose defaults depend on the machine, so that the worker's machine sets them. The owner is the
     # person who creates the schedule.
     given = spec.model_fields_set | {"owner", "project", "tags"}
     parameters = spec.model_dump(mode="json", include=given)
+    paused = False
     with asked() as client:
+        with suppress(NotFound):
+            former = _find(client, name)
+            paused = former.paused
+            when = when or [DeploymentScheduleCreate(schedule=each.schedule) for each in former.schedules]
         SCHEDULED_RUN.deploy(
             client,
             name=name,
@@ -83,6 +92,7 @@ def add(
             schedules=when,
             tags=tags,
             on_overlap=on_overlap,
+            paused=paused,
             description=f"Plays {spec.benchmark} for the leaderboard {spec.leaderboard or name}.",
         )
         return _row(client, _find(client, name))

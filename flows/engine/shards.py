@@ -33,7 +33,7 @@ from stackrank import log
 from stackrank.db import queries
 from stackrank.db.columns import now
 from stackrank.db.engine import connect
-from stackrank.flows.engine.deployments import Workflow, run_tag
+from stackrank.flows.engine.deployments import Workflow, is_unserved, run_tag
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.runs.claims import Watch
 from stackrank.flows.runs.driver import spent, too_many_errors
@@ -106,6 +106,9 @@ def lead(session: Session) -> str:
                         submitted += 1
                         idle.append(_submit(client, deployment, run_id, tag, submitted, size, asks))
                     log.info("shards submitted", run=run_id, shards=len(wanted), pool=spec.pool)
+                    if submitted == len(wanted) and is_unserved(client, spec.pool):
+                        told = f"no worker serves the pool: start one with `stackrank worker --pool {spec.pool}`"
+                        log.warning(told, run=run_id)
             except (httpx.HTTPError, PrefectException) as error:
                 log.warning("Prefect takes no shards at the moment", run=run_id, error=error)
             time.sleep(pause_s)

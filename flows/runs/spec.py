@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.registry import agent_names, find_agent
+from stackrank.db import queries
 from stackrank.env.benchmarks.base import Source, is_hub_name
 from stackrank.env.mcp.server import McpServer
 from stackrank.env.sandbox.registry import backend_names
@@ -23,6 +24,7 @@ from stackrank.flows.runs.spec_problems import problem
 from stackrank.flows.runs.stop_spec import StopSpec
 from stackrank.settings import default_owner, settings
 from stackrank.wording import one_of
+from stackrank.yaml_text import load_yaml
 
 
 class SpecError(UsageError):
@@ -32,7 +34,7 @@ class SpecError(UsageError):
 class EntrantSpec(BaseModel):
     """One competitor: an agent, its model and its tool set."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
     agent: str
     """Name of an agent, for instance `llm` or `repair`, or one from a plug-in."""
@@ -61,7 +63,7 @@ class EntrantSpec(BaseModel):
 class RegressionSpec(BaseModel):
     """When a run counts as worse than the earlier ones of its series; see `db.queries.regressions`."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """A rate counts as fallen if the paired test gives a p-value below this, after Holm's correction over entrants."""
@@ -77,7 +79,7 @@ class Matrix(BaseModel):
     An agent that uses no model, such as `repair`, plays beside those that use one.
     """
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
     agents: list[str] = Field(default_factory=list)
     """Names of agents. Absent: `llm` if there are models, otherwise `repair`."""
@@ -103,7 +105,7 @@ class Matrix(BaseModel):
 class RunSpec(BaseModel):
     """A run: tasks x entrants x attempts."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
     name: str = ""
     """Name of the run. Empty: `BENCHMARK-DATE`."""
@@ -338,6 +340,8 @@ def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
             data["matrix"]["models"] = []  # the file's models are for agents that use one
         data["entrants"] = []
     spec = make_spec({**data, **given}, str(file) if file else "the call")
+    if spec.name.isdecimal() or spec.name == queries.LATEST:
+        raise SpecError(f"a run cannot be named {spec.name!r}, which commands take for another run: name it otherwise")
     if player := played_by_hand(spec):
         command = "mcp" if player == "outside" else "play"
         whom = "somebody else's program" if player == "outside" else "a person"
@@ -373,7 +377,7 @@ def _fields(place: tuple[int | str, ...]) -> list[str]:
 
 def _read_yaml(file: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        data = load_yaml(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecError(f"{file} cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -16,6 +16,7 @@ _SHOULD_BE: Mapping[str, str] = {
     "int_from_float": "a whole number",
     "float_type": "a number",
     "float_parsing": "a number",
+    "finite_number": "a finite number",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "list_type": "a list",

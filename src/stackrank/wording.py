@@ -1,8 +1,8 @@
 """How numbers, times, addresses and texts by others are shown to people, on terminals, in files and on pages.
 
 Text by an agent, a model or a member of the team may contain escape codes, characters that change the direction of
-text, and spreadsheet formulas. `tell`, `say`, `as_json` and `csv_lines` make these harmless, so everything that is
-printed or saved goes through one of these functions.
+text, and spreadsheet formulas. `print_out`, `print_err`, `as_json` and `csv_lines` make these harmless, so everything
+that is printed or saved goes through one of these functions.
 """
 
 from __future__ import annotations

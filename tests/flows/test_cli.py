@@ -14,6 +14,8 @@ from stackrank.db import queries
 from stackrank.db.engine import connect
 from stackrank.env.benchmarks.bug_suite import DATA, load_task
 from stackrank.env.patches import make_diff
+from stackrank.env.sandbox.base import SandboxError
+from stackrank.env.sandbox.registry import backend, default_backend
 from stackrank.env.scoring.proof import find_proof
 from stackrank.flows.services import prefect_server as server
 from tests.dashboard.seed import seed
@@ -263,3 +265,18 @@ def test_help_imports_nothing_heavy() -> None:
     subprocess.run(
         [sys.executable, "-m", "stackrank.flows.cli.main", "--help"], cwd=ROOT, check=True, capture_output=True
     )
+
+
+def test_a_terminal_without_unicode_gets_signs(tmp_path: Path) -> None:
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "STACKRANK_HOME": str(tmp_path)}
+    call = [sys.executable, "-m", "stackrank.flows.cli.main", "benchmarks"]
+    printed = subprocess.run(call, cwd=ROOT, env=ascii_only, capture_output=True, text=True, check=True).stdout
+    assert "bugs" in printed
+    assert "|     ? |" in printed  # a dash where there is no value
+
+
+def test_an_image_of_ones_own_is_never_replaced_by_another_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_SANDBOX_IMAGE", "no-such-image:1")
+    backend.cache_clear()
+    with pytest.raises(SandboxError, match=r"STACKRANK_SANDBOX_IMAGE is set, but .*--sandbox bubblewrap"):
+        default_backend()

@@ -227,6 +227,8 @@ def test_no_export_and_no_table_holds_a_key(played: CommandLine, recorded: Path)
         ("export --format pairs --verdict resolved", 2, ["--verdict resolved"]),
         ("export --failure-point lost", 2, ["--failure-point lost"]),
         ("export --out /no/such/folder/x", 2, ["/no/such/folder/x", "create it first"]),
+        ("export --entrant nobody", 2, ["run 1 has no entrant 'nobody'", "stackrank episodes 1"]),
+        ("export --task nothing --format csv", 2, ["run 1 has no task 'nothing'"]),
         ("export --out /tmp", 2, ["/tmp is a folder", "--out"]),
     ],
 )

@@ -127,6 +127,21 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
     assert sum(row["episodes"] for row in (*board["entrants"], *board["reference"])) == len(rows)
 
 
+def test_a_new_specification_keeps_times_and_pauses(stackrank: CommandLine, spec: Path, pool: str) -> None:
+    here = ("schedule", str(spec), "--name", "kept", "--pool", pool, "--json")
+    try:
+        assert stackrank(*here, "--cron", "0 3 * * *", "--timezone", "Europe/Berlin").json()["cron"] == "0 3 * * *"
+        stackrank("schedule", "pause", "kept")
+        spec.write_text(SPEC.replace("limit: 1", "limit: 2"))
+        row = stackrank(*here).json()
+        assert (row["cron"], row["timezone"], row["paused"]) == ("0 3 * * *", "Europe/Berlin", True)
+        assert row["spec"]["limit"] == 2
+        row = stackrank(*here, "--every", "3600").json()
+        assert (row["cron"], row["every_s"]) == (None, 3600.0)
+    finally:
+        stackrank("schedule", "remove", "kept")
+
+
 def test_trigger_once_and_skip_while_one_goes_on(
     stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from tests.flows.playing import make_run
 
 
 def test_workers_that_can_play_nothing_end_the_run(
-    prefect_server: str, database: str, monkeypatch: pytest.MonkeyPatch
+    prefect_server: str, database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A key that they do not have, for instance: without end, a new shard would follow each that fails."""
     from prefect.states import Failed
@@ -42,6 +42,9 @@ def test_workers_that_can_play_nothing_end_the_run(
         leave(session.run_id)
     assert why == ("the workers of the pool nobody cannot play it: the environment variable OPENAI_API_KEY is not set")
     assert len(submitted) == 4  # two rounds of two
+    assert (
+        capsys.readouterr().err.count("no worker serves the pool: start one with `stackrank worker --pool nobody`") == 1
+    )
 
 
 def test_a_shard_whose_clock_is_ahead_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

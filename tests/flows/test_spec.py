@@ -32,6 +32,8 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
         ({**MINIMAL, "tasks": []}, ["tasks", "names no task"]),
         ({**MINIMAL, "name": ["a"]}, ["name has to be a text, not ['a']"]),
         ({**MINIMAL, "name": None}, ["name has to be a text, not nothing"]),
+        ({**MINIMAL, "wall_s": float("inf")}, ["wall_s has to be a finite number, not inf"]),
+        ({**MINIMAL, "cost_usd": float("nan")}, ["cost_usd has to be", "not nan"]),
         ({**MINIMAL, "wall_s": "soon"}, ["wall_s has to be a number, not 'soon'"]),
         ({**MINIMAL, "tags": {"a": 1}}, ["tags has to be a list, not {'a': 1}"]),
         ({"entrants": ["llm"]}, ["entrants.0 has to be fields with values, not 'llm'"]),
@@ -61,6 +63,10 @@ def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
         (b"- a\n- b\n", ["not a run specification", "entrants:"]),
         (b"\xff\xfe\x00", ["not YAML"]),
         (b"benchmark: bugs\n", ["no entrant", "--agent"]),
+        (b"steps: 3\nbenchmark: bugs\nsteps: 50\n", ["not YAML", "'steps' is given twice"]),
+        (b"{steps: 3, entrants: [{agent: llm, 'agent': repair}]}", ["'agent' is given twice"]),
+        (b"name: latest\nentrants: [{agent: repair}]\n", ["'latest'", "name it otherwise"]),
+        (b"name: '17'\nentrants: [{agent: repair}]\n", ["'17'", "name it otherwise"]),
     ],
 )
 def test_wrong_files_are_named(tmp_path: Path, content: bytes, words: list[str]) -> None:
@@ -69,6 +75,12 @@ def test_wrong_files_are_named(tmp_path: Path, content: bytes, words: list[str])
     with pytest.raises(SpecError) as caught:
         read_spec(file, {})
     assert all(word in str(caught.value) for word in words)
+
+
+def test_a_value_may_replace_a_merged_one(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("matrix: {config: {<<: {a: 1, b: 2}, a: 3}}\n")
+    assert read_spec(file, {}).entrants[0].config == {"a": 3, "b": 2}
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.llm.scripted.answers import Entry, Fault, ScriptedReply
+from stackrank.yaml_text import load_yaml
 
 FaultName = int | Literal["dropped", "broken", "garbled"]
 
@@ -116,7 +117,7 @@ def read_script(file: Path | None) -> Script:
     if file is None:
         return DEFAULT
     try:
-        return Script.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        return Script.model_validate(load_yaml(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f"{file} cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:

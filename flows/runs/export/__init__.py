@@ -94,6 +94,10 @@ def export(
         raise SpecError(f"there is no split {unknown[0]!r}: choose one of {', '.join(SPLITS)}")
     chosen = FORMATS[format]
     source = Source(engine, run, filters, splits)
+    for name, values in source.unknown().items():
+        raise SpecError(
+            f"run {run['id']} has no {name} {values[0]!r}: `stackrank episodes {run['id']}` lists what it has"
+        )
     written = 0
 
     def records() -> Iterator[dict[str, Any]]:

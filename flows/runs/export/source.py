@@ -44,6 +44,15 @@ class Source:
         self.counts: dict[tuple[str, str], int] = {}
         """(split, verdict) -> number of episodes read."""
 
+    def unknown(self) -> dict[str, list[str]]:
+        """Return what the filters name and the run does not have: `entrant` or `task` -> names."""
+        known = {
+            "entrant": {each["name"] for each in self.run["entrants"]},
+            "task": {each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])},
+        }
+        asked = {name: sorted(set(self.chosen(name)) - names) for name, names in known.items()}
+        return {name: names for name, names in asked.items() if names}
+
     @property
     def sentence(self) -> str:
         """The run's scope as a sentence, for people."""
