@@ -6,7 +6,7 @@ import functools
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Any
@@ -72,11 +72,8 @@ def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> li
     pytest's own settings show the plug-ins without which it cannot start. `version`: returns the version of a
     project that asks git for it, or an empty text.
     """
-    try:
-        project = tomllib.loads(found.get("pyproject.toml", b"").decode())
-    except ValueError:
-        project = {}
-    plugins = _plugins(_pytest_settings(project, [found.get(name, b"") for name in _INI]))
+    project = _project(found)
+    plugins = _plugins(pytest_settings(found))
     built = project.get("tool", {})
     described = "poetry" in built or "flit" in built or b"[metadata]" in found.get("setup.cfg", b"")
     if not ("setup.py" in found or "project" in project or ("build-system" in project and described)):
@@ -132,12 +129,18 @@ def _of_tool(tool: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _pytest_settings(project: Mapping[str, Any], files: Sequence[bytes]) -> dict[str, Any]:
-    """Return the project's settings for pytest, from the first of its files that has any: pytest reads no other."""
-    tool = project.get("tool", {}).get("pytest", {})
+def _project(found: Mapping[str, bytes]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(found.get("pyproject.toml", b"").decode())
+    except ValueError:
+        return {}
+
+
+def pytest_settings(found: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return a project's settings for pytest, from the first of its files that has any: pytest reads no other."""
+    tool = _project(found).get("tool", {}).get("pytest", {})
     own, hidden, tox, setup = (
-        _section(content, "tool:pytest" if name == "setup.cfg" else "pytest")
-        for name, content in zip(_INI, files, strict=True)
+        _section(found.get(name, b""), "tool:pytest" if name == "setup.cfg" else "pytest") for name in _INI
     )
     settings = own or hidden or tool.get("ini_options", tool) or tox or setup
     return {name.lower(): value for name, value in settings.items()}

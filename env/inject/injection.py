@@ -31,7 +31,7 @@ from stackrank.env.task import Limits
 
 _PER_FUNCTION = 4
 _TRIES = 2
-_CHECKS = 2
+_CHECKS = 3
 """Increased when `verify` refuses more; earlier results are then not used."""
 
 
@@ -124,7 +124,8 @@ class Injection:
         Never two bugs are on one line, and few in one function, those of earlier calls included.
         """
         wishes = self._wishes
-        project = Project(self._files, wishes.test, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
+        command = wishes.test.without(reach.left_out)
+        project = Project(self._files, command, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
         with closing(self._verified(project, iter(candidates))) as results:
             for candidate, result in results:
                 tally.tried += 1

@@ -10,11 +10,12 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.guess_setup import pytest_settings
 from stackrank.env.difficulty.spectrum import AT_IMPORT, Unmeasured, measure_suite
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
@@ -54,6 +55,8 @@ class Reach:
     """Sets of tests, as numbers in `tests`; `lines` refers to a set by its own number."""
     lines: Mapping[str, Mapping[int, int]]
     """File -> line -> number of a group."""
+    left_out: tuple[str, ...] = ()
+    """Tests that fail in the unchanged project."""
 
     def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
         """Return the tests that reach any of the lines; none if importing the file already does so."""
@@ -69,6 +72,11 @@ class Reach:
         return frozenset(self.tests)
 
     @cached_property
+    def only_doctests(self) -> bool:
+        """Whether all tests are doctests."""
+        return all(map(is_doctest, self.tests))
+
+    @cached_property
     def sizes(self) -> Counter[int]:
         """How many lines each group has."""
         return Counter(group for lines in self.lines.values() for group in lines.values())
@@ -76,7 +84,8 @@ class Reach:
     def to_json(self) -> str:
         """Return JSON that `from_json` reads."""
         groups = [sorted(group) for group in self.groups]
-        return json.dumps({"tests": self.tests, "seconds": self.seconds, "groups": groups, "lines": self.lines})
+        tests = {"tests": self.tests, "seconds": self.seconds, "left_out": self.left_out}
+        return json.dumps({**tests, "groups": groups, "lines": self.lines})
 
     @classmethod
     def from_json(cls, text: str) -> Reach:
@@ -84,7 +93,8 @@ class Reach:
         data = json.loads(text)
         lines = {file: {int(line): group for line, group in each.items()} for file, each in data["lines"].items()}
         groups = tuple(map(frozenset, data["groups"]))
-        return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines)
+        left_out = tuple(data.get("left_out", ()))
+        return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines, left_out)
 
 
 @dataclass(frozen=True)
@@ -118,14 +128,27 @@ class TestCommand:
         """Return the command for these files or tests, with more options."""
         return "python -m pytest " + shlex.join([*self.options, *more, *targets])
 
+    def without(self, tests: Iterable[str]) -> TestCommand:
+        """Return the command that leaves these tests out."""
+        return replace(self, options=(*self.options, *(f"--deselect={test}" for test in tests)))
+
     def whole(self, *more: str) -> str:
         """Return the command for all tests."""
         return self.on(self.targets, *more)
 
 
-def default_command(files: Iterable[str]) -> str:
-    """Return the default command for a project's tests. It puts a `src` folder that is not installed on the path."""
+def is_doctest(test: str) -> bool:
+    """Whether a test is an example in a docstring or a text, which pytest names `FILE::MODULE.NAME`."""
+    return "." in test.partition("::")[2].partition("[")[0]
+
+
+def default_command(files: Mapping[str, bytes]) -> str:
+    """Return the default command for a project's tests.
+
+    It puts a `src` folder that is not installed on the path, unless the project itself says what is on the path.
+    """
     in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
+    in_src = in_src and "pythonpath" not in pytest_settings(files)
     return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"
 
 
@@ -155,28 +178,30 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
             f"its tests do not end within {timeout_s:g} s: name faster ones with --test, or set --timeout"
         )
     if report.collect_errors:
-        why = _reason(report.collect_errors[0]) or " ".join(report.collect_errors[0].split())[:300]
+        why = _reason(report.collect_errors[0], files) or " ".join(report.collect_errors[0].split())[:300]
         raise BenchmarkError(f"its tests cannot be collected: {why} (use --require, --setup or --test)")
     if not report.outcomes and result.exit != _NOTHING_COLLECTED:
-        why = _reason(result.output) or last[:200]
+        why = _reason(result.output, files) or last[:200]
         raise BenchmarkError(f"pytest does not start: {why} (use --require, --setup or --test)")
     if not report.outcomes:
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
     bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
-    if bad or not report.complete:
-        why = _reason(result.output)
+    why = _reason(result.output, files)
+    if not report.complete or len(bad) > min(len(report.outcomes) // 20, _MOST_NAMED):
         raise BenchmarkError(
             f"{len(bad)} of its tests fail in the original project{f', most often with {why}' if why else ''}: "
             f"fix them, install what they need with --require or --setup, or leave them out{_without(command, bad)}"
         )
+    if bad:
+        log.warning("left out, because they fail in the original project (%s): %s", why or "no reason", ", ".join(bad))
+        command = command.without(bad)
     passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
     few = max(3, len(passed) // 20)
     try:
         suite = measure_suite(sandbox, files, command.whole(), timeout_s * 3)
         failing = suite.failing
         if 0 < len(failing) <= few:
-            less = command.whole(*(f"--deselect={test}" for test in failing))
-            suite = measure_suite(sandbox, files, less, timeout_s * 3)
+            suite = measure_suite(sandbox, files, command.without(failing).whole(), timeout_s * 3)
     except Unmeasured as error:
         raise BenchmarkError(str(error)) from None
     if suite.failing:
@@ -184,7 +209,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
             f"{len(suite.failing)} of its tests fail while coverage.py measures them: "
             f"leave them out{_without(command, suite.failing)}"
         )
-    reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines)
+    reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines, tuple(bad))
     others = sorted(passed.difference(reach.tests))
     if not reach.lines or len(others) > few:
         raise BenchmarkError(
@@ -195,17 +220,23 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     return reach
 
 
-def _reason(output: str) -> str:
+def _reason(output: str, files: Iterable[str]) -> str:
     """Return the error that pytest prints most often, and what would mend it if a module is missing; else nothing."""
-    # Lines of tracebacks, and of the summary at the end.
-    errors = [
-        " ".join(found.split()) for found in re.findall(r"(?m)(?:\bE  |^(?:FAILED|ERROR) .+? - )([^\n\"]+)", output)
-    ]
+    # Lines of pytest's and of Python's tracebacks; if there are none, of the summary, in which they may be cut off.
+    found = re.findall(r"(?m)(?:\bE  |^(?=[\w.]*(?:Error|Exception|Warning): ))([^\n\"]+)", output)
+    found = found or re.findall(r"(?m)^(?:FAILED|ERROR) .+? - ([^\n\"]+)", output)
+    errors = [" ".join(each.split()) for each in found]
     named = [each for each in errors if re.match(r"[\w.]*(Error|Exception|Warning)\b", each)]
     most = Counter(named or errors).most_common(1)
     why = most[0][0][:200] if most else ""
-    missing = re.search(r"No module named '(\w+)", why)
-    return f"{why}, which --require {missing[1]} may install" if missing else why
+    if (missing := re.search(r"No module named '(\w+)", why)) is None:
+        return why
+    name = missing[1]
+    own = next((path for path in files if path.endswith((f"/{name}.py", f"/{name}/__init__.py"))), "")
+    if own:
+        folder = own.removesuffix("/__init__.py").rpartition("/")[0]
+        return f"{why}, which is {own}: put its folder on the path with --test '... -o pythonpath={folder}'"
+    return f"{why}, which --require {name} may install"
 
 
 def _without(command: TestCommand, tests: Sequence[str]) -> str:

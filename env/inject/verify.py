@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from stackrank.env.difficulty.measure import Measured, measure
 from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.leftovers import left_behind
-from stackrank.env.inject.reach import Reach, TestCommand
+from stackrank.env.inject.reach import Reach, TestCommand, is_doctest
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
@@ -53,6 +53,8 @@ class Verified:
     fail_to_pass: tuple[str, ...] = ()
     pass_to_pass: tuple[str, ...] = ()
     difficulty: Difficulty = ""
+    messages: dict[str, str] = field(default_factory=dict)
+    """Failing test -> what its failure says."""
 
     def to_json(self) -> dict[str, Any]:
         """Return data that `from_json` reads."""
@@ -92,6 +94,8 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         return Verified(candidate.key, LEFT)
     files = {**project.files, candidate.file: broken}
     reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
+    if not project.reach.only_doctests and not (reaching := [test for test in reaching if not is_doctest(test)]):
+        return Verified(candidate.key, "only doctests reach it")
     near = _targets(project, candidate, reaching, named=True)
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
@@ -127,15 +131,18 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
     passed = tuple(test for test, outcome in seen.items() if outcome in PASSED and test in project.reach.passing)
     if not failed:
         return Verified(candidate.key, "no test of the whole command fails")
+    messages = {test: report.messages.get(test, "") for test in failed}
+    rated = difficulty(first.output, sandbox.root, candidate)
+    found = Verified(candidate.key, "", command, failed, passed, rated, messages)
     if not project.deep or project.proved_later:
-        return Verified(candidate.key, "", command, failed, passed, difficulty(first.output, sandbox.root, candidate))
+        return found
     fix = make_diff({candidate.file: broken}, {candidate.file: project.files[candidate.file]})
     limits = Limits(timeout_s=project.timeout_s)
     task = Task("", "", "", files, command, fail_to_pass=failed, faults=find_faults(files, fix), limits=limits)
     measured = measure(task, sandbox)
     if problem := shallow(measured):
         return Verified(candidate.key, problem)
-    return Verified(candidate.key, "", command, failed, passed, measured.label)  # type: ignore[arg-type]
+    return replace(found, difficulty=measured.label)  # type: ignore[arg-type]
 
 
 def shallow(measured: Measured) -> str:

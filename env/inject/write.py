@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import (
@@ -18,12 +17,12 @@ from stackrank.env.benchmarks.repo_schema import (
     id_from,
     write_tasks,
 )
-from stackrank.env.benchmarks.withheld import to_withhold, without_withheld, words_of
+from stackrank.env.benchmarks.withheld import to_withhold, without_withheld
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
+from stackrank.env.inject.statement import statement
 from stackrank.env.inject.verify import Verified
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.env.task import Fault
 
 SOURCE, TASKS = "source", "tasks.yaml"
 
@@ -72,14 +71,14 @@ def _entry(
     whole = {path: files[path] for path in shown}
     fix = make_diff(bad, good)
     seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
-    symptom = _symptom(seen, candidate.file, find_faults({**files, **bad}, fix))
+    shows = {test: verified.messages.get(test, "") for test in seen}
+    title, told = statement(project, shows, candidate.file, find_faults({**files, **bad}, fix))
     return TaskEntry(
         id=task,
         source=SourceEntry(path=SOURCE),
         test=verified.command,
-        title=symptom[:80] or task,
-        statement=f"Since the last change of {project}, something is wrong that was right before"
-        + (f": {symptom}. Nothing else has changed." if symptom else ", as some of its tests show."),
+        title=title or task,
+        statement=told,
         setup=list(environment.setup),
         python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
         fail_to_pass=list(verified.fail_to_pass),
@@ -104,18 +103,3 @@ def _withheld(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]
         return to_withhold(files, verified.fail_to_pass, tests, verified.pass_to_pass)
     except BenchmarkError:
         return ()
-
-
-def _symptom(tests: Sequence[str], file: str, faults: Sequence[Fault]) -> str:
-    """Return the name of one of these tests in words, if it names neither a function nor the file of the fault."""
-    functions = [name.rpartition(".")[2] for fault in faults for name in fault.functions]
-    telling = {_plain(name) for name in (*functions, PurePosixPath(file).stem)} - {""}
-    for test in tests:
-        words = words_of(test)
-        if test.partition("::")[0] != file and not any(name in _plain(words) for name in telling):
-            return words
-    return ""
-
-
-def _plain(words: str) -> str:
-    return re.sub(r"[\W_]+", "", words.lower())

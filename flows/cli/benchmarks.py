@@ -227,7 +227,7 @@ def inject(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of bugs.")] = 50,
     seed: Annotated[int, typer.Option(help="Seed that selects from the possible bugs.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder to write. Default: PROJECT-bugs.")] = None,
-    test: Annotated[str | None, typer.Option(help="The project's test command. Default: python -m pytest -q.")] = None,
+    test: Annotated[str | None, typer.Option(help="The project's test command. Default: pytest on all tests.")] = None,
     requirements: Annotated[
         list[str] | None,
         typer.Option("--require", "--requirements", help="Requirements that pip installs, separated by commas."),

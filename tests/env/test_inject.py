@@ -145,7 +145,9 @@ def test_a_command_is_taken_apart() -> None:
     assert found.on(["a.py"], "-x") == "python -m pytest -q -k 'not slow' -x a.py"
     less = TestCommand.of("pytest -q --deselect tests/test_stock.py --ignore=tests", PROJECT)
     assert (less.options, less.targets) == (("-q", "--deselect", "tests/test_stock.py", "--ignore=tests"), ())
-    assert "pythonpath=src" in default_command(PROJECT) and "src" not in default_command(["a.py"])
+    assert "pythonpath=src" in default_command(project()) and "src" not in default_command({"a.py": b""})
+    own = {**PROJECT, "pytest.ini": "[pytest]\npythonpath = src tests\n"}
+    assert "pythonpath" not in default_command(project(own))
 
 
 def proposals(code: str, operator: str) -> set[str]:
@@ -274,6 +276,38 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     write_benchmark(tmp_path, "shop", files, same, Environment(), 30)
     assert (tmp_path / "tasks.yaml").read_text() == text
     assert len(yaml.safe_load(text)["tasks"]) == 6
+
+
+def test_a_few_tests_that_fail_anyway_are_left_out(tmp_path: Path) -> None:
+    one = "def test_{0}():\n    assert price('small', {0}) == {0} * 2\n"
+    many = "\n".join(map(one.format, range(1, 31)))
+    broken = "def test_of_this_machine():\n    open('/no/such/file')\n"
+    files = project({**PROJECT, "tests/test_many.py": f"from shop.stock import price\n\n{many}\n{broken}"})
+    made = session(tmp_path, files, count=1)
+    reach = made.reach()
+    assert reach.left_out == ("tests/test_many.py::test_of_this_machine",)
+    assert Reach.from_json(reach.to_json()).left_out == reach.left_out
+    assert len(reach.tests) == 35
+    (bug,) = made.bugs(reach, silent)
+    assert "--deselect=tests/test_many.py::test_of_this_machine" in bug[1].command
+
+
+def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:
+    """Their ids would name the function of the fault, and they stand in the file that has to be mended."""
+    example = '"""Twice.\n\n    >>> double(2)\n    4\n    """'
+    code = f"def double(x):\n    {example}\n    return 2 * x\n\ndef half(x):\n    return x // 2\n"
+    files = {
+        "numbers_.py": code.encode(),
+        "test_it.py": b"from numbers_ import half\n\ndef test_half():\n    assert half(6) == 3\n",
+        "pytest.ini": b"[pytest]\naddopts = --doctest-modules\n",
+    }
+    made = session(tmp_path, files, count=9)
+    reach = made.reach()
+    assert len(reach.tests) == 2 and not reach.only_doctests
+    seen: list[Tally] = []
+    bugs = made.bugs(reach, seen.append)
+    assert {candidate.function for candidate, _ in bugs} == {"half"}
+    assert seen[-1].problems["only doctests reach it"]
 
 
 def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:

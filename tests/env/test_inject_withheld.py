@@ -10,12 +10,11 @@ from stackrank.env.benchmarks.base import Source
 from stackrank.env.benchmarks.guess_setup import setup_of
 from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.environment import Environment
-from stackrank.env.inject import write as write_module
 from stackrank.env.inject.candidates import find_candidates
 from stackrank.env.inject.verify import Verified
 from stackrank.env.inject.write import write_benchmark, write_source
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.task import Fault, Task
+from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from tests.env.conftest import usable
 from tests.env.test_inject import project, session, silent
@@ -34,14 +33,6 @@ def assert_withheld(task: Task) -> None:
     for fault in task.faults:
         assert all(name.rpartition(".")[2] not in task.statement for name in fault.functions)
     assert "stock.py" not in task.statement
-
-
-def test_the_symptom_names_neither_function_nor_file_of_the_fault() -> None:
-    fault = Fault("src/shop/stock.py", ("Stock.take", "_find_all"), (1,))
-    tests = ["tests/t.py::test_take", "tests/t.py::TestStock::test_in_stock", "tests/t.py::test_findall[a]"]
-    assert write_module._symptom(tests, fault.file, [fault]) == ""
-    assert write_module._symptom([*tests, "tests/t.py::test_what_is_sold[1-2]"], fault.file, [fault]) == "what is sold"
-    assert write_module._symptom(["src/shop/stock.py::shop.stock"], fault.file, [fault]) == ""
 
 
 def test_tests_are_named_one_by_one(tmp_path: Path) -> None:
