@@ -72,6 +72,8 @@ class TaskRecipe(_Model):
     """What a user of the library reports."""
     category: str
     changes: list[Change] = Field(min_length=1)
+    reworded: list[Change] = []
+    """Comments and docstrings beside the fault that state the rule that it breaks, and what stands there instead."""
     broken: str
     """Digest of the changed files, see `digest_of`."""
     report: str = ""

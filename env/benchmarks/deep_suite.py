@@ -127,13 +127,14 @@ def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: 
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, recipe.omit)
-    planted = [plant(files, part.changes) for part in parts]
-    for part, made in zip(parts, map(digest_of, planted), strict=True):
-        if made != part.broken:
+    for part in parts:
+        if (made := digest_of(plant(files, [*part.changes, *part.reworded]))) != part.broken:
             raise BenchmarkError(
                 f"{part.id}: its changes create different files than before ({made}, not {part.broken})"
             )
-    broken = planted[0] if len(parts) == 1 else plant(files, [change for part in parts for change in part.changes])
+    reworded = [each for part in parts for each in part.reworded]
+    broken = plant(files, [*(change for part in parts for change in part.changes), *reworded])
+    right = {**files, **plant(files, reworded)}
     hidden_tests = list(dict.fromkeys(test for part in parts for test in part.hidden))
     suite = list(dict.fromkeys(path for part in parts for path in part.suite))
     noticing = dict.fromkeys(test.partition("::")[0] for test in hidden_tests)
@@ -153,7 +154,7 @@ def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: 
     visible = [*reports, *shown, *own]
     scored = [*visible, *(test for test in hidden_tests if test.partition("::")[0] not in shown), *hidden_reports]
     pytest = f"python -m pytest -q -p no:cacheprovider {recipe.options}".strip()
-    fix = make_diff(broken, {path: files[path] for path in broken})
+    fix = make_diff(broken, {path: right[path] for path in broken})
     task = Task(
         id=about.id,
         benchmark=about.benchmark,
@@ -175,7 +176,7 @@ def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: 
         measured=measured,
     )
     # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
-    if find_measured(task) is None and (left := left_behind(files, broken)):
+    if find_measured(task) is None and (left := left_behind(right, broken)):
         raise BenchmarkError(f"{about.id}: its changes leave {left[0]} unused, which gives the fault away")
     return task
 

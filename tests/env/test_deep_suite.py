@@ -11,7 +11,7 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
-from stackrank.env.benchmarks.deep_recipe import Change, TaskRecipe, plant, read_recipe
+from stackrank.env.benchmarks.deep_recipe import Change, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.env.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
 from stackrank.env.difficulty.measure import find_measured
 from stackrank.env.difficulty.spectrum import AT_IMPORT
@@ -120,6 +120,20 @@ def test_operators_and_texts_change_one_file_together(index: str, tmp_path: Path
     broken = task.files["src/tinybook/__init__.py"].decode()
     assert "key = (start,)\n" in broken and "self._found.clear()" not in broken
     assert {name for fault in task.faults for name in fault.functions} == {"Book.add", "Book.find"}
+
+
+def test_what_states_the_broken_rule_is_reworded(index: str, tmp_path: Path) -> None:
+    made = recipe(index)
+    reworded = Change(place="src/tinybook/__init__.py:1:3-1:27", write="Names, as text\nand number.")
+    broken = digest_of(plant({"src/tinybook/__init__.py": BOOK.encode()}, [*made.tasks[0].changes, reworded]))
+    made.tasks[0] = made.tasks[0].model_copy(update={"reworded": [reworded], "broken": broken})
+    (task,) = stored(tmp_path / "own", made).tasks()
+    given = task.files["src/tinybook/__init__.py"].decode()
+    assert given.startswith('"""Names, as text\nand number."""\n') and "self._found.clear()" not in given
+    # The fix leaves the words alone.
+    fixed = apply_patch(task.files, task.fix)["src/tinybook/__init__.py"].decode()
+    assert fixed == BOOK.replace("Names and their numbers.", "Names, as text\nand number.")
+    assert [fault.functions for fault in task.faults] == [("Book.add",)]
 
 
 FILE = {"a.py": b"x = 1\ny = (x, 2)\n"}
@@ -278,6 +292,6 @@ def test_recipes_keep_the_rules() -> None:
         for report in filter(None, (task.report, task.hidden_report)):
             asserts = [node for node in ast.walk(ast.parse(report)) if isinstance(node, ast.Assert)]
             assert len(asserts) >= 2, task.id
-        for change in task.changes:
+        for change in (*task.changes, *task.reworded):
             assert f"/{change.file}".startswith(f"/{made.package}"), task.id
             assert change.file.rpartition("/")[2] not in task.statement, f"{task.id} says where it is"
