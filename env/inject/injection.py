@@ -25,11 +25,15 @@ from stackrank.env.inject.deep_operators import DEEP
 from stackrank.env.inject.operators import OPERATORS
 from stackrank.env.inject.reach import Reach, TestCommand, measure, refuse_copies
 from stackrank.env.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
+from stackrank.env.inject.write import to_hide
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
 
+Bug = tuple[Candidate, Verified]
 _PER_FUNCTION = 4
+_MOST_FOUND = 3
+"""How many bugs are found for each one that is wanted, before bugs without hidden tests are good enough."""
 _TRIES = 2
 _CHECKS = 3
 """Increased when `verify` refuses more; earlier results are then not used."""
@@ -101,13 +105,21 @@ class Injection:
         file.write_text(found.to_json(), encoding="utf-8")
         return found
 
-    def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[tuple[Candidate, Verified]]:
-        """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function."""
+    def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[Bug]:
+        """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function.
+
+        Bugs that can have hidden tests are preferred, so a few more than wanted may be looked for.
+        """
         candidates = self.candidates(reach)
         tally = Tally(self._wishes.count, len(candidates))
         order = _deep_first(candidates, reach) if self._wishes.deep else candidates
+        wanted, best, others = self._wishes.count, list[Bug](), list[Bug]()
         with closing(self.found(reach, order, tally, on_tally)) as bugs:
-            return list(islice(bugs, self._wishes.count))
+            for candidate, verified in islice(bugs, _MOST_FOUND * wanted):
+                (best if to_hide(self._files, verified) else others).append((candidate, verified))
+                if len(best) == wanted:
+                    break
+        return [*best, *others][:wanted]
 
     def candidates(self, reach: Reach) -> list[Candidate]:
         """Return what could be tried. Raises BenchmarkError if that is nothing."""

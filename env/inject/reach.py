@@ -29,6 +29,8 @@ _NOTHING_COLLECTED = 5
 """pytest's exit status."""
 _MOST_NAMED = 20
 """The most tests or files that a message names."""
+_MOST_BROKEN = 5
+"""Test files that cannot be collected are left out if there are this many times as many others."""
 _SUMS = ".stackrank-sums"
 _FIND_COPIES = f"""
 import hashlib, json, os
@@ -56,7 +58,7 @@ class Reach:
     lines: Mapping[str, Mapping[int, int]]
     """File -> line -> number of a group."""
     left_out: tuple[str, ...] = ()
-    """Tests that fail in the unchanged project."""
+    """Tests that fail in the unchanged project, and files of tests that cannot be collected."""
 
     def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
         """Return the tests that reach any of the lines; none if importing the file already does so."""
@@ -129,8 +131,9 @@ class TestCommand:
         return "python -m pytest " + shlex.join([*self.options, *more, *targets])
 
     def without(self, tests: Iterable[str]) -> TestCommand:
-        """Return the command that leaves these tests out."""
-        return replace(self, options=(*self.options, *(f"--deselect={test}" for test in tests)))
+        """Return the command that leaves these tests, or files, out."""
+        options = (f"--{'deselect' if '::' in each else 'ignore'}={each}" for each in tests)
+        return replace(self, options=(*self.options, *options))
 
     def whole(self, *more: str) -> str:
         """Return the command for all tests."""
@@ -168,6 +171,35 @@ def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
 
 def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
     """Run all tests twice, once measured. Raises BenchmarkError, one sentence, if the tests are of no use."""
+    report, output = _run(sandbox, files, command, timeout_s)
+    left_out: list[str] = []
+    if report.collect_errors:
+        why = _reason(report.collect_errors[0], files) or " ".join(report.collect_errors[0].split())[:300]
+        broken = sorted({each.partition(": ")[0] for each in report.collect_errors})
+        others = {test.partition("::")[0] for test in report.outcomes}
+        if _MOST_BROKEN * len(broken) > len(others):
+            raise BenchmarkError(f"its tests cannot be collected: {why} (use --require, --setup or --test)")
+        log.warning("left out, because they cannot be collected (%s): %s", why, ", ".join(broken))
+        left_out, command = broken, command.without(broken)
+        report, output = _run(sandbox, files, command, timeout_s)
+    bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
+    why = _reason(output, files)
+    if not report.complete or len(bad) > min(len(report.outcomes) // 20, _MOST_NAMED):
+        raise BenchmarkError(
+            f"{len(bad)} of its tests fail in the original project{f', most often with {why}' if why else ''}: "
+            f"fix them, install what they need with --require or --setup, or leave them out{_without(command, bad)}"
+        )
+    if bad:
+        log.warning("left out, because they fail in the original project (%s): %s", why or "no reason", ", ".join(bad))
+        left_out, command = left_out + bad, command.without(bad)
+    passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
+    return replace(_measured(sandbox, files, command, passed, timeout_s), left_out=tuple(left_out))
+
+
+def _run(
+    sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float
+) -> tuple[TestReport, str]:
+    """Run the tests of the unchanged project. Returns their report and what they print. Raises BenchmarkError."""
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
     result = sandbox.test(command.whole(), timeout_s, key, score=True)
@@ -177,25 +209,18 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
         raise BenchmarkError(
             f"its tests do not end within {timeout_s:g} s: name faster ones with --test, or set --timeout"
         )
-    if report.collect_errors:
-        why = _reason(report.collect_errors[0], files) or " ".join(report.collect_errors[0].split())[:300]
-        raise BenchmarkError(f"its tests cannot be collected: {why} (use --require, --setup or --test)")
-    if not report.outcomes and result.exit != _NOTHING_COLLECTED:
-        why = _reason(result.output, files) or last[:200]
-        raise BenchmarkError(f"pytest does not start: {why} (use --require, --setup or --test)")
-    if not report.outcomes:
+    if not report.outcomes and not report.collect_errors:
+        if result.exit != _NOTHING_COLLECTED:
+            why = _reason(result.output, files) or last[:200]
+            raise BenchmarkError(f"pytest does not start: {why} (use --require, --setup or --test)")
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
-    bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
-    why = _reason(result.output, files)
-    if not report.complete or len(bad) > min(len(report.outcomes) // 20, _MOST_NAMED):
-        raise BenchmarkError(
-            f"{len(bad)} of its tests fail in the original project{f', most often with {why}' if why else ''}: "
-            f"fix them, install what they need with --require or --setup, or leave them out{_without(command, bad)}"
-        )
-    if bad:
-        log.warning("left out, because they fail in the original project (%s): %s", why or "no reason", ", ".join(bad))
-        command = command.without(bad)
-    passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
+    return report, result.output
+
+
+def _measured(
+    sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, passed: set[str], timeout_s: float
+) -> Reach:
+    """Run the tests while coverage.py measures them. `passed`: those that pass otherwise. Raises BenchmarkError."""
     few = max(3, len(passed) // 20)
     try:
         suite = measure_suite(sandbox, files, command.whole(), timeout_s * 3)
@@ -209,7 +234,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
             f"{len(suite.failing)} of its tests fail while coverage.py measures them: "
             f"leave them out{_without(command, suite.failing)}"
         )
-    reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines, tuple(bad))
+    reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines)
     others = sorted(passed.difference(reach.tests))
     if not reach.lines or len(others) > few:
         raise BenchmarkError(

@@ -67,7 +67,7 @@ def _entry(
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
     bad = {candidate.file: candidate.source()}
-    shown = without_withheld(files, withheld := _withheld(files, verified))
+    shown = without_withheld(files, withheld := to_hide(files, verified))
     whole = {path: files[path] for path in shown}
     fix = make_diff(bad, good)
     seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
@@ -94,7 +94,7 @@ def _entry(
     )
 
 
-def _withheld(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
+def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
     """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
     tests = (*verified.fail_to_pass, *verified.pass_to_pass)
     if not all(test.partition("::")[0] in files for test in tests):

@@ -274,7 +274,8 @@ def inject(
             rejected.update(tally.problems)
             why = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
             tried = f"{tally.tried} of {tally.candidates} candidates tried"
-            show(tally.found, count, f"{tried}; {why}" if why else tried)
+            # Of more than are wanted, those with hidden tests are taken.
+            show(min(tally.found, count), count, f"{tried}; {why}" if why else tried)
 
         made = plant(
             path,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,6 @@ import typer
 from stackrank.errors import UsageError
 from stackrank.flows.cli.options import API, Api, Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.flows.cli.progress import progress
 from stackrank.flows.cli.review import SHOWN, listed
 from stackrank.wording import print_err, print_out
 
@@ -48,7 +47,7 @@ def fix(
         bool, typer.Option("--changed", help="Only tests that do not fail at --base, so that this change broke them.")
     ] = False,
     base: Annotated[str, typer.Option(help="With --changed: the commit or branch to compare with.")] = "HEAD~1",
-    test: Annotated[str, typer.Option(help="The project's test command. Default: python -m pytest -q.")] = "",
+    test: Annotated[str, typer.Option(help="The project's test command. Default: pytest on all tests.")] = "",
     setup: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,31 +68,12 @@ def fix(
     as_json: Json = False,
 ) -> None:
     """Propose fixes for a repository's failing tests and issues. You decide about them with `stackrank review`."""
-    from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.env.benchmarks.git import resolve_commit
-    from stackrank.env.benchmarks.new_task import prepare
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.flows.cli.playing import INTERRUPTED, begin, play_rest, prepare_interrupted, require_over
-    from stackrank.flows.runs.check import check_entrants, needing_fix
-    from stackrank.flows.runs.fix.comment import write_comment
-    from stackrank.flows.runs.fix.folder import STARTED, TESTS, claim, require_usable
+    from stackrank.flows.cli.fixing import Fixing, Wanted
+    from stackrank.flows.runs.fix.folder import require_usable
     from stackrank.flows.runs.fix.forge import list_issues
-    from stackrank.flows.runs.fix.issues import issues_from, problems_of, read_issues, require_distinct, test_tasks
-    from stackrank.flows.runs.fix.problems import (
-        Problem,
-        find_problems,
-        hidden,
-        split_up,
-        write_entries,
-        write_problems,
-    )
+    from stackrank.flows.runs.fix.issues import issues_from, read_issues, require_distinct
     from stackrank.flows.runs.fix.project import Wishes, open_project, pointers, require_apart, some
-    from stackrank.flows.runs.fix.propose import propose, solved_in_part
-    from stackrank.flows.runs.fix.started import Started, asked, take_up
-    from stackrank.flows.runs.fix.suite import broken_since, run_suite
-    from stackrank.flows.runs.spec import read_spec
 
     if sandbox == "local":
         raise UsageError(
@@ -111,126 +91,29 @@ def fix(
     if issues_of:
         reported += issues_from(list_issues(api, issues_of, label or ()), f"{issues_of} at {api}")
     require_distinct(reported)
-    backend, engine = chosen_backend(sandbox), connect()
-    store = Store(engine)
-    wanted: dict[str, Any] = {"sandbox": sandbox, "benchmark": "repo", "budget_usd": budget}
-    wanted |= {"agent": agent, "model": model, "tools": tools, "attempts": attempts, "workers": workers, "steps": steps}
+    spec: dict[str, Any] = {"sandbox": sandbox, "benchmark": "repo", "budget_usd": budget}
+    spec |= {"agent": agent, "model": model, "tools": tools, "attempts": attempts, "workers": workers, "steps": steps}
+    wanted = Wanted(out, spec, reported, limit, base if changed else "", repeat)
     debug = bool((context.obj or {}).get("debug"))
-
-    runs: list[int] = []
-
-    def play(file: Path, name: str, tasks: Sequence[Problem] = ()) -> int | None:
-        """Play these tasks, or all, with the rest of the budget, or continue the run that was begun for them.
-        Returns the run's number, or None if the budget is spent.
-        """
-        if (begun := started.runs.get(name)) and (url := prepare_interrupted(engine, begun, file)) is not None:
-            runs.append(begun)
-            return finish(begun, url)
-        left = None if budget is None else budget - sum(store.spent_usd(each) for each in runs)
-        if left is not None and left <= 0:
-            return None
-        more = {"path": str(file), "name": name, "budget_usd": left, "tasks": [each.name for each in tasks] or None}
-        run_id, url = begin(engine, read_spec(None, {**wanted, **more}))
-        runs.append(run_id)
-        started.runs[name] = run_id
-        started.keep(out)
-        return finish(run_id, url)
-
-    def finish(run_id: int, url: str) -> int:
-        if url and play_rest(run_id, url, debug):
-            print_err(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
-            raise typer.Exit(INTERRUPTED)
-        require_over(engine, run_id)
-        return run_id
-
-    def proposed(chosen: Sequence[Problem], run_id: int | None) -> dict[str, str]:
-        """Store what the run proposes. Returns the problems without a proposal: name -> why."""
-        if run_id is None:
-            return {each.name: "the budget is spent" for each in chosen}
-        if run_id not in started.proposed:
-            try:
-                with progress("changes") as show:
-                    found = propose(store, project, backend, chosen, run_id, out, times=repeat, show=show)
-            except KeyboardInterrupt:
-                print_err("interrupted before anything was proposed: repeat the command to continue")
-                raise typer.Exit(INTERRUPTED) from None
-            started.proposed[run_id] = found
-            started.keep(out)
-        new, none = started.proposed[run_id]
-        numbers.extend(number for number in new if number not in numbers)
-        return none
-
-    # Report mistakes in the entrants before a suite runs.
-    entrants, _ = check_entrants(read_spec(None, {**wanted, "path": str(out)}))
-    if needy := needing_fix(entrants):
-        raise UsageError(f"{needy} needs known fixes, and an open problem has none: name another agent")
-    if project.spec.environment is not None:
-        prepare(backend, project.spec, print_err)
-    since = resolve_commit(project.repository, base) if changed else ""
-    key = asked(project, repeat, limit, since, reported, wanted, backend.name, engine.url)
-    if before := take_up(out, key):
-        print_err(f"{project.name}: continuing the interrupted command; delete {out / STARTED} to start over")
-        started = before
-    else:
-        print_err(f"{project.name}: running its tests {repeat} times")
-        suite = run_suite(project, backend, times=repeat)
-        if suite.unread:
-            print_err(
-                f"{project.name}: the tests in files that need a missing module did not run "
-                f"({some(suite.unread)}): install it with --require or --setup"
-            )
-        if changed:
-            suite = broken_since(project, backend, suite, base, times=repeat)
-        started = Started(key, suite, find_problems(project, suite, backend, print_err)[:limit])
-    suite, problems = started.suite, [*started.problems]
-    if limit is not None:
-        reported = reported[: limit - len(problems)]
-    without: dict[str, str] = {}
-    if problems or reported:
-        claim(out, project.repository)
-        started.keep(out)
-    if reported:
-        file = write_entries(project, test_tasks(project, reported), out / TESTS)
-        run_id = play(file, f"fix {project.name}: tests for issues")
-        if run_id is not None:
-            more, without = problems_of(engine, project, backend, suite, reported, run_id, times=repeat)
-            problems += more
-    numbers: list[int] = []
-    run = None
-    if problems:
-        name = f"fix {project.name}"
-        run = play(write_problems(project, problems, out), name)
-        none = proposed(problems, run)
-        mended = {test for each in numbers for test in queries.proposal(engine, each)["evidence"]["mended"]}
-        several = solved_in_part(engine, [each for each in problems if each.parts and each.name in none], run or 0)
-        if parts := split_up(problems, several, mended):
-            file = write_problems(project, [*problems, *parts], out)
-            problems = [each for each in problems if each.name not in several] + parts
-            none |= proposed(parts, play(file, f"{name}: parts of problems", parts))
-        mended = {test for each in numbers for test in queries.proposal(engine, each)["evidence"]["mended"]}
-        without |= {each.name: hidden(each, none[each.name], mended) for each in problems if each.name in none}
-    found = sorted((queries.proposal(engine, each) for each in numbers), key=lambda row: (-row["surety"], row["id"]))
-    write_comment(project.name, found, without, out)
-    (out / STARTED).unlink(missing_ok=True)
-    aside = {"flaky": list(suite.flaky), "outside": list(suite.outside), "unread": list(suite.unread)}
-    document = {
-        "repository": str(project.repository), "base": project.commit, "run": run, "runs": runs, "suite": suite.counts,
-        "set_aside": aside,
-        "problems": [{"name": one.name, "title": one.title, "tests": one.tests} for one in problems],
-        "proposals": found, "without": without, "folder": str(out.absolute()),
-    }  # fmt: skip
+    document = Fixing(project, chosen_backend(sandbox), wanted, debug).document()
     if as_json:
         print_json(document)
-        return
+    else:
+        _print(document)
+
+
+def _print(document: Mapping[str, Any]) -> None:
+    """Print what was found and proposed."""
+    aside, found, without = document["set_aside"], document["proposals"], document["without"]
     for why, tests in (
-        ("flaky", suite.flaky),
-        ("they write outside of the workspace, or need a network", suite.outside),
-        ("their files need what is not installed", suite.unread),
+        ("flaky", aside["flaky"]),
+        ("they write outside of the workspace, or need a network", aside["outside"]),
+        ("their files need what is not installed", aside["unread"]),
     ):
         if tests:
             print_out(f"set aside, {why}: {', '.join(tests)}")
     nothing = "There are no proposals."
-    if not problems and not without:
+    if not document["problems"] and not without:
         nothing = f"There are no problems: every {'other ' if any(aside.values()) else ''}test passes."
     print_table(listed(found), {name: name for name in SHOWN[:-1]}, nothing)
     for name, reason in without.items():
