@@ -1,6 +1,6 @@
 """What tools are worth, above all a debugger."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,17 @@ def worth() -> None:
         show.empty("No agent and model has played both this tool set and another.", command)
         return
     lines = ask(queries.side_by_side, pairs, scope)
+    _differences(lines, base)
+    _table(lines)
+    show.csv_button(lines, name="tool_sets", key="ts_pairs")
+    st.caption(
+        f"Paired by task; only the tools differ. p-values are corrected (Holm); comparisons shown: {len(pairs)}."
+    )
+    _pair(pairs)
+
+
+def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
+    """Draw each tool set's difference to its base."""
     marked = [
         {
             "label": f"{row['model'] or row['agent']} · {row['tools']} − {row['base']}",
@@ -47,6 +58,10 @@ def worth() -> None:
     charts.draw(charts.forest(marked, base or "no debugger", "the tool set"), key="ts_forest", alt=alt)
     drawing = partial(paper.differences, marked, base or "the tool set without a debugger")
     show.paper_button(drawing, name="tool_sets", key="ts")
+
+
+def _table(lines: Sequence[Mapping[str, Any]]) -> None:
+    """Show everything that is known of each tool set."""
     percent, mean = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.1f")
     shown = [
         {
@@ -95,10 +110,10 @@ def worth() -> None:
         height=show.table_height(len(shown)),
         alt="The tool sets of each agent and model beside each other",
     )
-    show.csv_button(lines, name="tool_sets", key="ts_pairs")
-    st.caption(
-        f"Paired by task; only the tools differ. p-values are corrected (Holm); comparisons shown: {len(pairs)}."
-    )
+
+
+def _pair(pairs: Sequence[Mapping[str, Any]]) -> None:
+    """Show the tasks that tell two tool sets apart."""
     labels = {f"{row['first']['entrant_id']},{row['second']['entrant_id']}": row for row in pairs}
     chosen = address.selectbox(
         "Pair", list(labels), "ts_pair", default=next(iter(labels)), format_func=lambda key: title(labels[key])
