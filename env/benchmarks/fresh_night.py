@@ -227,6 +227,7 @@ class _Search:
         change = Change(place=place, operator=operator, number=int(number))
         failing, others = _few(verified)
         try:
+            withheld = to_withhold(self._files, verified.fail_to_pass, others, verified.pass_to_pass)
             made = FreshTask(
                 library=self._recipe.library,
                 change=change,
@@ -235,7 +236,10 @@ class _Search:
                 command=self._test.on([*failing, *others]),
                 fail_to_pass=verified.fail_to_pass,
                 pass_to_pass=_of([*failing, *others], verified.pass_to_pass),
-                withheld=to_withhold(self._files, verified.fail_to_pass, others, verified.pass_to_pass),
+                withheld=withheld,
+                messages={
+                    test: said for test, said in verified.messages.items() if test.partition("[")[0] not in withheld
+                },
             )
             if made.broken in self._used:
                 return None

@@ -10,8 +10,9 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
 from stackrank.env.benchmarks.deep_suite import library_files
 from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
-from stackrank.env.benchmarks.withheld import without_withheld, words_of
+from stackrank.env.benchmarks.withheld import without_withheld
 from stackrank.env.environment import Environment
+from stackrank.env.inject.statement import statement
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.task import Limits, Task
 
@@ -31,6 +32,8 @@ class FreshTask(BaseModel):
     pass_to_pass: tuple[str, ...]
     withheld: tuple[str, ...] = ()
     """The test functions that agents do not see. Empty only in nights of an earlier version, which are not loaded."""
+    messages: dict[str, str] = {}
+    """Failing test that agents see -> what its failure says."""
 
     @property
     def id(self) -> str:
@@ -47,16 +50,18 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
             f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
         )
     shown = without_withheld(files, about.withheld)
-    about_it = words_of(next(test for test in about.fail_to_pass if test.partition("[")[0] not in about.withheld))
     visible = shlex.join(word for word in shlex.split(about.command) if word not in about.withheld)
     fix = make_diff(broken, {path: files[path] for path in broken})
     given = {**files, **broken, **shown}
+    faults = find_faults(given, fix)
+    seen = [test for test in about.fail_to_pass if test.partition("[")[0] not in about.withheld]
+    opening = f"Since we use this copy of {recipe.library}, something is wrong with it that was right before"
+    title, told = statement(opening, {test: about.messages.get(test, "") for test in seen}, about.change.file, faults)
     return Task(
         id=about.id,
         benchmark="fresh",
-        title=f"{recipe.library}: {about_it}",
-        statement=f"Since we use this copy of {recipe.library}, something is wrong with it that was right before: "
-        f"{about_it}. Nothing else has changed.",
+        title=f"{recipe.library}: {title or 'something is wrong'}",
+        statement=told,
         files=given,
         hidden_files={path: files[path] for path in shown},
         test_command=visible,
@@ -66,7 +71,7 @@ def load_task(recipe: Recipe, about: FreshTask) -> Task:
         fail_to_pass=about.fail_to_pass,
         pass_to_pass=about.pass_to_pass,
         fix=fix,
-        faults=find_faults(given, fix),
+        faults=faults,
         readonly=(*TEST_PATTERNS, "tests/", "test/"),
         editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
         environment=environment_of(recipe),

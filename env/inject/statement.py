@@ -20,17 +20,18 @@ _NO_ERROR = re.compile(r"DID NOT RAISE (?:<class '(?:[\w.]+\.)?)?(\w+)|^Assertio
 _ERROR = re.compile(r"(?!AssertionError|Failed)(\w+): (\S.*)")
 
 
-def statement(project: str, tests: Mapping[str, str], file: str, faults: Sequence[Fault]) -> tuple[str, str]:
+def statement(opening: str, tests: Mapping[str, str], file: str, faults: Sequence[Fault]) -> tuple[str, str]:
     """Return title and statement of a bug. The title is empty if nothing can be told.
 
-    `tests`: the failing tests that agents see -> the message of each failure. What names the file or a function of the
-    fault is left out.
+    `opening`: what the statement begins with, without a full stop. `tests`: the failing tests that agents see -> the
+    message of each failure. What names the file or a function of the fault is left out.
     """
     words, shown = _best(tests, file, faults)
     symptom = f": {words}" if words else ""
     seen = f" {shown}" if shown else "" if words else " Some of its tests show it."
-    said = f"Since the last change of {project}, something is wrong that was right before{symptom}.{seen}"
-    return (words or shown.rstrip("."))[:80], f"{said} Nothing else has changed."
+    return (words or shown.removeprefix("For instance, ").rstrip("."))[
+        :80
+    ], f"{opening}{symptom}.{seen} Nothing else has changed."
 
 
 def _best(tests: Mapping[str, str], file: str, faults: Sequence[Fault]) -> tuple[str, str]:
@@ -53,11 +54,11 @@ def _shown(message: str) -> str:
     if (equal := _EQUAL.search(message)) is not None:
         one, two = (each for each in equal.groups() if each is not None)
         several = any(word in one + two for word in (" == ", " and "))
-        said = "" if several else f"There, {one} and {two} should be equal."
+        said = "" if several else f"For instance, {one} and {two} should be equal."
     elif (missing := _NO_ERROR.search(message)) is not None:
-        said = f"There, {missing[1] or missing[2]} should be raised, and is not."
+        said = f"For instance, {missing[1] or missing[2]} should be raised, and is not."
     elif (error := _ERROR.match(message)) is not None:
-        said = f"There, {error[1]} is raised: {error[2]}"
+        said = f"For instance, {error[1]} is raised: {error[2]}"
         said += "" if said.endswith((".", "!", "?")) else "."
     else:
         said = ""

@@ -72,7 +72,8 @@ def _entry(
     fix = make_diff(bad, good)
     seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
     shows = {test: verified.messages.get(test, "") for test in seen}
-    title, told = statement(project, shows, candidate.file, find_faults({**files, **bad}, fix))
+    opening = f"Since the last change of {project}, something is wrong that was right before"
+    title, told = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
     return TaskEntry(
         id=task,
         source=SourceEntry(path=SOURCE),

@@ -264,8 +264,10 @@ def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.Monke
         assert BOOK.encode() not in task.files.values()
         assert "src/" not in task.statement and "Book." not in task.statement
         assert statement_alone(task).withheld == {"tests/test_book.py"}
+        # A test's name in words, or what it shows if its name would tell where the fault is.
         named = task.title.removeprefix("tinybook: ").replace(" ", "_")
-        assert f"def test_{named}(".encode() in task.files["tests/test_book.py"], "agents see the test that is named"
+        shown = f"def test_{named}(".encode() in task.files["tests/test_book.py"]
+        assert shown or "For instance, ['bob'] and ['ben', 'bob'] should be equal." in task.statement
         found = score(task, Changes(files={"src/tinybook/__init__.py": BOOK.encode()}), lambda s: Sandbox(backend, s))
         assert found.resolved and found.sealed, found
         assert not score(task, Changes(), lambda s: Sandbox(backend, s)).resolved

@@ -11,23 +11,21 @@ FAULTS = (Fault("shop/stock.py", ("Stock.take",), (3,)),)
 
 
 def said(message: str, test: str = "tests/test_stock.py::test_gift_cards") -> str:
-    told = statement("shop", {test: message}, "shop/stock.py", FAULTS)[1]
-    start, end = "Since the last change of shop, something is wrong that was right before", " Nothing else has changed."
-    assert told.startswith(start)
-    assert told.endswith(end)
-    return told.removeprefix(start).removesuffix(end)
+    told = statement("It is wrong", {test: message}, "shop/stock.py", FAULTS)[1]
+    assert told.startswith("It is wrong") and told.endswith(" Nothing else has changed.")
+    return told.removeprefix("It is wrong").removesuffix(" Nothing else has changed.")
 
 
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("AssertionError: assert 'a b' == 'ab'\n  \n  - ab\n", "There, 'a b' and 'ab' should be equal."),
-        ("AssertionError: of no use\nassert 3 == 4", "There, 3 and 4 should be equal."),
-        ("AssertionError: 3 != 4 : too few", "There, 3 and 4 should be equal."),
-        ("ValueError: no such card", "There, ValueError is raised: no such card."),
-        ("Failed: DID NOT RAISE <class 'shop.errors.Empty'>", "There, Empty should be raised, and is not."),
-        ("Failed: DID NOT RAISE ValueError", "There, ValueError should be raised, and is not."),
-        ("AssertionError: KeyError not raised", "There, KeyError should be raised, and is not."),
+        ("AssertionError: assert 'a b' == 'ab'\n  \n  - ab\n", "For instance, 'a b' and 'ab' should be equal."),
+        ("AssertionError: of no use\nassert 3 == 4", "For instance, 3 and 4 should be equal."),
+        ("AssertionError: 3 != 4 : too few", "For instance, 3 and 4 should be equal."),
+        ("ValueError: no such card", "For instance, ValueError is raised: no such card."),
+        ("Failed: DID NOT RAISE <class 'shop.errors.Empty'>", "For instance, Empty should be raised, and is not."),
+        ("Failed: DID NOT RAISE ValueError", "For instance, ValueError should be raised, and is not."),
+        ("AssertionError: KeyError not raised", "For instance, KeyError should be raised, and is not."),
         # Too little, not always the same, cut off, more than one comparison, too long.
         ("AssertionError: assert False", ""),
         ("AssertionError: assert <a.B object at 0x7f12> == 3", ""),
@@ -45,7 +43,9 @@ def test_what_a_failure_shows(message: str, shown: str) -> None:
 
 
 def test_what_would_tell_the_place_is_left_out() -> None:
-    assert said("ValueError: none", "tests/test_stock.py::test_take_two") == ". There, ValueError is raised: none."
+    assert (
+        said("ValueError: none", "tests/test_stock.py::test_take_two") == ". For instance, ValueError is raised: none."
+    )
     assert said("assert False", "tests/test_stock.py::test_take_two") == ". Some of its tests show it."
     assert said("ValueError: none", "shop/stock.py::shop.stock.Stock") == ". Some of its tests show it."
 
@@ -56,6 +56,6 @@ def test_the_test_that_says_most_is_chosen() -> None:
         "tests/test_a.py::test_empty_card": "AssertionError: assert not 3",
         "tests/test_a.py::test_full_card[long]": "KeyError: 'card'",
     }
-    title, told = statement("shop", tests, "shop/stock.py", FAULTS)
+    title, told = statement("It is wrong", tests, "shop/stock.py", FAULTS)
     assert title == "full card"
-    assert "before: full card. There, KeyError is raised: 'card'." in told
+    assert "wrong: full card. For instance, KeyError is raised: 'card'." in told
