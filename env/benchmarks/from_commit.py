@@ -127,5 +127,9 @@ def _lists(given: TestReport, cured: TestReport) -> dict[str, list[str]]:
             "no test passes with the fix: name the test command with --test, and install what it needs with --setup"
         )
     if not fail_to_pass:
-        raise BenchmarkError("the tests that pass with the fix also pass without it: they do not show the bug")
+        skipped = sum(outcome == "skipped" for outcome in cured.outcomes.values())
+        raise BenchmarkError(
+            "the tests that pass with the fix also pass without it: they do not show the bug"
+            + (f" ({skipped} are skipped, perhaps for what --require or --setup could install)" if skipped else "")
+        )
     return {"fail_to_pass": fail_to_pass, "pass_to_pass": [test for test in good if test in was_good]}

@@ -11,11 +11,12 @@ from stackrank.env.benchmarks.repo import load_task
 from stackrank.env.benchmarks.repo_schema import TaskEntry, read_tasks
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, spec_for
-from stackrank.env.sandbox.client import Changes
+from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
+from stackrank.env.scoring.proof import save_proof
 from stackrank.env.scoring.report import TestReport
-from stackrank.env.scoring.verdict import score
+from stackrank.env.scoring.verdict import score_in
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
 
@@ -57,12 +58,13 @@ def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, T
     prepare(backend, spec_for(task), say)
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
-    with Pool(backend, size=0) as pool:
+    deleted = tuple(path for path in task.files if path not in fixed)
+    # Nobody forges the outcomes here, so one run of each tells them.
+    with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
         say("running the tests before the fix")
-        given = score(task, Changes(), pool.take)
+        given = score_in(sandbox, task, Changes(), fresh=True)
         say("running the tests with the fix")
-        deleted = tuple(path for path in task.files if path not in fixed)
-        cured = score(task, Changes(files=changed, deleted=deleted), pool.take)
+        cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
     if not cured.tests:
         raise BenchmarkError(f"the tests do not run with the fix: {_last_line(cured)}")
     return TestReport(given.tests), TestReport(cured.tests)
@@ -80,3 +82,5 @@ def _prove(task: Task, backend: Backend, say: Say) -> None:
         result = validate(task, pool.take, 3)
     if not result.valid:
         raise BenchmarkError(f"the task would not be valid: {result.reason}")
+    if result.proof is not None:
+        save_proof(task, result.proof)

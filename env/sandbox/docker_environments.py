@@ -47,7 +47,10 @@ def build(engine: docker.DockerClient, base: str, environment: Environment, mark
         if not problem:
             return _layer(engine, environment.prebuilt, environment, "adopt", mark, say)
         if not environment.can_be_built:
-            raise BuildError(f"the image {environment.prebuilt} cannot be pulled ({problem})")
+            raise BuildError(
+                f"the image {environment.prebuilt} cannot be pulled ({problem}); if it is of SWE-bench, --environments "
+                "FILE says how to build it here"
+            )
     image = _layer(engine, base, environment.base, "packages", mark, say)
     return _layer(engine, image, environment, "setup", mark, say) if environment.setup else image
 

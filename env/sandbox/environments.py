@@ -166,11 +166,14 @@ def interpreter(environment: Environment) -> Path:
     if environment.python in ("", f"{sys.version_info[0]}.{sys.version_info[1]}"):
         return own
     found = shutil.which(f"python{environment.python}")
-    if found is None:
+    # A file of that name may only be a shim of pyenv, which runs nothing if pyenv does not have that version.
+    call = [found or "false", "-c", "import sys; print(sys.executable)"]
+    ran = subprocess.run(call, capture_output=True, text=True, check=False)
+    if ran.returncode:
         raise BuildError(
             f"it needs Python {environment.python}, which this machine does not have: install it, or use an image"
         )
-    return Path(os.path.realpath(found))
+    return Path(os.path.realpath(ran.stdout.strip()))
 
 
 def why(output: str) -> str:

@@ -170,7 +170,8 @@ def validate(
         rows = [
             {"task": each.task, "is": each.standing, "why": each.reason} for each in proof.results if not each.valid
         ]
-        rows += [{"task": name, "is": "left out", "why": why} for name, why in proof.benchmark.excluded().items()]
+        left_out = {name: why for name, why in proof.benchmark.excluded().items() if not names or name in names}
+        rows += [{"task": name, "is": "left out", "why": why} for name, why in left_out.items()]
         if rows:
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
         proved = f"{proof.counts[Standing.VALID]} of {len(proof.results)} tasks of {proof.benchmark.name}"

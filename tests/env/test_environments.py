@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
+import sys
 import tarfile
 import time
 import uuid
@@ -18,7 +20,7 @@ from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_for
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.environments import archive, why
+from stackrank.env.sandbox.environments import archive, interpreter, why
 from stackrank.env.task import Limits, Task
 from stackrank.flows.runs.build import build_environments
 from tests.env.conftest import cart, usable
@@ -180,3 +182,14 @@ def test_the_fix_the_hidden_tests_and_history_are_nowhere(sandbox_backend: Backe
             found = sandbox.run(SEARCH % " -e ".join(secrets), 400)
             # It finds what there is, and nothing else.
             assert found.output.startswith("/workspace/found.txt\nfatal: not a git repository"), (task.id, found)
+
+
+def test_a_shim_of_pyenv_without_that_python_is_no_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shim = tmp_path / "python3.42"
+    shim.write_text("#!/bin/sh\necho 'pyenv: python3.42: command not found' >&2\nexit 127\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(BuildError, match=r"it needs Python 3.42, which this machine does not have"):
+        interpreter(Environment("3.42"))
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    assert interpreter(Environment("3.42")) == Path(sys.executable).resolve()

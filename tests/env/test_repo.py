@@ -19,6 +19,7 @@ from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.log_formats import format_for, read_log
+from stackrank.env.scoring.proof import find_proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
@@ -229,6 +230,7 @@ def test_init_task(made: Made, tmp_path: Path) -> None:
     assert task.fail_to_pass == ("tests/test_cart.py::test_total",)
     assert task.pass_to_pass == ("tests/test_cart.py::test_type",)
     assert "Totals are right" not in task.statement and REMEDY not in task.statement
+    assert find_proof(task) is not None  # the first verdict need not make it again
 
 
 def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
@@ -247,6 +249,10 @@ def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
     assert "changes no test" in reason(commit({"shop/cart.py": FIXED + "\n"}))
     assert "changes only tests" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
     assert "also pass without it" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
+    skips = "import pytest\n\npytest.importorskip('none')\n\ndef test_it():\n    pass\n"
+    one = "def test_c():\n    pass\n"
+    skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": one, "tests/test_d.py": skips}))
+    assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
     assert "no commit 1234" in reason("1234567")
     assert "is the first commit" in reason(made.before)
