@@ -249,7 +249,7 @@ def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
     assert "changes no test" in reason(commit({"shop/cart.py": FIXED + "\n"}))
     assert "changes only tests" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
     assert "also pass without it" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
-    skips = "import pytest\n\npytest.importorskip('none')\n\ndef test_it():\n    pass\n"
+    skips = "import pytest\n\n@pytest.mark.skipif(True, reason='none')\ndef test_it():\n    pass\n"
     one = "def test_c():\n    pass\n"
     skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": one, "tests/test_d.py": skips}))
     assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
