@@ -156,7 +156,7 @@ def _changed(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, byt
         raise BenchmarkError(f"{field}: {error}") from None
     if not touched:
         raise BenchmarkError(f"{field}: it is not a unified diff")
-    return {path: after.get(path) for path in touched if after.get(path) != before.get(path)}
+    return {path: after.get(path) for path in sorted(touched) if after.get(path) != before.get(path)}
 
 
 def _planted(files: Mapping[str, bytes], diff: str, entry: TaskEntry) -> Mapping[str, bytes]:

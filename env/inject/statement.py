@@ -24,7 +24,7 @@ def statement(opening: str, tests: Mapping[str, str], file: str, faults: Sequenc
     """Return title and statement of a bug. The title is empty if nothing can be told.
 
     `opening`: what the statement begins with, without a full stop. `tests`: the failing tests that agents see -> the
-    message of each failure. What names the file or a function of the fault is left out.
+    message of each failure. What names the file, a class or a function of the fault is left out.
     """
     words, shown = _best(tests, file, faults)
     symptom = f": {words}" if words else ""
@@ -36,7 +36,7 @@ def statement(opening: str, tests: Mapping[str, str], file: str, faults: Sequenc
 
 def _best(tests: Mapping[str, str], file: str, faults: Sequence[Fault]) -> tuple[str, str]:
     """Return a test's name in words and what its failure shows: of the first test of which both can be told."""
-    functions = [name.rpartition(".")[2] for fault in faults for name in fault.functions]
+    functions = [part for fault in faults for name in fault.functions for part in name.split(".")]
     telling = {_plain(name) for name in (*functions, PurePosixPath(file).stem)} - {""}
     found = ("", "")
     for test, message in tests.items():

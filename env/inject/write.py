@@ -20,6 +20,7 @@ from stackrank.env.benchmarks.repo_schema import (
 from stackrank.env.benchmarks.withheld import to_withhold, without_withheld
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
+from stackrank.env.inject.reach import is_doctest
 from stackrank.env.inject.statement import statement
 from stackrank.env.inject.verify import Verified
 from stackrank.env.patches import find_faults, make_diff
@@ -97,10 +98,13 @@ def _entry(
 
 def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
     """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
-    tests = (*verified.fail_to_pass, *verified.pass_to_pass)
+    failing, passing = (
+        [test for test in found if not is_doctest(test)] for found in (verified.fail_to_pass, verified.pass_to_pass)
+    )
+    tests = (*failing, *passing)
     if not all(test.partition("::")[0] in files for test in tests):
         return ()
     try:
-        return to_withhold(files, verified.fail_to_pass, tests, verified.pass_to_pass)
+        return to_withhold(files, failing, tests, passing)
     except BenchmarkError:
         return ()

@@ -75,7 +75,7 @@ def main() -> None:
             error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
-            text = f"{type(error).__name__}: {text} (a bug in stackrank: run again with --debug)"
+            text = f"{type(error).__name__}: {text} (a bug in stackrank: `stackrank --debug COMMAND` says where)"
         print_err(f"error: {text}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
 

@@ -33,8 +33,9 @@ def said(message: str, test: str = "tests/test_stock.py::test_gift_cards") -> st
         ("AssertionError: assert [1, 2, ...] == [1]", ""),
         ("AssertionError: assert (1 == 1) == 2 == 3", ""),
         (f"AssertionError: assert {'x' * 200!r} == ''", ""),
-        # It names a function of the fault.
+        # It names a function, or a class, of the fault.
         ("TypeError: take() missing 1 required positional argument", ""),
+        ("AssertionError: assert <Stock of 3> == 3", ""),
         ("", ""),
     ],
 )

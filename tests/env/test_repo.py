@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +86,27 @@ def test_bad_tasks_are_a_sentence_and_the_others_go_on(folder: Path, name: str) 
     assert [each.id for each in found.tasks()] == ["good"]
     (reason,) = found.excluded().values()
     assert part in reason and "\n" not in reason
+
+
+def test_a_digest_does_not_depend_on_the_process(tmp_path: Path) -> None:
+    """Python shuffles sets, differently in each process."""
+    write(tmp_path, {"code/a.py": "x = 1\n"})
+    after = {f"tests/test_{number}.py": b"def test_it():\n    pass\n" for number in range(5)}
+    task = {"id": "x", "source": {"path": "code"}, "test": "python -m pytest", "hidden_tests": True}
+    tasks = [{**task, "test_patch": make_diff({}, after)}]
+    (tmp_path / "tasks.yaml").write_text(json.dumps({"schema": 1, "tasks": tasks}))
+    read = (
+        "import sys; from pathlib import Path; from stackrank.env.benchmarks.base import Source; "
+        "from stackrank.env.benchmarks.repo import Repo; print(Repo(Source(Path(sys.argv[1]))).tasks()[0].digest)"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", read, str(tmp_path)],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in range(1, 4)
+    }  # fmt: skip
+    assert len(digests) == 1
 
 
 def test_links_do_not_lead_out(folder: Path) -> None:

@@ -67,8 +67,8 @@ class Odd(StackrankError):
         (UsageError("there is no  run\n9: name another"), 2, "error: there is no run 9: name another\n"),
         (InfrastructureError("the server is gone: start it"), 1, "error: the server is gone: start it\n"),
         (PermissionError(13, "not yours", "x.db"), 1, "error: [Errno 13] not yours: 'x.db'\n"),
-        (Odd("hm"), 1, "error: Odd: hm (a bug in stackrank: run again with --debug)\n"),
-        (KeyError("k"), 1, "error: KeyError: 'k' (a bug in stackrank: run again with --debug)\n"),
+        (Odd("hm"), 1, "error: Odd: hm (a bug in stackrank: `stackrank --debug COMMAND` says where)\n"),
+        (KeyError("k"), 1, "error: KeyError: 'k' (a bug in stackrank: `stackrank --debug COMMAND` says where)\n"),
     ],
 )
 def test_how_a_command_ends_with_an_error(
