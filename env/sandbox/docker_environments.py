@@ -49,7 +49,7 @@ def build(engine: docker.DockerClient, base: str, environment: Environment, mark
         if not environment.can_be_built:
             raise BuildError(
                 f"the image {environment.prebuilt} cannot be pulled ({problem}); if it is of SWE-bench, --environments "
-                "FILE says how to build it here"
+                "FILE says how to build it here (see docs/reference/benchmarks.md)"
             )
     image = _layer(engine, base, environment.base, "packages", mark, say)
     return _layer(engine, image, environment, "setup", mark, say) if environment.setup else image
