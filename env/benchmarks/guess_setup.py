@@ -102,6 +102,14 @@ def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> li
     return [command]
 
 
+def project_alone(setup: str) -> str:
+    """Return the command that installs the project as `setup` of `setup_of` does, but nothing else; empty if none."""
+    if " -e " not in setup:
+        return ""
+    version = re.match(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
+    return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
+
+
 def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
     """Return the requirements of a dependency group and of groups it includes; entries of other forms are left out."""
     if name in seen or not isinstance(entries := groups.get(name), list):

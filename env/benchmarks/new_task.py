@@ -29,10 +29,14 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     """
     made = draft(repo, commit, options)
     say(f"{made.entry.id}: {made.entry.test}")
+    if made.entry.setup:
+        say(f"{made.entry.id}: installed by `{'; '.join(made.entry.setup)}`; --setup says otherwise")
     given, fixed = _both_states(made, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
         save(made, Path(name), given, fixed)
         _prove(_load(Path(name), made), backend, say)
+    if not made.entry.hidden_tests:
+        say("agents see its tests, so its verdicts cannot be sealed: --hidden-tests withholds them")
     return save(made, out, given, fixed)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_tree
-from stackrank.env.benchmarks.guess_setup import setup_of
+from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
 from stackrank.env.benchmarks.repo import NEVER
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.inject.candidates import Candidate
@@ -17,11 +18,14 @@ from stackrank.env.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.env.inject.reach import TestCommand, default_command
 from stackrank.env.inject.verify import Verified
 from stackrank.env.inject.write import TASKS, write_benchmark, write_source
-from stackrank.env.sandbox.base import Backend, Say
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
+from stackrank.env.sandbox.client import Sandbox
 
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
 
+_VERSION = re.compile(r"[\w.-]+==\S+")
+_FREEZE_S = 60.0
 _ASKED = Path("state", "asked")
 """What the tasks of an output folder are: a call that asks for more of the same may replace them."""
 
@@ -68,7 +72,7 @@ def plant(
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     if guess and (setup := setup_of(files)):
         say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
-        environment = replace(environment, setup=tuple(setup))
+        environment = _pinned(replace(environment, setup=tuple(setup)), files, backend, say)
     command = TestCommand.of(test or default_command(files), files)
     asked = _asked(files, command, seed, deep)
     if (folder / TASKS).exists() and not _same(folder, asked):
@@ -79,7 +83,7 @@ def plant(
     injection = Injection(backend, files, options, folder)
     try:
         injection.prepare(say)
-        say(f"{name}: running its tests, to see what they reach")
+        say(f"{name}: running its tests, to see what they reach (at most {5 * timeout_s:g} s, then up to 3 times that)")
         reach = injection.reach()
         say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
         bugs = injection.bugs(reach, on_tally)
@@ -92,6 +96,29 @@ def plant(
     write_source(folder, files)
     tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
     return Planted(folder, bugs, sum(each.hidden_tests for each in tasks))
+
+
+def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backend, say: Say) -> Environment:
+    """Return an environment with the packages that a guessed one has now, in these versions.
+
+    Tasks share the packages; each of them has only the project itself to install. Returns the guessed one if pip does
+    not tell versions, or cannot install them. Raises BuildError, SandboxError.
+    """
+    spec = SandboxSpec(environment=environment.with_source(files))
+    backend.prepare(spec, say)
+    with Sandbox(backend, spec) as sandbox:
+        told = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
+    versions = told.output.split("\n")[:-1] if not told.exit else []
+    if not versions or not all(_VERSION.fullmatch(each) for each in versions):
+        return environment
+    alone = project_alone(environment.setup[0])
+    pinned = replace(environment, requirements=tuple(versions), setup=(alone,) if alone else ())
+    try:
+        backend.prepare(SandboxSpec(environment=pinned.with_source(files)), say)
+    except BuildError as error:
+        say(f"its packages cannot be pinned, so each task installs them anew: {error}")
+        return environment
+    return pinned
 
 
 def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:

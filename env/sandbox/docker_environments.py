@@ -149,7 +149,11 @@ def _commit(
             raise took_too_long() from None
         if status:
             output = api.logs(created, stdout=True, stderr=True, tail=200).decode("utf-8", "replace")
-            raise BuildError(f"the environment cannot be built: {why(output)}")
+            reason = why(output)
+            other = (
+                ": name an image that has it in STACKRANK_SANDBOX_IMAGE" if reason.startswith("it needs Python") else ""
+            )
+            raise BuildError(f"the environment cannot be built: {reason}{other}")
         old = dict(entry.split("=", 1) for entry in base["Config"]["Env"] or [])
         path = old.get("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         if part != "prefix" and not path.startswith(f"{HOME}/"):
