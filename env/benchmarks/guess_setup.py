@@ -6,12 +6,13 @@ import functools
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Any
 
-from stackrank.env.benchmarks.git import latest_version, read_at
+from stackrank.env.benchmarks.git import CommitFiles, latest_version
+from stackrank.env.benchmarks.testfiles import is_test
 
 # Extras, dependency groups and files in which projects put their test requirements.
 _EXTRAS = ("test", "tests", "testing", "dev")
@@ -54,23 +55,36 @@ _SETTINGS = {
     "mypy_plugins": "pytest-mypy-plugins",
 }
 """A setting of pytest -> the distribution that knows it."""
-_NAMES = ("pyproject.toml", "setup.py", *_INI, *_FILES)
-"""The files of a project from which its set-up is guessed."""
+_MODULES = {
+    "attrs": "attr",
+    "beautifulsoup4": "bs4",
+    "msgpack-python": "msgpack",
+    "pillow": "PIL",
+    "protobuf": "google",
+    "pyjwt": "jwt",
+    "python-dateutil": "dateutil",
+    "python-dotenv": "dotenv",
+    "pyyaml": "yaml",
+    "ruamel-yaml": "ruamel",
+    "scikit-learn": "sklearn",
+    "setuptools": "pkg_resources",
+}
+"""A distribution -> the module that it brings, if that has another name."""
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.M)
 
 
 def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     """Guess the set-up of a commit, as `setup_of` does. `below`: the folder, such as `python/`, or an empty text."""
-    found = read_at(repository, commit, [f"{below}{name}" for name in _NAMES])
-    files = {path.removeprefix(below): content for path, content in found.items()}
+    files = CommitFiles(repository, commit, subdir=below.rstrip("/") or ".")
     return setup_of(files, functools.partial(latest_version, repository, commit))
 
 
 def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> list[str]:
     """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
-    What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM) or in a file of requirements.
-    pytest's own settings show the plug-ins without which it cannot start. `version`: returns the version of a
-    project that asks git for it, or an empty text.
+    What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM) or in a file of requirements. Of
+    other extras and groups, what the tests import is taken. pytest's own settings show the plug-ins without which it
+    cannot start. `version`: returns the version of a project that asks git for it, or an empty text.
     """
     project = _project(found)
     plugins = _plugins(pytest_settings(found))
@@ -94,8 +108,9 @@ def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> li
         command = shlex.join([*shlex.split(command), *of_tool])
     elif file and not extra:
         command += f" -r {file}"
-    if plugins:
-        command += f" {shlex.join(plugins)}"
+    others = [each for name, one in {**extras, **groups}.items() if name not in (extra, group) for each in _texts(one)]
+    if more := [*plugins, *_imported(found, others)]:
+        command += f" {shlex.join(more)}"
     if b"scm" in found.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
         # An environment has the files but not their history.
         return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or '0'} {command}"]
@@ -108,6 +123,23 @@ def project_alone(setup: str) -> str:
         return ""
     version = re.match(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
     return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
+
+
+def _texts(requirements: object) -> list[str]:
+    """Return the requirements of an extra or a group: `setup.cfg` has one text with one in a line."""
+    listed = requirements.splitlines() if isinstance(requirements, str) else requirements
+    return [each.strip() for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+
+
+def _imported(found: Mapping[str, bytes], requirements: Sequence[str]) -> list[str]:
+    """Return those of the requirements that bring a module which test files import."""
+    names = {each: re.split(r"[^\w.-]", each)[0].lower().replace("_", "-").replace(".", "-") for each in requirements}
+    modules = {each: _MODULES.get(name, name.replace("-", "_")) for each, name in names.items() if name}
+    if not modules:
+        return []
+    texts = (content for path, content in found.items() if path.endswith(".py") and is_test(path))
+    wanted = {module.decode() for content in texts for module in _IMPORT.findall(content)}
+    return [each for each, module in modules.items() if module in wanted]
 
 
 def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:

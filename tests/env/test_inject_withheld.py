@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,27 @@ def test_a_test_that_fails_only_while_it_is_measured_is_left_out(tmp_path: Path)
     untraced = "import sys\n\ndef test_untraced():\n    assert sys.gettrace() is None\n"
     reach = session(tmp_path, {**project(), "tests/test_untraced.py": untraced.encode()}).reach()
     assert len(reach.tests) == 5 and not any("untraced" in test for test in reach.tests)
+
+
+def test_what_tests_import_is_taken_from_other_extras() -> None:
+    text = """
+        [project]
+        name = "a"
+        [project.optional-dependencies]
+        test = ["pytest"]
+        cli = ["click~=8.1", "PyYAML>=6; python_version > '3'", "rich"]
+        docs = ["sphinx"]
+        [dependency-groups]
+        dev = ["numpy", {include-group = "lint"}]
+    """
+    test = b"try:\n    import click.testing\nexcept ImportError:\n    pass\nfrom yaml import load\nimport numpy as np\n"
+    files = {
+        "pyproject.toml": textwrap.dedent(text).encode(),
+        "tests/test_a.py": test,
+        "a/rich_text.py": b"import rich\n",
+    }
+    (command,) = setup_of(files)
+    assert shlex.split(command)[6:] == [".[test]", "numpy", "click~=8.1", "PyYAML>=6; python_version > '3'"]
+    cfg = b"[metadata]\nname = a\n[options.extras_require]\ntests =\n    pytest\ncrypto =\n    cryptography>=3\n"
+    files = {"setup.cfg": cfg, "setup.py": b"", "tests/test_a.py": b"from cryptography import x509\n"}
+    assert setup_of(files) == ["python -m pip install -q -e '.[tests]' 'cryptography>=3'"]
