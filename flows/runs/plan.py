@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -42,63 +43,44 @@ class _Episode:
     """Whether the numbers come from episodes under other limits."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a specification chooses."""
+
+    benchmark: str
+    available: int
+    """How many tasks could be played."""
+    played: int
+    """How many tasks are."""
+    competing: frozenset[str]
+    """The entrants that are compared."""
+    episodes: tuple[_Episode, ...]
+    """An episode of each entrant, reference entrants included."""
+
+
 def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
     """Return the plan as a document: what the run can detect, and ways to detect a difference of `detect` (0..1).
 
     Raises SpecError.
     """
-    try:
-        benchmark = load_benchmark(spec.benchmark, spec.source)
-        everything = tuple(benchmark.tasks())
-        playing = [each for each in spec.entrants if not why_idle(each)]
-        competing = [each for each in playing if not find_agent(each.agent).reference]
-        unsound = {} if spec.include_invalid else invalid_tasks(engine, benchmark, everything)
-        sound = [task for task in everything if task.id not in unsound]
-        chosen = select(
-            [task for task in select(everything, spec.tasks, None) if task.id not in unsound], None, spec.limit
-        )
-        limits = {name: getattr(spec, name) for name in _LIMITS}
-        means = episode_means(engine, benchmark.name, limits)
-        episodes = [_episode(each, means) for each in playing]
-    except (BenchmarkError, SetupError, ValueError) as error:
-        raise SpecError(str(error)) from None
-    entrants = len(competing)
+    chosen = _chosen(engine, spec)
+    entrants, episodes = len(chosen.competing), chosen.episodes
     if entrants < 2:
         raise SpecError("a plan compares entrants: the specification needs two that are not reference entrants")
     against = spec.stop.against if spec.stop else ""
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs
-    shown = shown_spread(engine, benchmark.name, {each.label for each in competing})
+    shown = shown_spread(engine, chosen.benchmark, set(chosen.competing))
     of = shown[0] if shown else ASSUMED
-
-    def size(tasks: int, attempts: int) -> Row:
-        costs = [each.cost_usd for each in episodes]
-        known = [cost for cost in costs if cost is not None]
-        wall_s = sum(each.wall_s for each in episodes) * tasks * attempts / spec.workers
-        return {
-            "tasks": tasks,
-            "attempts": attempts,
-            "episodes": tasks * attempts * len(episodes),
-            "usd": sum(known) * tasks * attempts if len(known) == len(costs) else None,
-            "hours": wall_s / 3600,
-        }
-
     options = []
     for attempts in sorted({*ATTEMPTS, spec.attempts}):
         needed = needed_tasks(detect, attempts, of, alpha)
-        options.append({**size(needed, attempts), "possible": needed <= len(sound)})
+        options.append({**_amounts(chosen, spec.workers, needed, attempts), "possible": needed <= chosen.available})
     possible = [each for each in options if each["possible"]]
     cheapest = min(possible, key=lambda each: int(each["episodes"])) if possible else None
-    played = len(chosen)
-    as_written = {
-        **size(played, spec.attempts),
-        "power": power(detect, played, spec.attempts, of, alpha),
-        "detectable": detectable_difference(played, spec.attempts, of, alpha),
-        "detectable_in_one_pair": detectable_difference(played, spec.attempts, of, ALPHA),
-    }
     document: Row = {
-        "benchmark": benchmark.name,
-        "tasks_available": len(sound),
+        "benchmark": chosen.benchmark,
+        "tasks_available": chosen.available,
         "entrants": len(episodes),
         "pairs": pairs,
         "detect": detect,
@@ -118,12 +100,48 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
             "source": "assumption" if any(each.assumed for each in episodes) else "runs",
             "sentence": _about_episodes(episodes),
         },
-        "as_written": as_written,
+        "as_written": {
+            **_amounts(chosen, spec.workers, chosen.played, spec.attempts),
+            "power": power(detect, chosen.played, spec.attempts, of, alpha),
+            "detectable": detectable_difference(chosen.played, spec.attempts, of, alpha),
+            "detectable_in_one_pair": detectable_difference(chosen.played, spec.attempts, of, ALPHA),
+        },
         "options": options,
         "cheapest": cheapest,
-        "advice": _advice(of, spec.attempts, detect, played, len(sound), cheapest, alpha),
+        "advice": _advice(of, spec.attempts, detect, chosen.played, chosen.available, cheapest, alpha),
     }
     return {**document, "sentence": _sentence(document)}
+
+
+def _chosen(engine: Engine, spec: RunSpec) -> _Chosen:
+    """Load what a specification chooses. Raises SpecError."""
+    try:
+        benchmark = load_benchmark(spec.benchmark, spec.source)
+        everything = tuple(benchmark.tasks())
+        playing = [each for each in spec.entrants if not why_idle(each)]
+        competing = frozenset(each.label for each in playing if not find_agent(each.agent).reference)
+        unsound = {} if spec.include_invalid else invalid_tasks(engine, benchmark, everything)
+        sound = [task for task in everything if task.id not in unsound]
+        named = [task for task in select(everything, spec.tasks, None) if task.id not in unsound]
+        played = select(named, None, spec.limit)
+        means = episode_means(engine, benchmark.name, {name: getattr(spec, name) for name in _LIMITS})
+        episodes = tuple(_episode(each, means) for each in playing)
+    except (BenchmarkError, SetupError, ValueError) as error:
+        raise SpecError(str(error)) from None
+    return _Chosen(benchmark.name, len(sound), len(played), competing, episodes)
+
+
+def _amounts(chosen: _Chosen, workers: int, tasks: int, attempts: int) -> Row:
+    """Return what a run of so many tasks and attempts costs and how long it takes."""
+    costs = [each.cost_usd for each in chosen.episodes]
+    known = [cost for cost in costs if cost is not None]
+    return {
+        "tasks": tasks,
+        "attempts": attempts,
+        "episodes": tasks * attempts * len(costs),
+        "usd": sum(known) * tasks * attempts if len(known) == len(costs) else None,
+        "hours": sum(each.wall_s for each in chosen.episodes) * tasks * attempts / workers / 3600,
+    }
 
 
 def _episode(entrant: EntrantSpec, means: list[EpisodeMean]) -> _Episode:
@@ -151,7 +169,7 @@ def _about_variance(of: Spread, entrants: list[str] | None) -> str:
     )
 
 
-def _about_episodes(episodes: list[_Episode]) -> str:
+def _about_episodes(episodes: Sequence[_Episode]) -> str:
     if not any(each.assumed for each in episodes):
         others = ", in part under other limits" if any(each.other_limits for each in episodes) else ""
         return f"Costs and times come from earlier episodes{others}."
