@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from configparser import ConfigParser, Error
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.source import literal, parse_python
 
 # Extras, dependency groups and files in which projects put their test requirements.
 _EXTRAS = ("test", "tests", "testing", "dev")
@@ -94,6 +97,7 @@ def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> li
         return [shlex.join(["python", "-m", "pip", "install", "-q", *plugins])] if plugins else []
     groups = project.get("dependency-groups", {})
     extras = {
+        **_in_setup_py(found.get("setup.py", b"")),
         **_section(found.get("setup.cfg", b""), "options.extras_require"),
         **project.get("project", {}).get("optional-dependencies", {}),
     }
@@ -109,11 +113,17 @@ def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> li
     elif file and not extra:
         command += f" -r {file}"
     others = [each for name, one in {**extras, **groups}.items() if name not in (extra, group) for each in _texts(one)]
+    others += _texts(_section(found.get("tox.ini", b""), "testenv").get("deps"))
+    others += [
+        each for name in _FILES if name != file for each in _texts(found.get(name, b"").decode("utf-8", "replace"))
+    ]
     if more := [*plugins, *_imported(found, others)]:
         command += f" {shlex.join(more)}"
     if b"scm" in found.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
         # An environment has the files but not their history.
-        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or '0'} {command}"]
+        # A source distribution says its version.
+        own = re.search(rb"^Version: (\S+)", found.get("PKG-INFO", b""), re.M)
+        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or (own and own[1].decode()) or '0'} {command}"]
     return [command]
 
 
@@ -123,6 +133,26 @@ def project_alone(setup: str) -> str:
         return ""
     version = re.match(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
     return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
+
+
+def _in_setup_py(content: bytes) -> dict[str, Any]:
+    """Return the extras that `setup.py` writes down, and its `tests_require` as one more of them."""
+    try:
+        tree = parse_python(content)
+    except (SyntaxError, ValueError):
+        return {}
+    values: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            values[node.targets[0].id] = node.value
+        elif isinstance(node, ast.keyword) and node.arg in ("tests_require", "extras_require"):
+            values[node.arg] = values.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
+    found: dict[str, Any] = {}
+    for name in ("tests_require", "extras_require"):
+        with suppress(ValueError, TypeError, KeyError):
+            value = literal(values[name])
+            found |= value if isinstance(value, dict) else {"of tests": value}
+    return found
 
 
 def _texts(requirements: object) -> list[str]:

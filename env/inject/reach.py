@@ -30,7 +30,7 @@ _NOTHING_COLLECTED = 5
 _MOST_NAMED = 20
 """The most tests or files that a message names."""
 _MOST_BROKEN = 5
-"""Test files that cannot be collected are left out if there are this many times as many others."""
+"""Test files that cannot be collected, and unstable tests, are left out if there are this many times as many others."""
 _SUMS = ".stackrank-sums"
 _FIND_COPIES = f"""
 import hashlib, json, os
@@ -59,6 +59,8 @@ class Reach:
     """File -> line -> number of a group."""
     left_out: tuple[str, ...] = ()
     """Tests that fail in the unchanged project, and files of tests that cannot be collected."""
+    unstable: tuple[str, ...] = ()
+    """Test functions whose tests do not have the same ids, or results, in each run."""
 
     def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
         """Return the tests that reach any of the lines; none if importing the file already does so."""
@@ -70,8 +72,8 @@ class Reach:
 
     @cached_property
     def passing(self) -> frozenset[str]:
-        """All tests, as a set."""
-        return frozenset(self.tests)
+        """The tests that can be relied upon."""
+        return frozenset(test for test in self.tests if test.partition("[")[0] not in self.unstable)
 
     @cached_property
     def only_doctests(self) -> bool:
@@ -86,7 +88,7 @@ class Reach:
     def to_json(self) -> str:
         """Return JSON that `from_json` reads."""
         groups = [sorted(group) for group in self.groups]
-        tests = {"tests": self.tests, "seconds": self.seconds, "left_out": self.left_out}
+        tests = {"tests": self.tests, "seconds": self.seconds, "left_out": self.left_out, "unstable": self.unstable}
         return json.dumps({**tests, "groups": groups, "lines": self.lines})
 
     @classmethod
@@ -95,8 +97,8 @@ class Reach:
         data = json.loads(text)
         lines = {file: {int(line): group for line, group in each.items()} for file, each in data["lines"].items()}
         groups = tuple(map(frozenset, data["groups"]))
-        left_out = tuple(data.get("left_out", ()))
-        return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines, left_out)
+        left_out, unstable = tuple(data.get("left_out", ())), tuple(data.get("unstable", ()))
+        return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines, left_out, unstable)
 
 
 @dataclass(frozen=True)
@@ -234,15 +236,15 @@ def _measured(
             f"{len(suite.failing)} of its tests fail while coverage.py measures them: "
             f"leave them out{_without(command, suite.failing)}"
         )
-    reach = Reach(suite.tests, suite.seconds, suite.groups, suite.lines)
-    others = sorted(passed.difference(reach.tests))
-    if not reach.lines or len(others) > few:
+    others = sorted(passed.symmetric_difference(suite.tests))
+    if not suite.lines or _MOST_BROKEN * len(others) > len(passed):
         raise BenchmarkError(
             f"its tests give different results when they are measured: leave these out{_without(command, others)}"
         )
-    if others:
-        log.warning("left out, because they fail or do not run while coverage.py measures them: %s", ", ".join(others))
-    return reach
+    unstable = tuple(dict.fromkeys(test.partition("[")[0] for test in others))
+    if unstable:
+        log.warning("left out, because they are not the same while coverage.py measures them: %s", ", ".join(unstable))
+    return Reach(suite.tests, suite.seconds, suite.groups, suite.lines, unstable=unstable)
 
 
 def _reason(output: str, files: Iterable[str]) -> str:
@@ -254,9 +256,11 @@ def _reason(output: str, files: Iterable[str]) -> str:
     named = [each for each in errors if re.match(r"[\w.]*(Error|Exception|Warning)\b", each)]
     most = Counter(named or errors).most_common(1)
     why = most[0][0][:200] if most else ""
-    if (missing := re.search(r"No module named '(\w+)", why)) is None:
+    if (missing := re.search(r"No module named '(\w+)((?:\.\w+)*)", why)) is None:
         return why
-    name = missing[1]
+    name, files = missing[1], list(files)
+    if missing[2] and any(f"/{name}/" in f"/{path}" for path in files):
+        return f"{why}, which is not among the project's files"
     own = next((path for path in files if path.endswith((f"/{name}.py", f"/{name}/__init__.py"))), "")
     if own:
         folder = own.removesuffix("/__init__.py").rpartition("/")[0]

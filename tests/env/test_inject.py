@@ -108,6 +108,7 @@ def silent(tally: Tally) -> None:
     ("change", "words"),
     [
         ({"tests/test_stock.py": "x = 1\n"}, "no tests were found"),
+        ({"tests/test_stock.py": "import tests.nowhere\n"}, "'tests.nowhere', which is not among the project's files"),
         ({"tests/test_stock.py": "import nowhere\n"}, "No module named 'nowhere', which --require nowhere may install"),
         (
             {"tests/test_stock.py": TESTS.replace("== 10", "== 11")},
@@ -292,6 +293,27 @@ def test_a_few_tests_that_fail_anyway_are_left_out(tmp_path: Path) -> None:
     assert len(reach.tests) == 39
     (bug,) = made.bugs(reach, silent)
     assert "--ignore=tests/test_tool.py --deselect=tests/test_many.py::test_of_this_machine" in bug[1].command
+
+
+def test_tests_whose_ids_change_are_left_out(tmp_path: Path) -> None:
+    numbers = """
+        import os
+        import pytest
+        from shop.stock import price
+
+        @pytest.mark.parametrize("number", range(40))
+        def test_numbers(number):
+            assert price("small", number + 1) == 2 * number + 2
+
+        @pytest.mark.parametrize("process", [os.getpid()])
+        def test_process(process):
+            assert price("small", 1) == 2
+    """
+    files = project({**PROJECT, "tests/test_numbers.py": numbers})
+    reach = session(tmp_path, files).reach()
+    assert reach.unstable == ("tests/test_numbers.py::test_process",)
+    assert len(reach.passing) == len(reach.tests) - 1
+    assert Reach.from_json(reach.to_json()).unstable == reach.unstable
 
 
 def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:

@@ -112,6 +112,17 @@ def test_what_tests_import_is_taken_from_other_extras() -> None:
     }
     (command,) = setup_of(files)
     assert shlex.split(command)[6:] == [".[test]", "numpy", "click~=8.1", "PyYAML>=6; python_version > '3'"]
+    # tox.ini, setup.py, and a version that git would know.
+    files = {
+        "setup.py": b"NEEDS = ['hypothesis>=6', 'mock']\nsetup(use_scm_version=True, tests_require=NEEDS, "
+        b"extras_require={'web': ['flask']}, cmdclass=made())\n",
+        "tox.ini": b"[testenv]\ndeps =\n    {[base]deps}\n    freezegun >= 1\n    pytest\ncommands = pytest\n",
+        "PKG-INFO": b"Metadata-Version: 2.1\nName: a\nVersion: 3.1\n\nVersion: 9\n",
+        "tests/test_a.py": b"from hypothesis import given\nimport flask\nimport freezegun\n",
+    }
+    assert setup_of(files) == [
+        "SETUPTOOLS_SCM_PRETEND_VERSION=3.1 python -m pip install -q -e . 'hypothesis>=6' flask 'freezegun >= 1'"
+    ]
     cfg = b"[metadata]\nname = a\n[options.extras_require]\ntests =\n    pytest\ncrypto =\n    cryptography>=3\n"
     files = {"setup.cfg": cfg, "setup.py": b"", "tests/test_a.py": b"from cryptography import x509\n"}
     assert setup_of(files) == ["python -m pip install -q -e '.[tests]' 'cryptography>=3'"]
