@@ -194,8 +194,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     if bad:
         log.warning("left out, because they fail in the original project (%s): %s", why or "no reason", ", ".join(bad))
         left_out, command = left_out + bad, command.without(bad)
-    passed = {test for test, outcome in report.outcomes.items() if outcome in PASSED}
-    return replace(_measured(sandbox, files, command, passed, timeout_s), left_out=tuple(left_out))
+    return replace(_measured(sandbox, files, command, report.outcomes, timeout_s), left_out=tuple(left_out))
 
 
 def _run(
@@ -220,9 +219,10 @@ def _run(
 
 
 def _measured(
-    sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, passed: set[str], timeout_s: float
+    sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, outcomes: Mapping[str, str], timeout_s: float
 ) -> Reach:
-    """Run the tests while coverage.py measures them. `passed`: those that pass otherwise. Raises BenchmarkError."""
+    """Run the tests while coverage.py measures them. `outcomes`: what they are otherwise. Raises BenchmarkError."""
+    passed = {test for test, outcome in outcomes.items() if outcome in PASSED}
     few = max(3, len(passed) // 20)
     try:
         suite = measure_suite(sandbox, files, command.whole(), timeout_s * 3)
@@ -236,7 +236,7 @@ def _measured(
             f"{len(suite.failing)} of its tests fail while coverage.py measures them: "
             f"leave them out{_without(command, suite.failing)}"
         )
-    others = sorted(passed.symmetric_difference(suite.tests))
+    others = sorted(passed.difference(suite.tests).union(set(suite.tests).difference(outcomes)))
     if not suite.lines or _MOST_BROKEN * len(others) > len(passed):
         raise BenchmarkError(
             f"its tests give different results when they are measured: leave these out{_without(command, others)}"
