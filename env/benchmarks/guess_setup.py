@@ -113,7 +113,9 @@ def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> li
     elif file and not extra:
         command += f" -r {file}"
     others = [each for name, one in {**extras, **groups}.items() if name not in (extra, group) for each in _texts(one)]
-    others += _texts(_section(found.get("tox.ini", b""), "testenv").get("deps"))
+    # tox's `py311: name` is for an environment of that name alone.
+    tox = _texts(_section(found.get("tox.ini", b""), "testenv").get("deps"))
+    others += [re.sub(r"^[\w{},.!-]+: +", "", each) for each in tox]
     others += [
         each for name in _FILES if name != file for each in _texts(found.get(name, b"").decode("utf-8", "replace"))
     ]
