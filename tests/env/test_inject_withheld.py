@@ -116,7 +116,7 @@ def test_what_tests_import_is_taken_from_other_extras() -> None:
     files = {
         "setup.py": b"NEEDS = ['hypothesis>=6', 'mock']\nsetup(use_scm_version=True, tests_require=NEEDS, "
         b"extras_require={'web': ['flask']}, cmdclass=made())\n",
-        "tox.ini": b"[testenv]\ndeps =\n    {[base]deps}\n    py{311,312}-x: freezegun >= 1\n    pytest\ncommands = pytest\n",
+        "tox.ini": b"[testenv]\ndeps =\n    {[base]deps}\n    py{311,312}: freezegun >= 1\n    pytest\n",
         "PKG-INFO": b"Metadata-Version: 2.1\nName: a\nVersion: 3.1\n\nVersion: 9\n",
         "tests/test_a.py": b"from hypothesis import given\nimport flask\nimport freezegun\n",
     }
