@@ -127,13 +127,15 @@ def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: 
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, recipe.omit)
-    for part in parts:
-        if (made := digest_of(plant(files, [*part.changes, *part.reworded]))) != part.broken:
+    planted = [plant(files, [*part.changes, *part.reworded]) for part in parts]
+    for part, made in zip(parts, map(digest_of, planted), strict=True):
+        if made != part.broken:
             raise BenchmarkError(
                 f"{part.id}: its changes create different files than before ({made}, not {part.broken})"
             )
     reworded = [each for part in parts for each in part.reworded]
-    broken = plant(files, [*(change for part in parts for change in part.changes), *reworded])
+    changes = [change for part in parts for change in part.changes]
+    broken = planted[0] if len(parts) == 1 else plant(files, [*changes, *reworded])
     right = {**files, **plant(files, reworded)}
     hidden_tests = list(dict.fromkeys(test for part in parts for test in part.hidden))
     suite = list(dict.fromkeys(path for part in parts for path in part.suite))

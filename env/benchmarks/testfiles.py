@@ -117,20 +117,21 @@ def words(command: str) -> list[str]:
         return []
 
 
-def with_doctests(ids: Iterable[str]) -> set[str]:
-    """Return the files of the program among those of test ids: a doctest is in the file that it tests.
+def is_doctest(test: str) -> bool:
+    """Whether a test is an example in a docstring or a text.
 
     pytest calls a doctest by its dotted name, and the doctest of a whole module by the module's name.
     """
-    found = set()
-    for test in ids:
-        path, _, name = test.partition("::")
-        place = PurePosixPath(path)
-        module = place.parent.name if place.stem == "__init__" else place.stem
-        dotted = "." in name.partition("[")[0] or (name == module and not name.startswith("test"))
-        if place.suffix == ".py" and not is_test(path) and dotted:
-            found.add(path)
-    return found
+    path, _, name = test.partition("::")
+    place = PurePosixPath(path)
+    module = place.parent.name if place.stem == "__init__" else place.stem
+    return "." in name.partition("[")[0] or (name == module and not name.startswith("test"))
+
+
+def with_doctests(ids: Iterable[str]) -> set[str]:
+    """Return the files of the program among those of test ids: a doctest is in the file that it tests."""
+    found = {test.partition("::")[0] for test in ids if is_doctest(test)}
+    return {path for path in found if path.endswith(".py") and not is_test(path)}
 
 
 def named(command: str, files: Collection[str]) -> list[str]:

@@ -24,10 +24,11 @@ from stackrank.env.sandbox.client import Sandbox
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
 
-_VERSION = re.compile(r"[\w.-]+==\S+")
-_FREEZE_S = 60.0
 _ASKED = Path("state", "asked")
 """What the tasks of an output folder are: a call that asks for more of the same may replace them."""
+_VERSION = re.compile(r"[\w.-]+==\S+")
+"""A line of `pip freeze` that a requirement can be."""
+_FREEZE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,15 @@ def plant(
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     if guess and (setup := setup_of(files)):
         say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
-        environment = _pinned(replace(environment, setup=tuple(setup)), files, backend, say)
+        environment = replace(environment, setup=tuple(setup))
     command = TestCommand.of(test or default_command(files), files)
     asked = _asked(files, command, seed, deep)
     if (folder / TASKS).exists() and not _same(folder, asked):
         raise BenchmarkError(
             f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
         )
+    if guess and environment.setup:
+        environment = _pinned(environment, files, backend, say)
     options = InjectionOptions(count, seed, command, environment, workers, timeout_s, deep)
     injection = Injection(backend, files, options, folder)
     try:

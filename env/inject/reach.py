@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import pytest_settings
+from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.difficulty.spectrum import AT_IMPORT, Unmeasured, measure_suite
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
@@ -140,11 +141,6 @@ class TestCommand:
     def whole(self, *more: str) -> str:
         """Return the command for all tests."""
         return self.on(self.targets, *more)
-
-
-def is_doctest(test: str) -> bool:
-    """Whether a test is an example in a docstring or a text, which pytest names `FILE::MODULE.NAME`."""
-    return "." in test.partition("::")[2].partition("[")[0]
 
 
 def default_command(files: Mapping[str, bytes]) -> str:

@@ -11,12 +11,13 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.difficulty.formulas import Counts, ochiai, rank
 from stackrank.env.difficulty.measure import Measured, measure
 from stackrank.env.difficulty.spectrum import AT_IMPORT
 from stackrank.env.inject.candidates import Candidate
 from stackrank.env.inject.leftovers import left_behind
-from stackrank.env.inject.reach import Reach, TestCommand, is_doctest
+from stackrank.env.inject.reach import Reach, TestCommand
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse

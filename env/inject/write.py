@@ -17,10 +17,10 @@ from stackrank.env.benchmarks.repo_schema import (
     id_from,
     write_tasks,
 )
+from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.benchmarks.withheld import to_withhold, without_withheld
 from stackrank.env.environment import Environment
 from stackrank.env.inject.candidates import Candidate
-from stackrank.env.inject.reach import is_doctest
 from stackrank.env.inject.statement import statement
 from stackrank.env.inject.verify import Verified
 from stackrank.env.patches import find_faults, make_diff

@@ -150,10 +150,9 @@ def _commit(
         if status:
             output = api.logs(created, stdout=True, stderr=True, tail=200).decode("utf-8", "replace")
             reason = why(output)
-            other = (
-                ": name an image that has it in STACKRANK_SANDBOX_IMAGE" if reason.startswith("it needs Python") else ""
-            )
-            raise BuildError(f"the environment cannot be built: {reason}{other}")
+            if reason.startswith("it needs Python"):
+                reason += ": name an image that has it in STACKRANK_SANDBOX_IMAGE"
+            raise BuildError(f"the environment cannot be built: {reason}")
         old = dict(entry.split("=", 1) for entry in base["Config"]["Env"] or [])
         path = old.get("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         if part != "prefix" and not path.startswith(f"{HOME}/"):
