@@ -11,7 +11,7 @@ from stackrank.agents.episode.protocol import Agent, SetupError
 # By name, so that listing agents imports none of them (the OpenAI package alone takes a second).
 BUILT_IN = {
     "oracle": "stackrank.agents.oracle:Oracle",
-    "repair": "stackrank.agents.repair:Repair",
+    "repair": "stackrank.extensions.repair:Repair",
     "llm": "stackrank.agents.llm:LlmAgent",
     "seeker": "stackrank.agents.llm.seeker:Seeker",
     "command": "stackrank.agents.command:CommandAgent",

@@ -7,7 +7,7 @@ import os
 import sys
 
 from stackrank.dashboard.launch import command
-from stackrank.db.engine import default_url
+from stackrank.db.connection.engine import default_url
 from stackrank.errors import UsageError
 from stackrank.wording import masked, print_err
 

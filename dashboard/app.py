@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from stackrank.dashboard import address, jump, login, show
-from stackrank.dashboard.show import begin, escaped, guarded
+from stackrank.dashboard import address, login
+from stackrank.dashboard.parts import jump, show
+from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
 
 _LISTED = (
@@ -43,7 +44,8 @@ _HIDDEN = (
 
 def _page(name: str, icon: str, **options: Any) -> Any:
     title = "Failure points" if name == "failures" else words(name).capitalize()
-    return st.Page(f"app_pages/{name}.py", title=title, icon=f":material/{icon}:", **options)
+    file = "../extensions/fix/page.py" if name == "proposals" else f"app_pages/{name}.py"
+    return st.Page(file, title=title, icon=f":material/{icon}:", url_path=name, **options)
 
 
 # Set our own icon before the pages set theirs, because Streamlit fetches those from the internet.

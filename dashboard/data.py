@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import streamlit as st
 from sqlalchemy import Engine
 
-from stackrank.db.engine import connect, default_url
+from stackrank.db.connection.engine import connect, default_url
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")

@@ -7,7 +7,7 @@ import re
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from stackrank.dashboard.show import escaped
+from stackrank.dashboard.parts.show import escaped
 from stackrank.settings import settings
 
 

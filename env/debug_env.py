@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from stackrank import awake
 from stackrank.env.actions import Action, Observation
-from stackrank.env.mcp.connection import Connection
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.base import GuestBug, MachineBusy, PreparationFailed, Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -21,10 +20,11 @@ from stackrank.env.state import State
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
-from stackrank.env.tools.investigate import INVESTIGATOR, put_back
+from stackrank.env.tools.debugging.investigate import INVESTIGATOR, put_back
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.shown import asked_for, capped
 from stackrank.errors import StackrankError
+from stackrank.extensions.mcp.connection import Connection
 from stackrank.terms import StopReason
 
 INSTRUCTIONS = """\

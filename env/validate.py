@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from stackrank.env.corrections import find_corrections
-from stackrank.env.difficulty.measure import Measured, measure
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -18,6 +17,7 @@ from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.state import outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.run_tests import run_visible_tests
+from stackrank.extensions.authoring.difficulty.measure import Measured, measure
 
 
 class Standing(StrEnum):

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stackrank.db.engine import connect
+from stackrank.db.connection.engine import connect
 from stackrank.flows.services.metrics import DatabaseCollector
 from tests.postgres import PASSWORD, cluster
 from tests.support.databases import Databases

@@ -22,8 +22,8 @@ MAY_IMPORT = {
     "flows/runs": {"env", "agents", "db"},
     "flows/engine": {"env", "agents", "db", "flows/runs", "flows/services"},
     "flows/services": {"env", "agents", "db", "flows/runs"},
-    "flows/training": {"env", "agents", "flows/runs"},
-    "flows/cli": {"env", "agents", "db", "flows/runs", "flows/engine", "flows/services", "flows/training"},
+    "extensions/training": {"env", "agents", "flows/runs"},
+    "flows/cli": {"env", "agents", "db", "flows/runs", "flows/engine", "flows/services", "extensions/training"},
     "dashboard": {"db"},
 }
 """Room -> the rooms it may use. Every room may use the ground floor."""
@@ -34,7 +34,7 @@ MUST_NOT_IMPORT = {
     "flows/runs": {"prefect", "streamlit"},
     "flows/engine": {"streamlit"},
     "flows/services": {"streamlit"},
-    "flows/training": {"prefect", "sqlmodel", "sqlalchemy", "streamlit"},
+    "extensions/training": {"prefect", "sqlmodel", "sqlalchemy", "streamlit"},
     "flows/cli": {"streamlit"},
     "dashboard": {"prefect", "openai", "docker"},
 }
@@ -96,7 +96,7 @@ def test_the_ground_floor_stands_alone() -> None:
     assert files
     found = {path.name: rooms(path) for path in files if rooms(path)}
     # What `import stackrank` offers is named there for type checkers, and imported when it is asked for.
-    assert found == {"__init__.py": {"env", "flows/training"}}
+    assert found == {"__init__.py": {"env", "extensions/training"}}
     top_level = ast.parse((ROOT / "src" / HOUSE / "__init__.py").read_text(encoding="utf-8")).body
     imports = [ast.unparse(node) for node in top_level if isinstance(node, ast.Import | ast.ImportFrom)]
     assert not [each for each in imports if HOUSE in each]

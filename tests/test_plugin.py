@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 PLAY = """
 import json
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from tests.flows.playing import play_run
+from stackrank.db.connection.engine import connect
+from tests.fixtures.playing import play_run
 
 entrant = {"agent": "counter", "tools": "count,rewrite"}
 run = play_run(benchmark="tiny", sandbox="plain", entrants=[entrant], retries=0)

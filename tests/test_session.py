@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.env.conftest import ISOLATING, usable
-from tests.env.test_infrastructure import left
+from tests.env.sandbox.test_infrastructure import left
+from tests.fixtures.env import ISOLATING, usable
 from tests.support.session import marked, parameters
 from tests.support.side_by_side import GROUPS, RANKS, SHARED, file_of
 from tests.support.waiting import wait_for
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 CONFTEST = """
 pytest_plugins = [
     "tests.support.session", "tests.support.databases",
-    "tests.flows.conftest", "tests.db.conftest", "tests.dashboard.conftest",
+    "tests.fixtures.flows", "tests.fixtures.db", "tests.fixtures.dashboard",
 ]
 """
 TEST = """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.env.conftest import usable
+from tests.fixtures.env import usable
 from tests.support.packages import pip
 
 pytestmark = pytest.mark.slow

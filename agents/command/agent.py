@@ -13,12 +13,13 @@ from pydantic_core import PydanticCustomError
 
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
 from stackrank.agents.episode.step import Exchange, Step
-from stackrank.agents.llm import history, limits
+from stackrank.agents.llm import history
 from stackrank.agents.llm.conversation import CUT, PASSED_ON, make_endpoint, make_setup, usage_of
-from stackrank.agents.llm.endpoint import ContextTooLong, Endpoint, Rejected
-from stackrank.agents.llm.prices import find_price
+from stackrank.agents.llm.endpoints import limits
+from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Rejected
+from stackrank.agents.llm.endpoints.prices import find_price
+from stackrank.agents.llm.endpoints.recorded import APIS, sent
 from stackrank.agents.llm.prompting import inlined
-from stackrank.agents.llm.recorded import APIS, sent
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import Settings, identity, may_be_secret, read_settings
 from stackrank.env.actions import Action, Observation

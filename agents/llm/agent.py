@@ -13,7 +13,7 @@ from stackrank.agents.llm.investigator import PROMPTS as INVESTIGATORS
 from stackrank.agents.llm.investigator import Investigator, settings_of
 from stackrank.agents.llm.prompting import Prompts, digest, notes, portable
 from stackrank.agents.llm.settings import LlmSettings, identity, read_settings
-from stackrank.agents.llm.syntax import first_observation
+from stackrank.agents.llm.syntaxes.syntax import first_observation
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
 from stackrank.terms import DEBUGGERS

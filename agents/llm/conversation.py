@@ -9,12 +9,13 @@ from typing import Any
 
 from stackrank.agents.episode.protocol import GaveUp, Setup
 from stackrank.agents.episode.step import Exchange, Usage
-from stackrank.agents.llm import history, limits
-from stackrank.agents.llm.chat import ChatCompletions
-from stackrank.agents.llm.endpoint import ContextTooLong, Endpoint, Message, Reply, Took
-from stackrank.agents.llm.messages import Messages, is_claude
-from stackrank.agents.llm.prices import Price, find_price
-from stackrank.agents.llm.responses import Responses, is_reasoning
+from stackrank.agents.llm import history
+from stackrank.agents.llm.endpoints import limits
+from stackrank.agents.llm.endpoints.chat import ChatCompletions
+from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Message, Reply, Took
+from stackrank.agents.llm.endpoints.messages import Messages, is_claude
+from stackrank.agents.llm.endpoints.prices import Price, find_price
+from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
 from stackrank.agents.llm.scripted.here import SCRIPTED, scripted_url
 from stackrank.agents.llm.settings import Settings
 from stackrank.storable import storable_json

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from stackrank.agents.llm.endpoint import Message
+from stackrank.agents.llm.endpoints.endpoint import Message
 
 CHARACTERS_PER_TOKEN = 3.5
 KEPT_TURNS = 4

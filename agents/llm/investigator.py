@@ -12,7 +12,7 @@ from stackrank.agents.llm.prompting import Prompts
 from stackrank.agents.llm.settings import InvestigatorSettings, LlmSettings, Settings, read_settings
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import find_tool
-from stackrank.env.tools.investigate import INVESTIGATOR
+from stackrank.env.tools.debugging.investigate import INVESTIGATOR
 
 PROMPTS = ("investigator", "investigator_task")
 LONGEST_ANSWER = 3000

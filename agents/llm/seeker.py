@@ -20,7 +20,7 @@ from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, malformed, total
 from stackrank.agents.llm.prompting import Prompts, digest, notes, portable
 from stackrank.agents.llm.settings import Settings, identity, read_settings
-from stackrank.agents.llm.syntax import first_observation
+from stackrank.agents.llm.syntaxes.syntax import first_observation
 from stackrank.env.actions import Action, Observation
 from stackrank.env.task import Task
 from stackrank.env.tools import find_tool

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import DIVERGE_PAGE, RUN_PAGE, RUNS_PAGE, pick
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import DIVERGE_PAGE, RUN_PAGE, RUNS_PAGE, pick
 from stackrank.db import queries
 
 wanted = [st.query_params.get(side, "").strip() for side in ("a", "b")]

@@ -8,10 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, charts, filters, show
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
+from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
 from stackrank.terms import ErrorsAre
 

@@ -7,10 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, show
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.diverge import Pair, action_of, align, divergence
-from stackrank.dashboard.tables import EPISODE_PAGE, EPISODES_PAGE, TASK_PAGE, TASKS_PAGE
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.divergence import Pair, action_of, align, divergence
+from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE, TASK_PAGE, TASKS_PAGE
 from stackrank.dashboard.trace.detail import step_body
 from stackrank.dashboard.trace.header import facts
 from stackrank.dashboard.trace.steps import brief, tool_of

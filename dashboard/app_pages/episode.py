@@ -5,9 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from stackrank.dashboard import address, people, show
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import EPISODES_PAGE
+from stackrank.dashboard.parts import people, show
+from stackrank.dashboard.parts.tables import EPISODES_PAGE
 from stackrank.dashboard.trace.debugger import debugger
 from stackrank.dashboard.trace.header import header, outcome
 from stackrank.dashboard.trace.steps import start_of

@@ -5,10 +5,11 @@ from typing import Any
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, show
-from stackrank.dashboard import labels as said
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import episode_table
+from stackrank.dashboard.parts import labels as said
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import episode_table
 from stackrank.db import queries
 from stackrank.db.search import HELP, parse
 from stackrank.errors import UsageError

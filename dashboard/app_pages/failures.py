@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from stackrank.dashboard import address, charts, failing, filters, show
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.parts import failing, filters, show
 from stackrank.db import queries
 from stackrank.terms import STAGES
 

@@ -7,10 +7,11 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from stackrank.dashboard import address, charts, filters, show
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
+from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
 from stackrank.db import queries
 
 Row = TypeVar("Row", bound=Mapping[str, Any])

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import show
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import (
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
     EPISODES_PAGE,
     PROPOSALS_PAGE,

@@ -11,10 +11,11 @@ import streamlit as st
 import yaml
 
 from stackrank import wording
-from stackrank.dashboard import address, charts, failing, people, show
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_PAGE, episode_table, leaderboard_table
+from stackrank.dashboard.parts import failing, people, show
+from stackrank.dashboard.parts.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_PAGE, episode_table, leaderboard_table
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.settings import settings

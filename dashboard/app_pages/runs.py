@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from stackrank.dashboard import address, show
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import run_table
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import run_table
 from stackrank.db import queries
 from stackrank.terms import RunStatus
 

@@ -4,9 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, filters, labels, show
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
+from stackrank.dashboard.parts import filters, labels, show
+from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
 from stackrank.db import queries
 
 task_id = address.number("id")

@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from stackrank.dashboard import address, filters, labels, show
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
+from stackrank.dashboard.parts import filters, labels, show
+from stackrank.dashboard.parts.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
 from stackrank.db import queries
 from stackrank.db.rows import GridCell
 

@@ -7,10 +7,11 @@ from typing import Any
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, charts, filters, show
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import COMPARE_PAGE
+from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 
 st.title("Tool sets")

@@ -16,8 +16,8 @@ from stackrank.dashboard.trace.steps import brief, distance, tool_of
 from stackrank.dashboard.trace.texts import CUT, said, tree
 from stackrank.dashboard.trace.work import diff_of_step, edit_of, files_at
 from stackrank.db import queries
-from stackrank.db.engine import default_url
-from stackrank.db.queries.pauses import Pause
+from stackrank.db.connection.engine import default_url
+from stackrank.db.queries.episodes.pauses import Pause
 
 CHUNK = 30
 """The number of steps that are sent at once."""

@@ -24,7 +24,7 @@ from stackrank.dashboard.trace.steps import outline, packed, start_of, window_of
 from stackrank.dashboard.trace.texts import MOST
 from stackrank.dashboard.trace.view import View, current, keep
 from stackrank.db import queries
-from stackrank.db.engine import default_url
+from stackrank.db.connection.engine import default_url
 from stackrank.wording import visible
 
 HERE = Path(__file__).parent / "browser"

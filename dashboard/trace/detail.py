@@ -9,9 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from stackrank.dashboard import data, show
+from stackrank.dashboard import data
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.tables import EPISODE_PAGE
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import EPISODE_PAGE
 from stackrank.dashboard.trace import work
 from stackrank.dashboard.trace.chunks import badges, spent
 from stackrank.dashboard.trace.steps import tool_of

@@ -10,8 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address, show
-from stackrank.dashboard.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, TASK_PAGE
+from stackrank.dashboard import address
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, TASK_PAGE
 from stackrank.dashboard.trace.texts import body
 from stackrank.db import queries
 

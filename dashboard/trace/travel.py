@@ -11,7 +11,7 @@ from stackrank import wording
 from stackrank.dashboard import data
 from stackrank.dashboard.trace.files import plain_path
 from stackrank.db import queries
-from stackrank.db.queries.pauses import Pause
+from stackrank.db.queries.episodes.pauses import Pause
 
 _MOST_SPANS = 2_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import text
 
-from stackrank.db.errors import DatabaseError
+from stackrank.db.connection.errors import DatabaseError
 
 
 def set_check(table: str, name: str, condition: str) -> None:

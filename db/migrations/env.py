@@ -5,12 +5,8 @@ from contextlib import nullcontext
 from alembic import context
 from sqlmodel import SQLModel
 
-import stackrank.db.derived_models
-import stackrank.db.label_models
-import stackrank.db.models
-import stackrank.db.proposal_models  # noqa: F401 - all of them fill the metadata
-from stackrank.db.engine import VERSION_TABLE, connect
-from stackrank.db.partitions import is_table
+from stackrank.db.connection.engine import VERSION_TABLE, connect
+from stackrank.db.connection.partitions import is_table
 
 given = context.config.attributes.get("connection")
 # Without one: a developer at alembic's own commands.

@@ -3,7 +3,23 @@
 Every function raises `DatabaseError` if the database fails, and `NotFound` if the reference does not exist.
 """
 
-from stackrank.db.queries.abilities import abilities
+from stackrank.db.queries.boards.abilities import abilities
+from stackrank.db.queries.boards.grid import grid
+from stackrank.db.queries.boards.nights import nights
+from stackrank.db.queries.boards.reliability import budget_curves, reliability
+from stackrank.db.queries.boards.scope import Scope
+from stackrank.db.queries.boards.scoped import apart_sentence, scope_of
+from stackrank.db.queries.boards.spent import By
+from stackrank.db.queries.boards.standings import (
+    best_per_dollar,
+    board,
+    failure_points,
+    leaderboard,
+    rate_history,
+    run_summary,
+)
+from stackrank.db.queries.boards.task_board import task_board, task_rates
+from stackrank.db.queries.boards.tool_sets import side_by_side, tool_sets, tool_use
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -14,46 +30,18 @@ from stackrank.db.queries.catalogue import (
     tasks,
     validations,
 )
-from stackrank.db.queries.changes import changes
-from stackrank.db.queries.compare import compare, compare_all, compare_categories
-from stackrank.db.queries.effort import effort, effort_sentence
-from stackrank.db.queries.episodes import episode, episodes, examples, neighbours, whole_episodes
-from stackrank.db.queries.funnel import funnel, labelled_otherwise, set_aside
-from stackrank.db.queries.gate import gate
-from stackrank.db.queries.grid import grid
-from stackrank.db.queries.health import health
-from stackrank.db.queries.labels import disputed, labels, views
-from stackrank.db.queries.nights import nights
-from stackrank.db.queries.notes import notes
-from stackrank.db.queries.pauses import pauses
-from stackrank.db.queries.proposals import OPEN, acceptance, proposal, proposals, rejected_changes
-from stackrank.db.queries.regressions import regressions
-from stackrank.db.queries.reliability import budget_curves, reliability
-from stackrank.db.queries.run_pair import pair_sentence, run_pair
-from stackrank.db.queries.runs import (
-    LATEST,
-    outages,
-    paused,
-    played_in,
-    progress,
-    run,
-    run_of_flow,
-    runs,
-    tasks_of_run,
-)
-from stackrank.db.queries.scope import Scope
-from stackrank.db.queries.scoped import apart_sentence, scope_of
-from stackrank.db.queries.search import hits_in, search
-from stackrank.db.queries.spent import By
-from stackrank.db.queries.standings import (
-    best_per_dollar,
-    board,
-    failure_points,
-    leaderboard,
-    rate_history,
-    run_summary,
-)
-from stackrank.db.queries.steps import (
+from stackrank.db.queries.comparisons.changes import changes
+from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories
+from stackrank.db.queries.comparisons.effort import effort, effort_sentence
+from stackrank.db.queries.comparisons.gate import gate
+from stackrank.db.queries.comparisons.regressions import regressions
+from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
+from stackrank.db.queries.comparisons.stopping import finished, stopping
+from stackrank.db.queries.episodes.episodes import episode, episodes, examples, neighbours, whole_episodes
+from stackrank.db.queries.episodes.funnel import funnel, labelled_otherwise, set_aside
+from stackrank.db.queries.episodes.pauses import pauses
+from stackrank.db.queries.episodes.search import hits_in, search
+from stackrank.db.queries.episodes.steps import (
     actions,
     answered_steps,
     before,
@@ -69,12 +57,24 @@ from stackrank.db.queries.steps import (
     task_files,
     whole_steps,
 )
-from stackrank.db.queries.stopping import finished, stopping
-from stackrank.db.queries.task_board import task_board, task_rates
-from stackrank.db.queries.time_spent import queue_age_s, time_of, time_spent
-from stackrank.db.queries.tool_sets import side_by_side, tool_sets, tool_use
+from stackrank.db.queries.episodes.time_spent import queue_age_s, time_of, time_spent
+from stackrank.db.queries.episodes.verdicts import change, verdicts, verdicts_again
+from stackrank.db.queries.health import health
+from stackrank.db.queries.labels import disputed, labels, views
+from stackrank.db.queries.notes import notes
+from stackrank.db.queries.runs import (
+    LATEST,
+    outages,
+    paused,
+    played_in,
+    progress,
+    run,
+    run_of_flow,
+    runs,
+    tasks_of_run,
+)
 from stackrank.db.queries.totals import totals
-from stackrank.db.queries.verdicts import change, verdicts, verdicts_again
+from stackrank.extensions.fix.queries import OPEN, acceptance, proposal, proposals, rejected_changes
 
 __all__ = [
     "LATEST",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Engine, func, select
 
 from stackrank.db import rows
-from stackrank.db.errors import NotFound
+from stackrank.db.connection.errors import NotFound
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.queries.reading import Row, fetch, fetch_one, row_id
-from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
-from stackrank.db.validations import RESULT
+from stackrank.db.writes.validations import RESULT
 from stackrank.storable import storable_text
 
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db import rows
-from stackrank.db.columns import now
+from stackrank.db.connection.transactions import EPISODE, RUN
+from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import ERROR_HEAD, fetch
-from stackrank.db.transactions import EPISODE, RUN
 from stackrank.settings import settings
 from stackrank.terms import RunStatus, Verdict
 

@@ -8,9 +8,9 @@ from sqlalchemy import Engine, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows
+from stackrank.db.connection.transactions import EPISODE, LABEL, TASK, VIEW
 from stackrank.db.queries.reading import fetch
-from stackrank.db.sums import TaskKey
-from stackrank.db.transactions import EPISODE, LABEL, TASK, VIEW
+from stackrank.db.totals.sums import TaskKey
 from stackrank.terms import Label
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Engine, select
 
 from stackrank.db import rows
+from stackrank.db.connection.transactions import NOTE
 from stackrank.db.queries.reading import fetch
-from stackrank.db.transactions import NOTE
 
 
 def notes(

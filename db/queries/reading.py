@@ -9,9 +9,9 @@ from typing import Any, TypeVar, overload
 
 from sqlalchemy import Connection, Engine, RowMapping, Select, func
 
-from stackrank.db.errors import FAILURES, explain
-from stackrank.db.patience import retry_transient
-from stackrank.db.transactions import EPISODE
+from stackrank.db.connection.errors import FAILURES, explain
+from stackrank.db.connection.retries import retry_transient
+from stackrank.db.connection.transactions import EPISODE
 from stackrank.storable import storable_text
 
 Row = dict[str, Any]

@@ -11,11 +11,11 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db import rows
-from stackrank.db.columns import now
-from stackrank.db.counters import added_up
-from stackrank.db.errors import NO_RUN, NotFound
+from stackrank.db.connection.errors import NO_RUN, NotFound
+from stackrank.db.connection.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import as_list, fetch, fetch_one, row_id
-from stackrank.db.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.totals.counters import added_up
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 from stackrank.wording import moment

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from stackrank.db.counters import BOUNDS, added_up
+from stackrank.db.connection.transactions import COUNTER, RUN
 from stackrank.db.queries.reading import Row, fetch
-from stackrank.db.transactions import COUNTER, RUN
+from stackrank.db.totals.counters import BOUNDS, added_up
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _C = COUNTER.c

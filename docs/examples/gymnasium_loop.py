@@ -1,6 +1,6 @@
 """A random policy in Gymnasium's loop, with dense rewards."""
 
-from stackrank.flows.training.gymnasium import GymEnv
+from stackrank.extensions.training.gymnasium import GymEnv
 
 env = GymEnv("bugs/vat-table", rewards=("verdict", "tests", "distance"), steps=5)
 observation, info = env.reset(seed=1)

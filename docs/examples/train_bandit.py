@@ -2,7 +2,7 @@
 
     train_bandit.py [--tasks N] [--workers N] [--sandbox NAME]
 
-The policy has one number for each family of operators (`agents/repair`). The softmax of these numbers is the
+The policy has one number for each family of operators (`extensions/repair`). The softmax of these numbers is the
 probability that a family's most promising candidate comes next. REINFORCE adjusts the numbers by the reward of each
 choice: the share of the failing tests that it fixed, so training computes no verdicts. An untrained policy, whose
 numbers are all 0, plays the same tasks with the same seeds. The paired interval of `stackrank compare` says whether the
@@ -25,18 +25,18 @@ import numpy as np
 import stackrank
 from stackrank.agents import registry
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
-from stackrank.agents.repair.expressions import EXPRESSIONS
-from stackrank.agents.repair.flow import FLOW
-from stackrank.agents.repair.names import NAMES
-from stackrank.agents.repair.pitfalls import PITFALLS
-from stackrank.agents.repair.proposals import Proposals
-from stackrank.agents.repair.search import Search
-from stackrank.agents.repair.source import Candidate
-from stackrank.agents.repair.statements import STATEMENTS
-from stackrank.agents.repair.traps import TRAPS
-from stackrank.agents.repair.workspace import Take
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.registry import make_backend
+from stackrank.extensions.repair.expressions import EXPRESSIONS
+from stackrank.extensions.repair.flow import FLOW
+from stackrank.extensions.repair.names import NAMES
+from stackrank.extensions.repair.pitfalls import PITFALLS
+from stackrank.extensions.repair.proposals import Proposals
+from stackrank.extensions.repair.search import Search
+from stackrank.extensions.repair.source import Candidate
+from stackrank.extensions.repair.statements import STATEMENTS
+from stackrank.extensions.repair.traps import TRAPS
+from stackrank.extensions.repair.workspace import Take
 from stackrank.flows.cli.main import app
 
 FAMILIES = (PITFALLS, TRAPS, FLOW, EXPRESSIONS, STATEMENTS, NAMES)

@@ -4,7 +4,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 import stackrank
-from stackrank.flows.training.trl import environment_factory
+from stackrank.extensions.training.trl import environment_factory
 
 tasks = stackrank.task_names("bugs")[::2]
 rows = {"task": tasks, "prompt": [[{"role": "user", "content": "Mend this program. "}]] * len(tasks)}

@@ -23,10 +23,10 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.files import read_text, read_tree
-from stackrank.env.difficulty.measure import Measured
 from stackrank.env.patches import PatchError, find_faults
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.task import Limits, Task
+from stackrank.extensions.authoring.difficulty.measure import Measured
 
 CATEGORIES = (
     "syntax", "runtime", "logic", "state", "iteration", "exceptions", "concurrency", "text", "numbers", "recursion",

@@ -9,13 +9,13 @@ from importlib.metadata import entry_points
 from stackrank.env.benchmarks.aider import Aider
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import BugSuite
-from stackrank.env.benchmarks.deep_suite import Deep, Releases
-from stackrank.env.benchmarks.fresh import Fresh
-from stackrank.env.benchmarks.harbor import Harbor
 from stackrank.env.benchmarks.mini_nightmare import MiniNightmare
 from stackrank.env.benchmarks.repo import Repo
-from stackrank.env.benchmarks.swebench import SweBench, SweBenchDebug
+from stackrank.env.benchmarks.swebench.benchmark import SweBench, SweBenchDebug
 from stackrank.env.task import Task
+from stackrank.extensions.authoring.benchmarks.deep_suite import Deep, Releases
+from stackrank.extensions.authoring.benchmarks.fresh import Fresh
+from stackrank.extensions.harbor.benchmark import Harbor
 
 BUILT_IN: dict[str, Callable[[Source], Benchmark]] = {
     "bugs": BugSuite,

@@ -17,9 +17,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from stackrank.env.sandbox import cgroups
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.bootstrap import guest_code
+from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.guest.factory import FAILED, GUEST, PYTHON
 
 _START_PATIENCE_S = 60.0

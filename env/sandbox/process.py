@@ -16,7 +16,7 @@ from typing import IO, Protocol
 import psutil
 
 from stackrank.env.sandbox.base import CHECK_EVERY_S, SandboxError
-from stackrank.env.sandbox.cgroups import Cgroup
+from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
 from stackrank.env.sandbox.ending import Ending
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.env.sandbox.factory import Forked

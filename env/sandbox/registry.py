@@ -15,8 +15,8 @@ from stackrank.wording import one_of
 
 # As strings, so that listing the backends imports none of them.
 BUILT_IN = {
-    "docker": "stackrank.env.sandbox.docker:DockerBackend",
-    "bubblewrap": "stackrank.env.sandbox.bubblewrap:BubblewrapBackend",
+    "docker": "stackrank.env.sandbox.docker.backend:DockerBackend",
+    "bubblewrap": "stackrank.env.sandbox.bubblewrap.backend:BubblewrapBackend",
     "local": "stackrank.env.sandbox.local:LocalBackend",
 }
 

@@ -77,7 +77,7 @@ from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, sig
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove, why_not
 from stackrank.env.scoring.suspicious import find_suspicious
-from stackrank.env.scoring.untold import Answers, find_answers, save_answers, told, untold
+from stackrank.env.scoring.withheld_expectations import Answers, find_answers, save_answers, told, untold
 from stackrank.env.task import Task
 
 NewSandbox = Callable[[SandboxSpec], Sandbox]

@@ -8,24 +8,24 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 
 from stackrank.env.environment import Environment
-from stackrank.env.mcp.server import Offer
 from stackrank.env.tools.base import Tool
 from stackrank.env.tools.bash import Bash
-from stackrank.env.tools.calls import Calls
-from stackrank.env.tools.edit import Create, Insert, StrReplace, Undo
+from stackrank.env.tools.debugging.calls import Calls
+from stackrank.env.tools.debugging.investigate import INVESTIGATOR, Answer, Investigate
+from stackrank.env.tools.debugging.pdb import Pdb
+from stackrank.env.tools.debugging.snapshot import Snapshot
+from stackrank.env.tools.debugging.terminal import Terminal
+from stackrank.env.tools.debugging.trace import Trace
+from stackrank.env.tools.editing.edit import Create, Insert, StrReplace, Undo
+from stackrank.env.tools.editing.rewrite import Rewrite
 from stackrank.env.tools.grep import Grep
-from stackrank.env.tools.investigate import INVESTIGATOR, Answer, Investigate
 from stackrank.env.tools.listdir import Listdir
-from stackrank.env.tools.mcp import McpTool, tools_of
-from stackrank.env.tools.pdb import Pdb
 from stackrank.env.tools.program import RunProgram
-from stackrank.env.tools.rewrite import Rewrite
 from stackrank.env.tools.run_tests import Eval
-from stackrank.env.tools.snapshot import Snapshot
 from stackrank.env.tools.submit import Submit
-from stackrank.env.tools.terminal import Terminal
-from stackrank.env.tools.trace import Trace
 from stackrank.env.tools.view import View
+from stackrank.extensions.mcp.server import Offer
+from stackrank.extensions.mcp.tools import McpTool, tools_of
 from stackrank.terms import DEBUGGERS
 
 BUILT_IN: tuple[Callable[[], Tool], ...] = (

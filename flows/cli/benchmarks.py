@@ -21,8 +21,8 @@ app = typer.Typer()
 @app.command()
 def benchmarks(as_json: Json = False) -> None:
     """List benchmarks."""
-    from stackrank.db.engine import connect
-    from stackrank.flows.runs.catalogue import benchmark_rows
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.preparing.catalogue import benchmark_rows
 
     rows = benchmark_rows(connect())
     if as_json:
@@ -63,10 +63,10 @@ def tasks(
     as_json: Json = False,
 ) -> None:
     """List the tasks of a benchmark."""
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
     from stackrank.env.benchmarks.base import Source, TaskByTask, digest
     from stackrank.env.benchmarks.registry import load_benchmark
-    from stackrank.flows.runs.catalogue import task_rows
+    from stackrank.flows.runs.preparing.catalogue import task_rows
 
     found = load_benchmark(benchmark, Source(path, fixes, repos, environments, night))
     rows = task_rows(connect(), found)
@@ -132,11 +132,11 @@ def validate(
     that passes is wrong if it behaves differently from the fix on inputs similar to those of the tests; its task is
     then marked as weak. A change that passes and shows no difference counts as undecided.
     """
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
     from stackrank.env.benchmarks.base import Source
     from stackrank.env.validate import Standing, Validation
-    from stackrank.flows.runs.validation import validate_benchmark
+    from stackrank.flows.runs.preparing.validation import validate_benchmark
 
     names = [name.strip() for name in tasks.split(",") if name.strip()]
     data = Source(path, fixes, repos, environments, night, count=limit, sandbox=sandbox)
@@ -190,9 +190,9 @@ def _attack(
     again: bool,
     as_json: bool,
 ) -> None:
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.audit import audit_benchmark
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.extensions.authoring.audit.run import audit_benchmark
 
     with progress("tasks") as show:
         found = audit_benchmark(
@@ -259,10 +259,10 @@ def inject(
     from collections import Counter
 
     from stackrank.env.environment import Environment
-    from stackrank.env.inject.injection import Tally
-    from stackrank.env.inject.plant import plant
-    from stackrank.env.inject.write import SOURCE, TASKS
     from stackrank.env.sandbox.registry import chosen_backend
+    from stackrank.extensions.authoring.inject.injection import Tally
+    from stackrank.extensions.authoring.inject.plant import plant
+    from stackrank.extensions.authoring.inject.write import SOURCE, TASKS
 
     # Split at commas between packages, not at those within versions and extras.
     comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
@@ -324,8 +324,8 @@ def export_tasks(
 ) -> None:
     """Write the tasks of a benchmark for other harnesses. To play them here, use --benchmark harbor --path OUT."""
     from stackrank.env.benchmarks.base import BenchmarkError, Source
-    from stackrank.env.benchmarks.harbor_write import write_tasks
     from stackrank.env.benchmarks.registry import load_benchmark, select
+    from stackrank.extensions.harbor.write import write_tasks
 
     if format != "harbor":
         raise BenchmarkError(f"there is no format {format!r} for tasks: choose harbor")
@@ -370,9 +370,9 @@ def init_task(
     as_json: Json = False,
 ) -> None:
     """Create a task from a commit that fixed a bug: find the tests that it makes pass, and validate the task."""
-    from stackrank.env.benchmarks.from_commit import TASKS, TaskOptions
-    from stackrank.env.benchmarks.new_task import make_task
     from stackrank.env.sandbox.registry import chosen_backend
+    from stackrank.extensions.authoring.from_commit import TASKS, TaskOptions
+    from stackrank.extensions.authoring.new_task import make_task
 
     options = TaskOptions(
         id=id,

@@ -80,7 +80,7 @@ def leaderboard(
 ) -> None:
     """Rank entrants, with 95% intervals."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
@@ -123,7 +123,7 @@ def nights(
 ) -> None:
     """Rank entrants over all nights of fresh, and compare with published tasks. The gap is new minus published rate."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     found = queries.nights(connect(), _scope(None, None, series, conditions, tag, True, errors), fixed)
     if as_json:
@@ -253,12 +253,12 @@ def compare(
     With --max-drop: is OTHER worse than ONE? Exit status 0: not worse; 1: worse; 3: not known yet.
     """
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if max_drop is not None:
-        from stackrank.flows.runs.gate import STATUS, junit, markdown_line
+        from stackrank.flows.runs.afterwards.gate import STATUS, junit, markdown_line
 
         if other is None and baseline is None:
             raise UsageError(
@@ -317,7 +317,7 @@ def tool_sets(
 ) -> None:
     """Show what tools are worth: compare the tool sets of each agent and model, paired by task, with costs."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
@@ -368,7 +368,7 @@ def failure_points(
 ) -> None:
     """Count the failure points of each entrant's unresolved episodes."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)

@@ -22,8 +22,8 @@ app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
 @app.command()
 def info(as_json: Json = False) -> None:
     """Show where the database is, which schema it has, and how much it contains."""
-    from stackrank.db.copy import counts, server_and_size
-    from stackrank.db.engine import HEAD, connect, default_url, revision_of
+    from stackrank.db.connection.engine import HEAD, connect, default_url, revision_of
+    from stackrank.db.maintenance.copy import counts, server_and_size
 
     engine = connect(migrate=False)
     with engine.connect() as connection:
@@ -45,7 +45,7 @@ def info(as_json: Json = False) -> None:
 @app.command()
 def upgrade(as_json: Json = False) -> None:
     """Bring the schema up to date."""
-    from stackrank.db.engine import HEAD, connect, default_url, revision_of
+    from stackrank.db.connection.engine import HEAD, connect, default_url, revision_of
 
     with connect(migrate=False).connect() as connection:
         before = revision_of(connection)
@@ -68,9 +68,9 @@ def downgrade(
     as_json: Json = False,
 ) -> None:
     """Downgrade the schema for an earlier version of stackrank. Lists first which data will be lost."""
-    from stackrank.db.downgrade import downgrade as take_back
-    from stackrank.db.downgrade import lost
-    from stackrank.db.engine import default_url
+    from stackrank.db.connection.engine import default_url
+    from stackrank.db.maintenance.downgrade import downgrade as take_back
+    from stackrank.db.maintenance.downgrade import lost
 
     gone, database = lost(schema), masked(default_url())
     if yes:
@@ -98,9 +98,9 @@ def copy(
     as_json: Json = False,
 ) -> None:
     """Copy everything into an empty database, for instance from SQLite into PostgreSQL."""
-    from stackrank.db.copy import copy as copy_rows
-    from stackrank.db.engine import connect
-    from stackrank.db.errors import DatabaseError
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.connection.errors import DatabaseError
+    from stackrank.db.maintenance.copy import copy as copy_rows
 
     if source.strip() == target.strip():
         raise DatabaseError(f"--from and --to are the same database {masked(source)}: name two.")
@@ -129,9 +129,9 @@ def archive(
     as_json: Json = False,
 ) -> None:
     """Write runs, completely, to Parquet files: for pandas and R, or before you prune them."""
-    from stackrank.db.archive import archive as write_archive
-    from stackrank.db.engine import connect
-    from stackrank.db.errors import DatabaseError
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.connection.errors import DatabaseError
+    from stackrank.db.maintenance.archive import archive as write_archive
 
     engine = connect()
     runs = _chosen(engine, run, older_than, tag)
@@ -155,8 +155,8 @@ def prune(
     as_json: Json = False,
 ) -> None:
     """Delete ended runs with their episodes, steps, verdicts and notes. Tasks and entrants stay."""
-    from stackrank.db.engine import compact, connect
-    from stackrank.db.prune import Pruning, counted
+    from stackrank.db.connection.engine import compact, connect
+    from stackrank.db.maintenance.prune import Pruning, counted
 
     engine = connect()
     runs = _chosen(engine, run, older_than, tag)
@@ -177,7 +177,7 @@ def prune(
 
 
 def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:
-    from stackrank.db.prune import ended_runs
+    from stackrank.db.maintenance.prune import ended_runs
 
     if not refs and older_than is None and not tag:
         raise typer.BadParameter("say which runs: by their ids or names, with --older-than DAYS or with --tag TAG")

@@ -32,8 +32,8 @@ def label(
     `--without-disputed` leaves tasks that are disputed, flaky, unclear or faulty out of leaderboards.
     """
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.labels import Labels
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.labels import Labels
     from stackrank.settings import default_owner
 
     engine = connect()

@@ -10,22 +10,11 @@ import typer
 
 from stackrank import log
 from stackrank.errors import InfrastructureError, UsageError
-from stackrank.flows.cli import (
-    benchmarks,
-    boards,
-    database,
-    doctor,
-    fix,
-    label,
-    outside,
-    plan,
-    results,
-    review,
-    runs,
-    schedule,
-    services,
-    training,
-)
+from stackrank.extensions.fix import commands as fix
+from stackrank.extensions.fix import review
+from stackrank.extensions.mcp import commands as outside
+from stackrank.extensions.training import commands as training
+from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
 from stackrank.wording import print_err
 
 app = typer.Typer(

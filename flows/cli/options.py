@@ -46,7 +46,7 @@ def port_option(what: str) -> Any:
 
 def check_terms(option: str, chosen: Iterable[str] | None, terms: Iterable[str]) -> None:
     """Raise SpecError for a value that no episode can have, because an empty result would hide the mistake."""
-    from stackrank.flows.runs.spec import SpecError
+    from stackrank.flows.runs.specification.spec import SpecError
 
     if unknown := sorted(set(chosen or ()) - set(terms)):
         raise SpecError(f"{option} {unknown[0]} does not exist: choose {one_of(terms)}")

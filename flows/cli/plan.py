@@ -26,9 +26,9 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Show what difference a run can detect, and the tasks, attempts, dollars and hours to detect a given one."""
-    from stackrank.db.engine import connect
-    from stackrank.flows.runs.plan import plan as make_plan
-    from stackrank.flows.runs.spec import read_spec
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.specification.plan import plan as make_plan
+    from stackrank.flows.runs.specification.spec import read_spec
 
     wanted = read_spec(spec, {"attempts": attempts, "limit": limit, "model": model})
     document = make_plan(connect(), wanted, detect / 100)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from stackrank.db.rows import Run as RunRow
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.spec import RunSpec
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.specification.spec import RunSpec
 
 INTERRUPTED = 130
 """The exit status of a command that was interrupted."""
@@ -53,8 +53,8 @@ def prepare_interrupted(engine: Engine, run_id: int, path: Path) -> str | None:
 
 def prepare_resume(engine: Engine, run: RunRow, left: int) -> str:
     """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.session import session_of
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.playing.session import session_of
     from stackrank.flows.services.prefect_server import ensure_server
 
     session_of(run["id"], print_err)  # raises before anything starts if the run cannot be played
@@ -67,7 +67,7 @@ def prepare_resume(engine: Engine, run: RunRow, left: int) -> str:
 def reopen(store: Store, run: RunRow) -> None:
     """Reopen a cancelled run. Raises SpecError if it was changed since it was read."""
     from stackrank.db import queries
-    from stackrank.flows.runs.spec import SpecError
+    from stackrank.flows.runs.specification.spec import SpecError
 
     if run["status"] == RunStatus.CANCELLED and not store.reopen_run(run):
         status = queries.run(store.engine, run["id"])["status"]
@@ -78,12 +78,12 @@ def reopen(store: Store, run: RunRow) -> None:
 
 def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
     """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.build import build
-    from stackrank.flows.runs.check import check
-    from stackrank.flows.runs.preflight import ask_endpoints
-    from stackrank.flows.runs.save import save_run
-    from stackrank.flows.runs.session import open_session
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.playing.session import open_session
+    from stackrank.flows.runs.preparing.build import build
+    from stackrank.flows.runs.preparing.check import check
+    from stackrank.flows.runs.preparing.preflight import ask_endpoints
+    from stackrank.flows.runs.preparing.save import save_run
     from stackrank.flows.services.prefect_server import ensure_server
 
     checked = build(check(wanted, engine), print_err)
@@ -106,9 +106,9 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
 
 def evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool = True) -> int:
     """Play the rest of a run through Prefect and print its result. Returns the exit status."""
-    from stackrank.db.engine import connect
-    from stackrank.db.patience import with_patience
-    from stackrank.flows.runs.session import PATIENCE_S
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.connection.retries import with_patience
+    from stackrank.flows.runs.playing.session import PATIENCE_S
 
     interrupted = play_rest(run_id, url, debug, errors=errors)
     status = print_result(with_patience(connect(), PATIENCE_S), run_id, as_json)
@@ -118,12 +118,12 @@ def evaluate(run_id: int, url: str, as_json: bool, debug: bool, *, errors: bool 
 def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> bool:
     """Play the rest of a run through Prefect. Returns whether it was interrupted."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.patience import with_patience
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.connection.retries import with_patience
     from stackrank.flows.engine.evaluate_here import evaluate_here
-    from stackrank.flows.runs.progress import Counts, followed
-    from stackrank.flows.runs.save import label_of
-    from stackrank.flows.runs.session import PATIENCE_S
+    from stackrank.flows.runs.playing.progress import Counts, followed
+    from stackrank.flows.runs.playing.session import PATIENCE_S
+    from stackrank.flows.runs.preparing.save import label_of
 
     engine = with_patience(connect(), PATIENCE_S)
     row = queries.run(engine, run_id)
@@ -160,8 +160,8 @@ def require_over(engine: Engine, run_id: int) -> None:
 def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
     """Print the result of a run. Returns the exit status."""
     from stackrank.db import queries
-    from stackrank.flows.runs.check import idle_entrants
-    from stackrank.flows.runs.spec import make_spec
+    from stackrank.flows.runs.preparing.check import idle_entrants
+    from stackrank.flows.runs.specification.spec import make_spec
 
     row = queries.run(engine, run_id)
     if row["status"] == RunStatus.FAILED:
@@ -179,7 +179,7 @@ def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
 def _print_tables(engine: Engine, run_id: int) -> None:
     """Print the run's leaderboard and failure points, and where to look next."""
     from stackrank.db import queries
-    from stackrank.db.engine import default_url
+    from stackrank.db.connection.engine import default_url
 
     row = queries.run(engine, run_id)
     print_out(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")

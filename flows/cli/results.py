@@ -30,8 +30,8 @@ def runs(
 ) -> None:
     """List runs, newest first."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.errors import NO_RUN
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.connection.errors import NO_RUN
 
     filters: dict[str, Any] = {"owner": owner, "project": project, "leaderboard": leaderboard, "tags": tag or []}
     rows = queries.runs(connect(), **filters, limit=limit)
@@ -57,8 +57,8 @@ def runs(
 @app.command()
 def why(run: Run = "latest", as_json: Json = False) -> None:
     """Explain why a run is slow, which entrants fail in it, and what you can do."""
-    from stackrank.db.engine import connect
-    from stackrank.flows.runs.why import why as explained
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.afterwards.why import why as explained
 
     found = explained(connect(), run)
     if as_json:
@@ -84,7 +84,7 @@ def episodes(
 ) -> None:
     """List the episodes of a run."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     check_terms("--verdict", verdict, Verdict)
     check_terms("--failure-point", failure_point, FailurePoint)
@@ -119,7 +119,7 @@ def trace(
 ) -> None:
     """Show an episode step by step."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
 
     engine = connect()
     row = queries.episode(engine, episode)
@@ -197,8 +197,8 @@ def export(
 ) -> None:
     """Export the episodes of a run to a file."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.flows.runs.export import export as write
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.afterwards.export.export import export as write
 
     check_terms("--verdict", verdict, Verdict)
     check_terms("--failure-point", failure_point, FailurePoint)
@@ -217,8 +217,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report of a run as one HTML file that opens without a server."""
-    from stackrank.db.engine import connect
-    from stackrank.flows.runs.html_report import render
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.afterwards.html_report import render
 
     text, run_id = render(connect(), run)
     out.write_text(text, encoding="utf-8")

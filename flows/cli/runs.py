@@ -74,8 +74,8 @@ def run(
 ) -> None:
     """Play a run: tasks x entrants x attempts."""
     fields = {name: value for name, value in locals().items() if name not in ("context", "spec", "as_json")}
-    from stackrank.db.engine import connect
-    from stackrank.flows.runs.spec import read_spec
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.specification.spec import read_spec
 
     engine = connect()
     wanted = read_spec(spec, {name: str(value) if isinstance(value, Path) else value for name, value in fields.items()})
@@ -97,9 +97,9 @@ def resume(
 ) -> None:
     """Continue a run that was interrupted, cancelled or stopped. Finished episodes are not played again."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.spec import SpecError, make_spec, played_by_hand
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.specification.spec import SpecError, make_spec, played_by_hand
 
     engine = connect()
     row = queries.run(engine, run)
@@ -134,9 +134,9 @@ def resume(
 def cancel(run: Run = "latest", as_json: Json = False) -> None:
     """Cancel a run, on whichever machine it runs. Its episodes end within seconds; you can resume it."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.cancel import cancel_run
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.playing.cancel import cancel_run
 
     engine = connect()
     left = cancel_run(Store(engine), run)
@@ -169,9 +169,9 @@ def play(
 ) -> None:
     """Debug a task yourself. Your episode is recorded like an agent's."""
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.by_hand import play_by_hand
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.playing.by_hand import play_by_hand
 
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
@@ -205,9 +205,9 @@ def replay(
     from dataclasses import asdict
 
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.replays import Replays
-    from stackrank.flows.runs.replay import replay as play_again
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.replays import Replays
+    from stackrank.flows.runs.afterwards.replay import replay as play_again
 
     engine = connect()
     row = queries.episode(engine, episode)
@@ -245,9 +245,9 @@ def rescore(
     as_json: Json = False,
 ) -> None:
     """Score a run's stored changes again, with the current scorer and tests. Leaderboards keep the old verdicts."""
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
-    from stackrank.flows.runs.rescore import rescore as score_again
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.afterwards.rescore import rescore as score_again
 
     with progress("episodes") as show:
         found = score_again(
@@ -274,8 +274,8 @@ def rescore(
 @app.command()
 def spec(as_json: Json = False) -> None:
     """Print the fields of a run specification or, with --json, its JSON schema."""
-    from stackrank.flows.runs.spec import RunSpec
-    from stackrank.flows.runs.spec_help import describe
+    from stackrank.flows.runs.specification.help import describe
+    from stackrank.flows.runs.specification.spec import RunSpec
 
     if as_json:
         print_json(RunSpec.model_json_schema())

@@ -64,8 +64,8 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Create a schedule, or update it. Without --cron or --every, a new one runs only when you `trigger` it."""
-    from stackrank.flows.runs.check import check
-    from stackrank.flows.runs.spec import SpecError, read_spec
+    from stackrank.flows.runs.preparing.check import check
+    from stackrank.flows.runs.specification.spec import SpecError, read_spec
 
     wanted = read_spec(spec, {})
     chosen = name or wanted.name or spec.stem
@@ -156,8 +156,8 @@ def unblock(
     as_json: Json = False,
 ) -> None:
     """Release the slot of a schedule that a dead worker still holds. The dead worker's run can be resumed."""
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
 
     done = _schedules().unblock(name, Store(connect()), force=force)
     if as_json:

@@ -19,7 +19,7 @@ Host = Annotated[str, typer.Option(help="Address to listen on.")]
 @app.command()
 def dashboard(port: Annotated[int, port_option("Port to listen on.")] = 8501, host: Host = "127.0.0.1") -> None:
     """Serve the dashboard until interrupted."""
-    from stackrank.db.engine import connect
+    from stackrank.db.connection.engine import connect
     from stackrank.flows.services.local import become_dashboard
 
     connect().dispose()
@@ -31,7 +31,7 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
     """Start the Prefect server, a worker and the dashboard in the background."""
     import os
 
-    from stackrank.db.engine import connect, default_url
+    from stackrank.db.connection.engine import connect, default_url
     from stackrank.flows.services.local import DASHBOARD, WORKER
     from stackrank.flows.services.prefect_server import client_env, configured_server, ensure_server, login_file
 
@@ -79,7 +79,7 @@ def worker(
     host: Annotated[str, typer.Option(help="Address of these ports.")] = "127.0.0.1",
 ) -> None:
     """Play scheduled runs, and continue abandoned ones, until interrupted."""
-    from stackrank.db.engine import connect, default_url
+    from stackrank.db.connection.engine import connect, default_url
     from stackrank.flows.engine.worker import serve_pool
     from stackrank.flows.services.metrics import serve
     from stackrank.flows.services.prefect_server import ensure_server
@@ -98,7 +98,7 @@ def metrics(port: Annotated[int, port_option("Port to listen on.")] = 9464, host
     import signal
     import threading
 
-    from stackrank.db.engine import connect, default_url
+    from stackrank.db.connection.engine import connect, default_url
     from stackrank.flows.services.metrics import serve
 
     server = serve(connect(), port, host)
@@ -120,7 +120,7 @@ def engine_proxy(
     """Serve a Docker engine to a worker, for sandboxes only, until interrupted."""
     import asyncio
 
-    from stackrank.env.sandbox.docker_policy import Allowed
+    from stackrank.env.sandbox.docker.policy import Allowed
     from stackrank.flows.services.engine_proxy import EngineProxy
     from stackrank.settings import settings
 

@@ -17,8 +17,8 @@ from prefect.concurrency.sync import concurrency, rate_limit
 from prefect.exceptions import ObjectAlreadyExists
 
 from stackrank.agents.episode.protocol import Endpoint, EndpointError
-from stackrank.agents.llm import limits
-from stackrank.flows.runs.check import Entrant
+from stackrank.agents.llm.endpoints import limits
+from stackrank.flows.runs.preparing.check import Entrant
 
 _PATIENCE_S = 5.0
 _BURST_S = 10.0

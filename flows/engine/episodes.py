@@ -19,11 +19,11 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from stackrank import log
 from stackrank.db.rows import Claimed
 from stackrank.flows.engine.endpoint_limits import slots
-from stackrank.flows.runs.admission import room
-from stackrank.flows.runs.driver import Done, Driver
-from stackrank.flows.runs.episode import play_episode
-from stackrank.flows.runs.session import Session, session_of
-from stackrank.flows.runs.spec import RunSpec
+from stackrank.flows.runs.playing.admission import room
+from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.episode import play_episode
+from stackrank.flows.runs.playing.session import Session, session_of
+from stackrank.flows.runs.specification.spec import RunSpec
 
 
 @task(

@@ -14,18 +14,18 @@ from prefect.states import Cancelled, Completed, Failed
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.registry import reap
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.engine.reporting import announce, progress_shown
 from stackrank.flows.engine.shards import lead
-from stackrank.flows.engine.undisturbed import undisturbed
-from stackrank.flows.runs.driver import reopen_errors
-from stackrank.flows.runs.left_runs import fail_unless_played
-from stackrank.flows.runs.preflight import silent_endpoints
-from stackrank.flows.runs.session import leave, session_of
-from stackrank.flows.runs.stopping import reconsider
+from stackrank.flows.engine.survive_slot_loss import undisturbed
+from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
+from stackrank.flows.runs.playing.driver import reopen_errors
+from stackrank.flows.runs.playing.session import leave, session_of
+from stackrank.flows.runs.playing.stopping import reconsider
+from stackrank.flows.runs.preparing.preflight import silent_endpoints
 from stackrank.terms import RunStatus
 
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from queue import Empty
 from types import FrameType
 
-from stackrank.db.errors import DatabaseError
+from stackrank.db.connection.errors import DatabaseError
 from stackrank.env.sandbox.base import Say
-from stackrank.flows.runs.session import cancel_here
+from stackrank.flows.runs.playing.session import cancel_here
 from stackrank.flows.services.prefect_server import client_env, why_unreachable
 
 _RETRIES = "PREFECT_CLIENT_MAX_RETRIES"

@@ -25,13 +25,13 @@ from sqlalchemy import Engine
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.errors import DatabaseError
+from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.queries import Scope
 from stackrank.db.rows import Progress, Ranked, Run
-from stackrank.db.store import Store
+from stackrank.db.writes.store import Store
 from stackrank.flows.engine.webhook import WebhookError, post, webhook_url
-from stackrank.flows.runs.progress import followed
-from stackrank.flows.runs.spec import RunSpec
+from stackrank.flows.runs.playing.progress import followed
+from stackrank.flows.runs.specification.spec import RunSpec
 from stackrank.settings import settings
 from stackrank.wording import percent
 

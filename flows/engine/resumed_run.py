@@ -12,12 +12,12 @@ from prefect.client.schemas.objects import State
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.engine import connect
+from stackrank.db.connection.engine import connect
 from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.evaluate import evaluate
-from stackrank.flows.runs.check import check
-from stackrank.flows.runs.save import label_of
-from stackrank.flows.runs.spec import make_spec
+from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.save import label_of
+from stackrank.flows.runs.specification.spec import make_spec
 
 
 @flow(name="resumed-run", flow_run_name="run {run_id} goes on", persist_result=False)

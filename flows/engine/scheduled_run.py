@@ -14,15 +14,15 @@ from prefect.runtime import deployment, flow_run
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
 from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.evaluate import evaluate
-from stackrank.flows.runs.build import build
-from stackrank.flows.runs.check import check
-from stackrank.flows.runs.save import label_of, run_label, save_run
-from stackrank.flows.runs.session import open_session
-from stackrank.flows.runs.spec import RunSpec
+from stackrank.flows.runs.playing.session import open_session
+from stackrank.flows.runs.preparing.build import build
+from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.save import label_of, run_label, save_run
+from stackrank.flows.runs.specification.spec import RunSpec
 from stackrank.settings import settings
 
 

@@ -31,15 +31,15 @@ from prefect.states import Completed, Failed
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.columns import now
-from stackrank.db.engine import connect
+from stackrank.db.connection.engine import connect
+from stackrank.db.models.columns import now
 from stackrank.flows.engine.deployments import Workflow, is_unserved, run_tag
 from stackrank.flows.engine.episodes import drive
-from stackrank.flows.runs.claims import Watch
-from stackrank.flows.runs.driver import spent, too_many_errors
-from stackrank.flows.runs.outages import Outages
-from stackrank.flows.runs.session import Session, leave, session_of
-from stackrank.flows.runs.throttle import rest_s
+from stackrank.flows.runs.playing.claims import Watch
+from stackrank.flows.runs.playing.driver import spent, too_many_errors
+from stackrank.flows.runs.playing.outages import Outages
+from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.throttle import rest_s
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 

@@ -24,14 +24,14 @@ from prefect.states import Crashed, Scheduled
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.store import Store
+from stackrank.db.writes.store import Store
 from stackrank.flows.engine.deployments import PAGE, run_tag
 from stackrank.flows.engine.evaluate import evaluate
 from stackrank.flows.engine.resumed_run import RESUMED_RUN
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
-from stackrank.flows.runs.left_runs import LeftRuns
-from stackrank.flows.runs.silence import Silence
+from stackrank.flows.runs.afterwards.abandoned_runs import LeftRuns
+from stackrank.flows.runs.playing.liveness import Silence
 
 EVERY_S = 15.0
 LOOKS = 8

@@ -8,8 +8,8 @@ import runpy
 import signal
 import sys
 
-from stackrank.db.engine import connect
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.services.local import service_env
 from stackrank.flows.services.prefect_server import client_env, is_own

@@ -11,10 +11,11 @@ import sys
 from typing import Any
 
 from stackrank.db import queries
-from stackrank.db.engine import connect, default_url
-from stackrank.db.errors import DatabaseError
-from stackrank.env.sandbox import cgroups, registry, unprivileged
+from stackrank.db.connection.engine import connect, default_url
+from stackrank.db.connection.errors import DatabaseError
+from stackrank.env.sandbox import registry
 from stackrank.env.sandbox.base import SandboxSpec
+from stackrank.env.sandbox.bubblewrap import cgroups, unprivileged
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.files import FILES_LIMIT
 from stackrank.env.sandbox.python_env import is_current, sandbox_python

@@ -15,8 +15,8 @@ from typing import Any
 
 import h11
 
-from stackrank.env.sandbox import docker_policy as policy
-from stackrank.env.sandbox.docker_policy import Allowed, NoContainer, NotAllowed
+from stackrank.env.sandbox.docker import policy as policy
+from stackrank.env.sandbox.docker.policy import Allowed, NoContainer, NotAllowed
 from stackrank.errors import NotReady
 
 _CHUNK = 1 << 16

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 
-from stackrank.db.engine import default_url
+from stackrank.db.connection.engine import default_url
 from stackrank.flows.services.background import ServerError, Service
 
 

@@ -14,9 +14,9 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.counters import BOUNDS
-from stackrank.db.errors import DatabaseError
-from stackrank.flows.runs.error_policy import FAULT, POLICIES
+from stackrank.db.connection.errors import DatabaseError
+from stackrank.db.totals.counters import BOUNDS
+from stackrank.flows.runs.playing.error_policy import FAULT, POLICIES
 from stackrank.flows.services.background import ServerError
 from stackrank.terms import RunStatus, Verdict
 

@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stackrank.env.actions import Action as Action
     from stackrank.env.actions import Observation as Observation
-    from stackrank.flows.training.env import TrainingEnv as TrainingEnv
-    from stackrank.flows.training.env import Transition as Transition
-    from stackrank.flows.training.make import make as make
-    from stackrank.flows.training.make import make_vec as make_vec
-    from stackrank.flows.training.make import task_names as task_names
-    from stackrank.flows.training.vec import VecEnv as VecEnv
+    from stackrank.extensions.training.env import TrainingEnv as TrainingEnv
+    from stackrank.extensions.training.env import Transition as Transition
+    from stackrank.extensions.training.make import make as make
+    from stackrank.extensions.training.make import make_vec as make_vec
+    from stackrank.extensions.training.make import task_names as task_names
+    from stackrank.extensions.training.vec import VecEnv as VecEnv
 
 _OFFERED = {
     "Action": "stackrank.env.actions",
     "Observation": "stackrank.env.actions",
-    "TrainingEnv": "stackrank.flows.training.env",
-    "Transition": "stackrank.flows.training.env",
-    "VecEnv": "stackrank.flows.training.vec",
-    "make": "stackrank.flows.training.make",
-    "make_vec": "stackrank.flows.training.make",
-    "task_names": "stackrank.flows.training.make",
+    "TrainingEnv": "stackrank.extensions.training.env",
+    "Transition": "stackrank.extensions.training.env",
+    "VecEnv": "stackrank.extensions.training.vec",
+    "make": "stackrank.extensions.training.make",
+    "make_vec": "stackrank.extensions.training.make",
+    "task_names": "stackrank.extensions.training.make",
 }
-_TASKSET = dict.fromkeys(("EpisodeEnv", "EpisodeTaskset"), "stackrank.flows.training.verifiers")
+_TASKSET = dict.fromkeys(("EpisodeEnv", "EpisodeTaskset"), "stackrank.extensions.training.verifiers")
 """The names that the library verifiers, if installed, looks for in a package whose name is a taskset's id."""
 
 

@@ -52,7 +52,7 @@
 
 The last group (GaveUp and below) is caught internally; a command that ends with one of them reveals a bug of stackrank.
 The program that runs inside sandboxes may use only the standard library, and has its own errors.
-`stackrank.flows.runs.error_policy` defines which errors are retried.
+`stackrank.flows.runs.playing.error_policy` defines which errors are retried.
 """
 
 from __future__ import annotations

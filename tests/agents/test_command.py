@@ -19,26 +19,26 @@ from stackrank.agents.command.agent import MINIMAL
 from stackrank.agents.episode.loop import Budget, Outcome, play
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.recorded import questions
+from stackrank.agents.llm.endpoints.recorded import questions
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
-from stackrank.flows.runs.build import build
-from stackrank.flows.runs.check import check, make_entrant
-from stackrank.flows.runs.save import save_run
-from stackrank.flows.runs.spec import EntrantSpec, SpecError, make_spec
+from stackrank.flows.runs.preparing.build import build
+from stackrank.flows.runs.preparing.check import check, make_entrant
+from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from stackrank.terms import StopReason
-from tests.agents.conftest import CART
-from tests.env.conftest import any_backend, usable
-from tests.flows.calls import CommandLine
-from tests.flows.conftest import database, stackrank
-from tests.flows.playing import drive
+from tests.fixtures.agents import CART
+from tests.fixtures.calls import CommandLine
+from tests.fixtures.env import any_backend, usable
+from tests.fixtures.flows import database, stackrank
+from tests.fixtures.playing import drive
 from tests.support.openai_server import Entry, OpenAIServer, call, says
 
 __all__ = ["any_backend", "database", "stackrank"]

@@ -17,18 +17,18 @@ import pytest
 from stackrank.agents.command import CommandAgent
 from stackrank.agents.command.agent import CommandSettings
 from stackrank.agents.episode.protocol import AccessError, Briefing, EndpointError, GaveUp, SetupError
-from stackrank.agents.llm.chat import ChatCompletions
-from stackrank.agents.llm.recorded import questions
+from stackrank.agents.llm.endpoints.chat import ChatCompletions
+from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.transport import Failed, Transport
 from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, says
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import may_be_secret, read_settings
-from stackrank.agents.llm.transport import Failed, Transport
 from stackrank.env.actions import Observation
 from stackrank.env.state import fitting
 from stackrank.env.tools import Bench, tool_set
 from stackrank.env.tools.program import Answer, ProgramArguments, RunProgram
-from tests.agents.conftest import CART
-from tests.agents.test_answers_fuzzed import mutated
+from tests.agents.llm.test_answers_fuzzed import mutated
+from tests.fixtures.agents import CART
 from tests.support.openai_server import Fault, OpenAIServer
 
 QUESTIONS = 3000

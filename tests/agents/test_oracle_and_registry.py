@@ -18,8 +18,8 @@ from stackrank.agents.replay import Replay
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import tool_set
 from stackrank.terms import StopReason
-from tests.agents.conftest import FakeEnv, play_fake, play_real
-from tests.env.conftest import cart
+from tests.fixtures.agents import FakeEnv, play_fake, play_real
+from tests.fixtures.env import cart
 
 BEFORE = cart().files["cart.py"].decode()
 AFTER = BEFORE.replace("return result - 1", "return result")

@@ -11,8 +11,8 @@ from stackrank.agents.random_agent import RandomAgent
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import find_tool, tool_set
 from stackrank.terms import StopReason
-from tests.agents.conftest import play_real
-from tests.env.conftest import cart
+from tests.fixtures.agents import play_real
+from tests.fixtures.env import cart
 
 pytestmark = pytest.mark.slow  # by its time
 

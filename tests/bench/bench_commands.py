@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from stackrank.db.engine import connect
+from stackrank.db.connection.engine import connect
 from tests.dashboard.seed import seed
 
 FLOOR = ["-c", "import typer, sqlmodel"]

@@ -28,12 +28,12 @@ from rich.table import Table
 
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
-from stackrank.env.sandbox import cgroups
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
-from stackrank.env.sandbox.bubblewrap import BubblewrapBackend
-from stackrank.env.sandbox.bubblewrap_mounts import system_mounts
-from stackrank.env.sandbox.bubblewrap_start import isolation
-from stackrank.env.sandbox.cgroups import Cgroup
+from stackrank.env.sandbox.bubblewrap import cgroups
+from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
+from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
+from stackrank.env.sandbox.bubblewrap.mounts import system_mounts
+from stackrank.env.sandbox.bubblewrap.start import isolation
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.factory import Factory
 from stackrank.env.sandbox.python_env import ensure_sandbox_python

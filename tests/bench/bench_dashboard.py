@@ -31,7 +31,7 @@ from sqlalchemy import Engine
 
 from stackrank.dashboard.launch import HEALTH, command
 from stackrank.db import queries
-from stackrank.db.engine import connect
+from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
 from tests.bench.big_database import RARE_TOOL, fill
 from tests.dashboard.browsing import ARGUMENTS, DRAWN, find_browser, opens_for_certain

@@ -28,10 +28,10 @@ from rich.table import Table
 
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
-from stackrank.env.sandbox import docker
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
-from stackrank.env.sandbox.bubblewrap import BubblewrapBackend
+from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.docker import backend as docker
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.registry import backend

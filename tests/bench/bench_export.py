@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from stackrank.db.engine import connect
+from stackrank.db.connection.engine import connect
 from tests.bench import big_database
 
 SMALL, LEAST, MOST_GROWN_MB = 1_000, 2_000, 32

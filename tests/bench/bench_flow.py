@@ -90,13 +90,13 @@ def measure(episodes: int) -> dict[str, float]:
 
 def _play(episodes: int, server: psutil.Process) -> dict[str, float]:
     from stackrank.db import queries
-    from stackrank.db.engine import connect
-    from stackrank.db.store import Store
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
     from stackrank.flows.engine.evaluate import evaluate
-    from stackrank.flows.runs import episode
-    from stackrank.flows.runs.check import check
-    from stackrank.flows.runs.save import save_run
-    from stackrank.flows.runs.spec import make_spec
+    from stackrank.flows.runs.playing import episode
+    from stackrank.flows.runs.preparing.check import check
+    from stackrank.flows.runs.preparing.save import save_run
+    from stackrank.flows.runs.specification.spec import make_spec
 
     registry.BUILT_IN["noop"] = f"{__name__}:NoOp"
     episode.DebugEnv = NoEnv  # type: ignore[misc, assignment]

@@ -26,8 +26,8 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet, tool_names
-from stackrank.env.tools.snapshot import BUDGET
-from stackrank.env.tools.snapshot import STEPS as STEPS_SHOWN
+from stackrank.env.tools.debugging.snapshot import BUDGET
+from stackrank.env.tools.debugging.snapshot import STEPS as STEPS_SHOWN
 
 MOST_TIMES = 3.0
 """Times its own length that a followed test may take."""

@@ -16,8 +16,8 @@ from typing import Any
 from stackrank.agents.episode.loop import Budget
 from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
-from tests.agents.conftest import FakeEnv, play_fake
-from tests.env.conftest import make_task
+from tests.fixtures.agents import FakeEnv, play_fake
+from tests.fixtures.env import make_task
 from tests.support.openai_server import OpenAIServer, call, says
 
 OBSERVATION = "x" * 4000

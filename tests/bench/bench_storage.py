@@ -20,11 +20,11 @@ from pathlib import Path
 from sqlalchemy import create_engine, insert, select
 
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.models import Step
-from stackrank.db.store import Store
-from stackrank.db.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
-from tests.db import old
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
+from tests.db.storage import old
 
 TABLES = ("step", "blob", "episode_tool")
 TARGET = 1 / 3

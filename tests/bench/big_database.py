@@ -20,13 +20,13 @@ from typing import Any
 
 from sqlalchemy import Engine, insert, select
 
-from stackrank.db import tallies
-from stackrank.db.columns import now
-from stackrank.db.engine import connect
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import EPISODE, RUN, STEP, TOOL_USE
+from stackrank.db.models.columns import now
 from stackrank.db.texts import fold
-from stackrank.db.tool_use import totals
-from stackrank.db.transactions import EPISODE, RUN, STEP, TOOL_USE
+from stackrank.db.totals import tallies
+from stackrank.db.writes.store import Store
+from stackrank.db.writes.tool_use import totals
 
 TASKS, ENTRANTS, ATTEMPTS = 500, 10, 1
 LONG_TRACE = 1_001

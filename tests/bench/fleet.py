@@ -27,14 +27,15 @@ from typing import Any
 import psutil
 from sqlalchemy import func, insert, select, text, update
 
-from stackrank.db import counters, queries
-from stackrank.db.engine import connect, separate_pool
-from stackrank.db.models import Step
-from stackrank.db.patience import with_patience
-from stackrank.db.store import Store
-from stackrank.db.transactions import EPISODE, STEP
-from stackrank.flows.runs.session import PATIENCE_S
-from stackrank.flows.runs.spec import RunSpec
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect, separate_pool
+from stackrank.db.connection.retries import with_patience
+from stackrank.db.connection.transactions import EPISODE, STEP
+from stackrank.db.models.runs import Step
+from stackrank.db.totals import counters
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.playing.session import PATIENCE_S
+from stackrank.flows.runs.specification.spec import RunSpec
 from tests.postgres import Cluster, cluster
 
 PER_PROCESS = 25

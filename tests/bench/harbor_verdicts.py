@@ -4,7 +4,7 @@
 
 Each task that came back is judged with its known fix, which resolves it, and with nothing done, which does not. Ten
 wrong fixes (the known one with one mistake, or a part of it) are judged on the tasks as they were too. It takes long,
-and is no part of the tests: those judge a sample (tests/env/test_harbor.py). What was judged stands in the file of
+and is no part of the tests: those judge a sample (`test_harbor.py`). What was judged stands in the file of
 `--known`, so that it goes on where it was interrupted; a task that is another one by now is judged again.
 """
 
@@ -24,11 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from stackrank.env.attack.changes import Fixed, distinct, mistakes, parts_of_the_fix
 from stackrank.env.benchmarks.base import Source
 from stackrank.env.benchmarks.bug_suite import BugSuite
-from stackrank.env.benchmarks.harbor import Harbor
-from stackrank.env.benchmarks.harbor_write import write_tasks
 from stackrank.env.benchmarks.registry import select
 from stackrank.env.environment import files_digest
 from stackrank.env.patches import apply_patch
@@ -38,6 +35,9 @@ from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
+from stackrank.extensions.authoring.audit.changes import Fixed, distinct, mistakes, parts_of_the_fix
+from stackrank.extensions.harbor.benchmark import Harbor
+from stackrank.extensions.harbor.write import write_tasks
 
 WRONG = 10
 MOST_TRIES = 20

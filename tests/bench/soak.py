@@ -27,16 +27,17 @@ from typing import Any
 import psutil
 from sqlalchemy import func, select
 
-from stackrank.db import counters, queries
-from stackrank.db.engine import connect
-from stackrank.db.models import Step
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import EPISODE, STEP
+from stackrank.db.models.runs import Step
 from stackrank.db.rows import Claimed
-from stackrank.db.store import Store
-from stackrank.db.transactions import EPISODE, STEP
-from stackrank.flows.runs.driver import Done, Driver
-from stackrank.flows.runs.session import Session, leave, session_of
+from stackrank.db.totals import counters
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.session import Session, leave, session_of
 from stackrank.terms import RunStatus
-from tests.flows.playing import make_run
+from tests.fixtures.playing import make_run
 from tests.postgres import cluster
 
 SERIES = ("nightly", "hourly", "weekly")

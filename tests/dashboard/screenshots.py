@@ -20,15 +20,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.proposals import Proposals
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
+from stackrank.extensions.fix.decisions import Proposals
 from tests.bench.big_database import fill
 from tests.dashboard.browsing import ARGUMENTS, find_browser, opens_for_certain, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
 from tests.dashboard.traces import add_many
-from tests.support.fixing import SECOND_FIX, proposal_row
+from tests.extensions.fix.fixing import SECOND_FIX, proposal_row
 
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
 FEW = (SIZES[0], SIZES[3])

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stackrank.db.models import Step
-from stackrank.db.store import SavedBenchmark, Store
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import SavedBenchmark, Store
 from stackrank.terms import FAILURE_POINTS
 from tests.support.episodes import start
 

@@ -6,9 +6,9 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from stackrank.db.engine import connect
-from stackrank.db.models import Step
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.guest.diffs import file_diff
 from tests.dashboard.seed import SOURCE
 from tests.dashboard.traces import finish, new_episode

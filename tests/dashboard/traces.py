@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from stackrank.db.columns import now
-from stackrank.db.models import Step
-from stackrank.db.store import Store
-from stackrank.db.transactions import STEP
+from stackrank.db.connection.transactions import STEP
+from stackrank.db.models.columns import now
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
 from tests.dashboard.seed import HOSTILE, SOURCE
 from tests.support.episodes import start
 

@@ -15,7 +15,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.state import fitting, messages_of, outcomes_of
 from stackrank.env.tools import tool_set
-from tests.env.conftest import make_task, usable
+from tests.fixtures.env import make_task, usable
 
 COUNTS = {"passed": 0, "failed": 1, "ids": {"t::a": "failed"}}
 

@@ -13,7 +13,7 @@ from stackrank.env.benchmarks.git import CommitFiles
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.statement_alone import statement_alone
-from tests.env.conftest import CART, EVERYTHING, Episode, cart, make_task, source, usable
+from tests.fixtures.env import CART, EVERYTHING, Episode, cart, make_task, source, usable
 from tests.support.repository import git, write
 
 PASSES = "def test_nothing():\n    assert True\n"

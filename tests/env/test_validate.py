@@ -9,7 +9,7 @@ from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Standing, Validation, validate
-from tests.env.conftest import CART, TEST_CART, cart, source
+from tests.fixtures.env import CART, TEST_CART, cart, source
 from tests.support.waiting import run_out
 
 FIXED = CART.replace(" - 1", "")

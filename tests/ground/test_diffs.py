@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from stackrank.agents.episode.line_map import LineMap
-from stackrank.dashboard.sides import sides
+from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
 from stackrank.diffs import unquoted
-from stackrank.env.benchmarks.from_commit import split
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import apply_patch, make_diff, reverse_patch, touched_files
-from tests.support.fixing import git, repository
+from stackrank.extensions.authoring.from_commit import split
+from tests.extensions.fix.fixing import git, repository
 
 NAMES = ("plain.py", "with space.py", "ü.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py", "two\nlines.py", " b/x.py")
 NAMES += ("odd b/x.py", "odd b/odd b/y z.py", 'all "of\tit" b/ü.py', "x b/x", "\r.py", "tests b/test_it.py")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stackrank.dashboard.charts.failures import _POINTS
-from stackrank.db.models import Episode
-from stackrank.flows.runs.html_report import _COLORS
+from stackrank.db.models.runs import Episode
+from stackrank.flows.runs.afterwards.html_report import _COLORS
 from stackrank.terms import UNKNOWN, FailurePoint, Milestone, RunStatus, StopReason, Verdict
 
 ROOT = Path(__file__).parents[2]

@@ -16,13 +16,13 @@ from stackrank import log, wording
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.agents.human.agent import Human
 from stackrank.db import queries
-from stackrank.db.engine import connect
-from stackrank.db.models import Step
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
 from stackrank.flows.cli import main as command_line
-from stackrank.flows.runs.html_report import render
+from stackrank.flows.runs.afterwards.html_report import render
 from stackrank.wording import csv_lines, one_line, percent, visible
 from tests.support.episodes import start
 from tests.test_layout import ROOT, sources

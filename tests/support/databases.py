@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from stackrank.db.engine import connect
-from stackrank.db.store import Store
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
 from tests.dashboard.seed import Seeded, seed
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import update
 
-from stackrank.db.columns import now
-from stackrank.db.store import Store
-from stackrank.db.transactions import EPISODE
+from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.models.columns import now
+from stackrank.db.writes.store import Store
 
 
 def start(store: Store, episode_id: int) -> None:

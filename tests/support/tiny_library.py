@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import Source
-from stackrank.env.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
-from stackrank.env.benchmarks.deep_suite import Deep
 from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_suite import Deep
 
 BOOK = '''\
 """Names and their numbers."""

@@ -1,0 +1,252 @@
+"""The Chat Completions API, as OpenAI and compatible servers speak it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
+from stackrank.agents.llm.endpoints.transport import Garbled, failure
+from stackrank.agents.llm.syntaxes.calls import Call, as_text, one_object, sound
+
+_TEXT = {"type": "text"}
+_KNOWN = ("role", "content", "tool_calls")
+_REPEATED = ("role", "type", "index", "id", "format")
+"""Fields that the pieces of a stream repeat instead of continuing."""
+_CUT_OFF = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
+_BROKEN_OFF = ("error", "network_error", "insufficient_system_resource")
+"""Finish reasons of OpenRouter, Z.AI and DeepSeek that mean that the server failed, not that the model stopped."""
+_GROWING = ("token_ids", "logprobs")
+"""Fields outside the message that the pieces of a stream continue, if the server was asked for them."""
+
+
+class ChatCompletions(Endpoint):
+    """The Chat Completions API."""
+
+    path, conversation_name, answer_name = "/chat/completions", "messages", "choices"
+    stream_options: ClassVar = {"stream_options": {"include_usage": True}}
+
+    @property
+    def limit_name(self) -> str:
+        """The new name for OpenAI, whose newer models refuse the old one; other servers do not know the new name."""
+        return "max_completion_tokens" if self.settings.is_openai else "max_tokens"
+
+    def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
+        """Return the fields of a request other than the conversation."""
+        settings = self.settings
+        optional = {
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "seed": seed,
+            self.limit_name: settings.max_tokens,
+            "reasoning_effort": settings.reasoning_effort,
+            "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
+            "tools": [{"type": "function", "function": each} for each in tools] or None,
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, **given, **settings.extra_body}
+
+    @classmethod
+    def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return the messages unchanged: they are kept in this form."""
+        return list(messages)
+
+    @classmethod
+    def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
+        """Parse an answer."""
+        choice = answer["choices"][0]
+        why = str(choice.get("finish_reason") or "")
+        if choice.get("error") or why in _BROKEN_OFF:
+            raise failure(choice.get("error") or why)
+        usage, filtered = answer.get("usage"), why.startswith("content_filter") or why == "sensitive"
+        said = choice.get("message") or {} if filtered else choice["message"]
+        text = _text(said.get("content")) or said.get("refusal") or (WITHHELD if filtered else "")
+        calls, mended_calls = [], []
+        for number, each in enumerate(said.get("tool_calls") or ()):
+            function = each.get("function") or {"name": each.get("type")}
+            call = Call(
+                str(each.get("id") or f"call_{number}"),
+                str(function.get("name") or ""),
+                as_text(function.get("arguments")),
+            )
+            calls.append(call)
+            function = function if verbatim else {}
+            mended = {**function, **sound(call)}
+            extra = each if verbatim else {}
+            kind = extra.get("type") or "function"
+            mended_calls.append({**extra, "id": call.id, "type": kind, "function": mended})
+        # Fields without a value are dropped: servers refuse some that they send, such as an empty list of calls.
+        # The other fields go back in their original order.
+        message = {name: value for name, value in _flat(said).items() if name == "content" or value not in (None, [])}
+        if not verbatim:
+            message = {name: value for name, value in message.items() if name in _KNOWN}
+        message["role"] = "assistant"
+        # Servers want null or the empty text back, whichever they sent; some that are strict about fields want a text.
+        nothing = "" if not verbatim or said.get("content") == "" else None
+        message["content"] = said.get("content") or (nothing if calls else text or NOTHING)
+        if calls:
+            message["tool_calls"] = mended_calls
+        tokens_in, tokens_cached = count_in(usage, "prompt_tokens")
+        tokens_out, tokens_reasoning = _count_out(usage)
+        return Reply(
+            text=text,
+            message=message,
+            reasoning=_reasoning(_flat(said)),
+            calls=tuple(calls),
+            cut_off=why in _CUT_OFF,
+            tokens_in=tokens_in,
+            tokens_cached=tokens_cached,
+            tokens_out=tokens_out,
+            tokens_reasoning=tokens_reasoning,
+        )
+
+    def with_text(self, message: Message, text: str) -> Message:
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
+        kept = {name: value for name, value in message.items() if name != "tool_calls"}
+        return {**kept, "content": text or NOTHING}
+
+    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+        """Assemble a streamed answer from its events by joining the deltas of its message."""
+        answer: dict[str, Any] = {"choices": [{"message": {}}]}
+        choice = answer["choices"][0]
+        said_so_far: dict[str, Any] = {}
+        for event in events:
+            answer |= {name: value for name, value in event.items() if name != "choices" and value is not None}
+            for piece in event.get("choices") or ():
+                join(choice["message"], piece.get("delta") or {})
+                rest = {name: value for name, value in piece.items() if name != "delta" and value is not None}
+                join(choice, {name: rest.pop(name) for name in _GROWING if name in rest})
+                said_so_far = rest.pop("message", None) or said_so_far
+                choice |= rest
+        choice["message"] = choice["message"] or said_so_far
+        if not choice["message"]:
+            raise LookupError("no piece of a message")
+        if not choice.get("finish_reason") and not answer.get("usage"):
+            raise Garbled("its answer broke off: the stream does not say why it ends")
+        for call in choice["message"].get("tool_calls") or ():
+            call.pop("index", None)  # it belongs to the stream, not to the call
+        if choice["message"].get("content") == "":
+            choice["message"]["content"] = None  # streams begin with an empty text, whatever follows
+        return answer
+
+
+def _flat(said: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without what only LiteLLM's proxy adds: providers refuse fields that they do not know.
+
+    The proxy moves `reasoning_details` into its own fields, from where they would not get back to the provider.
+    """
+    added = said.get("provider_specific_fields")
+    if not isinstance(added, dict):
+        return said
+    kept = {name: value for name, value in added.items() if value is not None}
+    details = kept.pop("reasoning_details", said.get("reasoning_details"))
+    return {**said, "reasoning_details": details, "provider_specific_fields": kept or None}
+
+
+def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Merge a piece of a stream into `whole`: texts and lists grow, and items with an `index` are merged by index."""
+    for name, value in piece.items():
+        before = whole.get(name)
+        if isinstance(before, list) and isinstance(value, str):
+            value = [_TEXT | {"text": value}] if value else None
+        elif isinstance(before, str) and isinstance(value, list):
+            before = whole[name] = [_TEXT | {"text": before}] if before else []
+        if before is None or name in _REPEATED:
+            # Some servers repeat these fields as empty texts.
+            whole[name] = copy.deepcopy(value) if before in (None, "") else before
+        elif isinstance(before, str) and isinstance(value, str):
+            # Some servers repeat a call's name with each piece of its arguments.
+            whole[name] = before if name == "name" and before == value else before + value
+        elif isinstance(before, dict) and isinstance(value, dict):
+            join(before, value)
+        elif not isinstance(before, list) or not isinstance(value, list):
+            whole[name] = before if value is None else value
+        if isinstance(value, list) and value:
+            whole[name] = _join_lists(before or [], value)
+
+
+def _join_lists(whole: list[Any], pieces: list[Any]) -> list[Any]:
+    places = {each.get("index"): each for each in whole if isinstance(each, dict) and "index" in each}
+    for piece in pieces:
+        place = _place(whole, places, piece)
+        if place is not None:
+            join(place, piece)
+        else:
+            whole.append(copy.deepcopy(piece))
+            if isinstance(piece, dict) and "index" in piece:
+                places[piece["index"]] = whole[-1]
+    return whole
+
+
+def _place(whole: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> dict[str, Any] | None:
+    """Return the part that a piece continues; None if it begins a new part."""
+    if not isinstance(piece, dict):
+        return None
+    if piece.get("index") is not None:
+        place = places.get(piece["index"])
+        if place is None or not _is_another(place, piece):
+            return place
+    elif piece.get("id"):
+        return next((each for each in whole if isinstance(each, dict) and each.get("id") == piece["id"]), None)
+    return whole[-1] if whole and _goes_on(whole[-1], piece) else None
+
+
+def _is_another(part: dict[str, Any], piece: dict[str, Any]) -> bool:
+    """Return whether a piece begins a new part at the same index: some servers give every call the index 0, or number
+    each kind of thought separately."""
+    if part.get("type") and piece.get("type") and part["type"] != piece["type"]:
+        return True
+    function = piece.get("function") or {}
+    if not function.get("name"):
+        return False
+    if part.get("id") and piece.get("id"):
+        return bool(part["id"] != piece["id"])
+    said = str((part.get("function") or {}).get("arguments") or "")
+    return bool(function.get("arguments") and said.endswith("}") and one_object(said + "{}"))
+
+
+def _goes_on(part: Any, piece: dict[str, Any]) -> bool:
+    """Return whether a piece that does not say where it belongs continues the part before it.
+
+    Texts do, thoughts do until they are signed, and calls do until the next one is named.
+    """
+    if not isinstance(part, dict) or piece.get("index") is not None or piece.get("id"):
+        return False
+    if "function" in part:
+        return "function" in piece and not (piece["function"] or {}).get("name")
+    if {"index", "id"} & {*part, *piece}:
+        return False
+    kind = part.get("type")
+    signed = part.get("signature") and piece.get("thinking")
+    return kind == piece.get("type") and (kind == "text" or (kind == "thinking" and not signed))
+
+
+def _text(content: Any) -> str:
+    """Return the text of a message; some servers send it as a list of parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if isinstance(part.get("text"), str))
+    if content is not None and not isinstance(content, str):
+        raise TypeError("the content of a message is a text")
+    return content or ""
+
+
+def _reasoning(said: dict[str, Any]) -> str:
+    """Return the reasoning that servers show: DeepSeek, Kimi and vLLM in one field, OpenRouter in a list."""
+    for name in ("reasoning_content", "reasoning"):
+        if said.get(name) and isinstance(said[name], str):
+            return str(said[name])
+    details, content = said.get("reasoning_details"), said.get("content")
+    parts = [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
+    if not parts and isinstance(content, list):  # Mistral puts it among the parts of the text
+        parts = [{"text": _text(each["thinking"])} for each in content if each.get("thinking")]
+    return "".join(str(each.get("text") or each.get("summary") or "") for each in parts)
+
+
+def _count_out(usage: Any) -> tuple[int, int]:
+    """Return the tokens of an answer and how many of them are thoughts, which xAI and Gemini add only to the total."""
+    said, thought = count(usage, "completion_tokens"), count(usage, "completion_tokens_details", "reasoning_tokens")
+    uncounted = count(usage, "total_tokens") - count(usage, "prompt_tokens") - said
+    if uncounted > 0 and uncounted == (thought or uncounted):
+        return said + uncounted, uncounted
+    return said, thought

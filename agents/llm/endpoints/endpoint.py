@@ -1,0 +1,385 @@
+"""A model's endpoint: one question, one answer, whichever API is behind it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from stackrank import awake
+from stackrank.agents.episode.protocol import (
+    AccessError,
+    EndpointDown,
+    EndpointError,
+    GaveUp,
+    SetupError,
+    model_at,
+)
+from stackrank.agents.llm.endpoints import limits, retries
+from stackrank.agents.llm.endpoints.client import make_client
+from stackrank.agents.llm.endpoints.transport import Failed, Garbled, failure
+from stackrank.agents.llm.settings import PLACEHOLDERS, Settings
+from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.errors import StackrankError
+from stackrank.storable import storable_json
+from stackrank.terms import StopReason
+
+_CHECK_TIMEOUT_S = 60.0
+_CHECK_TOKENS = 16
+"""The smallest limit that every API accepts."""
+_MOST_TOKENS = 10**9
+_WRONG = (400, 422)
+"""HTTP statuses of a request that the endpoint does not understand."""
+
+_TOO_MANY = 429
+"""The HTTP status of too many questions: not the fault of this question, even if others are answered."""
+
+Message = dict[str, Any]
+"""A message of a conversation, in the form of Chat Completions; the model's answers keep the form of their own API."""
+NOTHING = "(nothing)"
+"""Stands for an empty answer: servers refuse a message without any content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer, in the same form for every API."""
+
+    text: str
+    message: Message = field(default_factory=dict)
+    """The answer as it is sent back: with every field that it had, since reasoning models continue their reasoning.
+    Only what a server would refuse is mended: the name of a tool, arguments that are not JSON."""
+    reasoning: str = ""
+    """The part of the model's reasoning that the endpoint shows."""
+    calls: tuple[Call, ...] = ()
+    cut_off: bool = False
+    """Whether the answer ended because it reached its greatest length."""
+    tokens_in: int = 0
+    tokens_cached: int = 0
+    """How many of `tokens_in` came from the endpoint's cache."""
+    tokens_out: int = 0
+    """Includes `tokens_reasoning`."""
+    tokens_reasoning: int = 0
+    tokens_written: int = 0
+    """How many of `tokens_in` were written into the endpoint's cache, if that has a price."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether the endpoint counted the tokens of the question and of the answer."""
+        return bool(self.tokens_in and (self.tokens_out or not (self.text or self.reasoning or self.calls)))
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for an answer whose texts are not strings, as servers sometimes send."""
+        if not isinstance(self.text, str) or not isinstance(self.reasoning, str):
+            raise TypeError("what a model says is a text")
+
+
+WITHHELD = "(the endpoint's content filter withheld this answer)"
+
+
+def count(usage: Any, *names: str) -> int:
+    """Return the number of tokens at this path in an answer's usage; 0 if there is no number."""
+    for name in names:
+        usage = usage.get(name) if isinstance(usage, dict) else None
+    if isinstance(usage, float) and usage.is_integer():
+        usage = int(usage)
+    number = isinstance(usage, int) and not isinstance(usage, bool)
+    return usage if number and 0 <= usage <= _MOST_TOKENS else 0
+
+
+def count_in(usage: Any, name: str) -> tuple[int, int]:
+    """Return how many tokens a question had, by the field's name in the usage, and how many came from the cache. Some
+    servers leave the latter out of the former."""
+    tokens, cached = count(usage, name), count(usage, f"{name}_details", "cached_tokens")
+    return (tokens if cached <= tokens else tokens + cached), cached
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """How the time for an answer was spent."""
+
+    model_ms: float
+    """Time of the try that was answered."""
+    waited_ms: float
+    """Time before that try: waiting for the endpoint's limits, and tries that failed."""
+
+
+class ContextTooLong(StackrankError):
+    """The conversation does not fit into the model's context."""
+
+
+class Rejected(StackrankError):
+    """A question that another program wrote is itself at fault: the endpoint answers other questions."""
+
+    def __init__(self, said: str, status: int | None) -> None:
+        """`status`: the HTTP status; None if the endpoint's answer cannot be read, or did not come in time."""
+        super().__init__(said)
+        self.status = status
+
+
+class Endpoint(ABC):
+    """A model that can be asked. Each API is a subclass."""
+
+    path: str
+    conversation_name: str
+    """What the conversation is called in a request."""
+    answer_name: str
+    """The field that every answer has."""
+    stream_options: ClassVar[Mapping[str, Any]] = {}
+    """Further fields of a request for a stream."""
+    of_its_own: ClassVar[frozenset[str]] = frozenset()
+    """Fields that `parameters` sets by itself: a program that writes its own questions decides on these itself."""
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        """Send no request yet. Raises SetupError without a key."""
+        self.model = model
+        self.settings = settings
+        self._key = settings.api_key()
+        self._secrets = settings.secrets()
+        password = urlsplit(settings.url).password or ""
+        self._hidden = [each for each in (self._key, password, *self._secrets.values()) if _is_secret(each)]
+        self._client = make_client(settings, self._key)
+        self.answers = 0
+        """Answers in this conversation so far. After the first, a refusal is hardly about the settings."""
+
+    @property
+    @abstractmethod
+    def limit_name(self) -> str:
+        """The parameter for the most tokens of an answer."""
+
+    @abstractmethod
+    def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
+        """Return a request's fields except the conversation. `tools`: name, description, parameters (JSON schema)."""
+
+    @classmethod
+    @abstractmethod
+    def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return the messages in the API's own form, in which they are sent."""
+
+    @classmethod
+    @abstractmethod
+    def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
+        """Parse an answer. Raises Garbled, LookupError, TypeError or AttributeError if it is not a valid one."""
+
+    def read(self, answer: dict[str, Any]) -> Reply:
+        """Parse an answer, with its message as the settings want it. Raises as `reply` does."""
+        return self.reply(answer, self.settings.verbatim)
+
+    @abstractmethod
+    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+        """Assemble a streamed answer from its events. Raises as `read` does."""
+
+    @abstractmethod
+    def with_text(self, message: Message, text: str) -> Message:
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
+
+    @classmethod
+    def joint(cls, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Append `more` to a conversation in wire form, with the result that `wire` gives for all messages at once."""
+        return [*wire, *more]
+
+    @classmethod
+    def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a request as it is sent."""
+        return {**parameters, cls.conversation_name: wire}
+
+    def ask(
+        self,
+        parameters: dict[str, Any],
+        messages: Sequence[Message],
+        tokens: int = 0,
+        *,
+        foreign: Mapping[str, str] | None = None,
+    ) -> tuple[dict[str, Any], Took]:
+        """Return one answer, and how long it took; temporary failures are tried again.
+
+        `tokens`: roughly how many the question has, for the limits per minute. `foreign`: the headers of a question
+        that another program wrote; its `messages` are sent unchanged. Raises ContextTooLong, GaveUp, EndpointError,
+        SetupError; Rejected for a foreign question that is itself at fault.
+        """
+        started = asked = awake.now()
+        failing = math.inf
+        tries = 0
+        shared = limits.of(self.settings)
+        question = (
+            self.body(parameters, self.wire(messages))
+            if foreign is None
+            else {**parameters, self.conversation_name: list(messages)}
+        )
+        try:
+            for attempt in retries.attempts(self.settings.retry_s, first_contact=not self.answers):
+                with attempt, shared.slot(tokens):
+                    tries += 1
+                    asked = awake.now()
+                    try:
+                        answer = self._request(question, foreign or {})
+                    except Failed:
+                        failing = min(failing, time.monotonic())
+                        raise
+        except Failed as error:
+            if foreign is not None and self._is_at_fault(error):
+                raise Rejected(self._clean(error), error.status) from None
+            raise self._failure(error, tries, awake.now() - started, failing) from None
+        shared.answered(self.model)
+        return answer, Took(model_ms=(awake.now() - asked) * 1000, waited_ms=(asked - started) * 1000)
+
+    def _is_at_fault(self, error: Failed) -> bool:
+        """Return whether a question failed because of its content. If the status does not tell, ask a plain one."""
+        if error.status is not None and (retries.is_too_long(error) or retries.is_refusal(error)):
+            return False  # these are handled separately
+        if error.status in _WRONG and not retries.is_about_key(error) and not retries.is_about_model(error):
+            return True
+        try:
+            self._request(self._plain(), {})
+        except Failed:
+            return False
+        return True
+
+    def _send(self, question: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+        """Return the answer, without key and passwords. Raises Failed, ValueError, RecursionError."""
+        # Only fields of `extra_body` may name secrets: the others may hold what another program wrote.
+        own = {name: _filled_in(question[name], self._secrets) for name in self.settings.extra_body if name in question}
+        body = {**question, **own}
+        if self.settings.stream:
+            events = self._client.stream(self.path, {**body, "stream": True, **self.stream_options}, timeout_s, headers)
+            if not events:
+                raise Garbled("its answer is no stream: try `stream: false` in the entrant's config")
+            text = json.dumps(self.joined(events))
+        else:
+            text = self._client.ask(self.path, body, timeout_s, headers)
+            if text.startswith(("data:", "event:", ":")):
+                raise Garbled("its answer is a stream: try `stream: true` in the entrant's config")
+        # Half of a surrogate pair, which JSON can express, could neither be stored nor sent back.
+        answer: dict[str, Any] = storable_json(json.loads(self._without_key(text)))
+        if isinstance(answer, dict) and answer.get("error") and not answer.get(self.answer_name):
+            raise failure(answer["error"])
+        return answer
+
+    def check(self) -> None:
+        """Check that the endpoint answers, accepts the key and knows the model. Raises SetupError, EndpointError.
+
+        Servers need not list their models, or all names that they know: if the list does not have the model, a question
+        of a few tokens is asked. Temporary failures prove nothing, and are no reason to refuse the endpoint.
+        """
+        started, tries = time.monotonic(), 0
+        try:
+            for attempt in retries.attempts(min(self.settings.retry_s, retries.FIRST_CONTACT_S), first_contact=True):
+                with attempt:
+                    tries += 1
+                    if self.model not in self._listed():
+                        self._probe()
+        except Failed as error:
+            unreachable = error.status is None and not error.timed_out and not isinstance(error, Garbled)
+            settled = retries.is_about_key(error) or retries.is_about_model(error)
+            if (error.status in _WRONG and not settled) or (retries.is_passing(error) and not unreachable):
+                return
+            raise self._failure(error, tries, time.monotonic() - started) from None
+
+    def _listed(self) -> Sequence[str]:
+        """Return the models that the endpoint lists; none if it lists none. Raises Failed if nothing answers."""
+        try:
+            return [each["id"] for each in json.loads(self._client.models(_CHECK_TIMEOUT_S))["data"]]
+        except Failed as error:
+            if error.status is None:
+                raise
+            return ()
+        except (ValueError, LookupError, TypeError):
+            return ()
+
+    def _probe(self) -> None:
+        """Ask a question of a few tokens. Raises Failed."""
+        with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            self._send(self._plain(), {}, _CHECK_TIMEOUT_S)
+
+    def _plain(self) -> dict[str, Any]:
+        """Return a question of a few tokens."""
+        parameters = {**self.parameters((), None), self.limit_name: _CHECK_TOKENS}
+        return self.body(parameters, self.wire([{"role": "user", "content": "Say yes."}]))
+
+    def _request(self, question: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+        # The time limit ignores what the episode has left: only an answer tells a slow model from a hanging endpoint.
+        try:
+            answer = self._send(question, headers, self.settings.request_timeout_s)
+            self.read(answer)
+        except RecursionError:
+            raise Garbled("its answer is nested too deep") from None
+        except ValueError as error:
+            raise Garbled(f"its answer is no JSON ({error})") from None
+        except (LookupError, TypeError, AttributeError):
+            raise Garbled("its answer does not have the form that the protocol says") from None
+        return answer
+
+    def _without_key(self, text: str) -> str:
+        """Mask key and passwords in `text`: an endpoint that repeats them must not bring them into the database."""
+        for secret in self._hidden:
+            # A short secret is masked only as a whole word, because other words may contain it.
+            whole = re.escape(secret) if len(secret) > 8 else rf"(?<!\w){re.escape(secret)}(?!\w)"
+            text = re.sub(whole, "***", text)
+        return text
+
+    def _failure(self, error: Failed, tries: int, seconds: float, failing: float = math.inf) -> Exception:
+        """Return the exception to raise after the last try; `failing`: when tries began to fail (monotonic clock)."""
+        where = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
+        said = self._clean(error)
+        if error.status is not None and retries.is_too_long(error):
+            return ContextTooLong(said)
+        if error.status in _WRONG and retries.is_about_form(error) and self.answers <= 1:
+            # If the first answer cannot go back, none can: what the model said is not to blame.
+            return SetupError(
+                f"{where} does not take its own answer back as it is sent: try `verbatim: "
+                f"{str(not self.settings.verbatim).lower()}` or `stream: {str(not self.settings.stream).lower()}` in "
+                f"the entrant's config ({said})"
+            )
+        about_key, about_model = retries.is_about_key(error), retries.is_about_model(error)
+        refused = error.status in _WRONG and self.answers and not about_key and not about_model
+        if refused or (error.status is not None and retries.is_refusal(error)):
+            return GaveUp(f"{where} refused the conversation ({said})", StopReason.REFUSED)
+        if about_key:
+            return AccessError(f"{where} refused the key: check {self.settings.key_source} ({said})")
+        if about_model:
+            return AccessError(
+                f"{where} does not know it: check the model's name and {self.settings.url_source} ({said})"
+            )
+        if error.status in _WRONG:
+            return SetupError(f"{where} does not accept the request: check the entrant's config ({said})")
+        times = "at once" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
+        message = f"{where} failed {times}: {said}"
+        if not retries.is_passing(error) or isinstance(error, Garbled):
+            return EndpointError(message)
+        shared, url = limits.of(self.settings), self.settings.shown_url
+        if error.status != _TOO_MANY and shared.answers_since(failing, self.model):
+            return EndpointError(message)
+        # An endpoint that answers, if only with a status, may serve other models: limits and overload are per model.
+        model_only = error.status is not None or shared.answers_since(failing)
+        return EndpointDown(message, model_at(url, self.model) if model_only else url)
+
+    def _clean(self, error: Failed) -> str:
+        """Return an error's message in one line and without the key, however the server repeats the key."""
+        said = self._without_key(str(error))
+        if len(self._key) > 8:
+            # Servers shorten keys to a head and a tail.
+            for piece in (self._key[:8], self._key[-4:]):
+                said = said.replace(piece, "***")
+        said = " ".join(said.split())[:300] or type(error).__name__
+        return f"{error.status}: {said}" if error.status is not None else said
+
+
+def _is_secret(text: str) -> bool:
+    return text.lower() not in PLACEHOLDERS
+
+
+def _filled_in(value: Any, secrets: Mapping[str, str]) -> Any:
+    """Return JSON with the names of secrets replaced by their values."""
+    if not secrets:
+        return value
+    if isinstance(value, str):
+        return secrets.get(value, value)
+    if isinstance(value, dict):
+        return {name: _filled_in(each, secrets) for name, each in value.items()}
+    return [_filled_in(each, secrets) for each in value] if isinstance(value, list) else value

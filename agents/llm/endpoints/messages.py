@@ -1,0 +1,182 @@
+"""Anthropic's Messages API.
+
+The blocks of an answer (thinking with its signature, text, calls) are sent back unchanged: a model that thinks between
+calls refuses to go on without its thoughts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stackrank.agents.llm.endpoints.chat import join
+from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count
+from stackrank.agents.llm.endpoints.transport import Garbled
+from stackrank.agents.llm.syntaxes.calls import Call, sound_name
+
+_MOST_TOKENS = 32_000
+"""The default for `max_tokens`; the API has none of its own."""
+_THOUGHTS = ("thinking", "redacted_thinking")
+
+
+def is_claude(model: str) -> bool:
+    """Return whether a model of this name is one of Anthropic's."""
+    return re.search(r"(^|/)claude", model) is not None
+
+
+class Messages(Endpoint):
+    """The Messages API."""
+
+    path, conversation_name, answer_name = "/v1/messages", "messages", "content"
+    limit_name = "max_tokens"
+    of_its_own = frozenset({"max_tokens"})
+
+    def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
+        """Return the fields of a request other than the conversation. The API takes no seed."""
+        settings = self.settings
+        effort = settings.reasoning_effort
+        one_call = {"type": "auto", "disable_parallel_tool_use": True}
+        optional = {
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "thinking": {"type": "disabled" if effort == "none" else "adaptive"} if effort else None,
+            "output_config": {"effort": effort} if effort not in (None, "none") else None,
+            "tool_choice": one_call if tools and settings.parallel_tool_calls is False else None,
+            "tools": [
+                {"name": each["name"], "description": each["description"], "input_schema": each["parameters"]}
+                for each in tools
+            ]
+            or None,
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        most = settings.max_tokens or _MOST_TOKENS
+        return {"model": self.model, self.limit_name: most, **given, **settings.extra_body}
+
+    @classmethod
+    def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return the messages as blocks. The results of one answer's calls have to be in one message."""
+        sent: list[dict[str, Any]] = []
+        for message in messages:
+            role, content = message["role"], message["content"]
+            if role == "tool":
+                result = {"type": "tool_result", "tool_use_id": message["tool_call_id"]}
+                role, blocks = "user", [{**result, "content": content or NOTHING}]
+            else:
+                blocks = content if isinstance(content, list) else [{"type": "text", "text": content or NOTHING}]
+            sent.append({"role": role, "content": list(blocks)})
+        return cls.joint([], sent)
+
+    @classmethod
+    def joint(cls, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the messages of both; consecutive messages of the same role become one."""
+        joined = list(wire)
+        for message in more:
+            if joined and joined[-1]["role"] == message["role"]:
+                joined[-1] = {**message, "content": [*joined[-1]["content"], *message["content"]]}
+            else:
+                joined.append(message)
+        return joined
+
+    @classmethod
+    def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a request as it is sent: the system message is separate, and marks say up to where to cache.
+
+        The next question begins with all of this one, so the cache ends at the last block of this one.
+        """
+        system = [block for message in wire if message["role"] == "system" for block in message["content"]]
+        messages = cached([message for message in wire if message["role"] != "system"])
+        return {**parameters, **({"system": _marked(system)} if system else {}), cls.conversation_name: messages}
+
+    @classmethod
+    def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
+        """Parse an answer."""
+        blocks, texts, thoughts, calls = [], [], [], []
+        for number, block in enumerate(answer["content"] or ()):
+            if block["type"] == "tool_use":
+                given = block.get("input")
+                call_id, name = str(block.get("id") or f"call_{number}"), str(block.get("name") or "")
+                calls.append(Call(call_id, name, given if isinstance(given, str) else json.dumps(given)))
+                arguments = given if isinstance(given, dict) else {}
+                block = {**block, "id": call_id, "name": sound_name(name), "input": arguments}
+            elif block["type"] == "text":
+                if not block["text"].strip():
+                    continue  # the API sends blank texts and refuses to take them back
+                texts.append(block["text"])
+            elif block["type"] == "thinking":
+                thoughts.append(block.get("thinking") or "")
+            if verbatim or block["type"] in ("text", "tool_use"):
+                blocks.append(block)
+        if blocks and blocks[-1]["type"] in _THOUGHTS:
+            # The API refuses an answer that ends with a thought.
+            blocks.append({"type": "text", "text": NOTHING})
+        usage, why = answer.get("usage"), answer.get("stop_reason")
+        written, cached = (count(usage, f"cache_{name}_input_tokens") for name in ("creation", "read"))
+        text = "\n".join(texts) or (WITHHELD if why == "refusal" else "")
+        return Reply(
+            text=text,
+            message={"role": "assistant", "content": blocks or [{"type": "text", "text": text or NOTHING}]},
+            reasoning="\n".join(filter(None, thoughts)),
+            calls=tuple(calls),
+            cut_off=why in ("max_tokens", "model_context_window_exceeded"),
+            tokens_in=count(usage, "input_tokens") + written + cached,
+            tokens_cached=cached,
+            tokens_out=count(usage, "output_tokens"),
+            tokens_written=written,
+        )
+
+    def with_text(self, message: Message, text: str) -> Message:
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
+        thoughts = [block for block in message["content"] if block["type"] not in ("text", "tool_use")]
+        return {"role": "assistant", "content": [*thoughts, {"type": "text", "text": text or NOTHING}]}
+
+    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+        """Assemble a streamed answer from its events, which begin blocks and add to them."""
+        answer: dict[str, Any] = {}
+        blocks: dict[int, dict[str, Any]] = {}
+        inputs: dict[int, str] = {}
+        for event in events:
+            kind = event["type"]
+            if kind == "message_start":
+                answer = {**event["message"], "content": []}
+            elif kind == "content_block_start":
+                # Some servers count from 1, or leave numbers out.
+                blocks[event["index"]] = dict(event["content_block"])
+                answer["content"].append(blocks[event["index"]])
+            elif kind == "content_block_delta":
+                block, delta = blocks[event["index"]], event["delta"]
+                if delta["type"] == "input_json_delta":
+                    inputs[event["index"]] = inputs.get(event["index"], "") + delta["partial_json"]
+                elif delta["type"] == "citations_delta":
+                    block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+                else:
+                    join(block, {name: value for name, value in delta.items() if name != "type"})
+            elif kind == "message_delta":
+                answer |= event["delta"]
+                # Counts that the end leaves out or gives as 0 may have been in the beginning.
+                known = {name: value for name, value in (event.get("usage") or {}).items() if value}
+                answer["usage"] = {**(answer.get("usage") or {}), **known}
+        if not answer.get("stop_reason"):
+            raise Garbled("its answer broke off: the stream does not say why it ends")
+        for index, text in inputs.items():
+            if text:  # else the block's first event held all of it
+                try:
+                    blocks[index]["input"] = json.loads(text)
+                except ValueError:
+                    blocks[index]["input"] = text
+        return answer
+
+
+def cached(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages with a mark on the last one that says up to where to cache."""
+    if not messages or not messages[-1]["content"]:
+        return list(messages)
+    *before, last = messages
+    content = last["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [*before, {**last, "content": _marked(blocks)}]
+
+
+def _marked(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [*blocks[:-1], {**blocks[-1], "cache_control": {"type": "ephemeral"}}]

@@ -1,0 +1,131 @@
+"""The Responses API of OpenAI, with nothing stored on the server.
+
+The items of an answer (reasoning, calls, text) are sent back unchanged: reasoning models continue from their encrypted
+reasoning, which has to be requested because of `store: false`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from stackrank.agents.episode.protocol import GaveUp
+from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
+from stackrank.agents.llm.endpoints.retries import REFUSALS
+from stackrank.agents.llm.endpoints.transport import Garbled, failure
+from stackrank.agents.llm.syntaxes.calls import Call, as_text, sound
+from stackrank.terms import StopReason
+
+_REASONING = re.compile(r"(^|/)(o\d|gpt-5|codex)")
+
+
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def is_reasoning(model: str) -> bool:
+    """Return whether OpenAI's model of this name reasons: o1, o3, o4-mini, gpt-5 and its successors, codex."""
+    return _REASONING.search(model) is not None
+
+
+class Responses(Endpoint):
+    """The Responses API."""
+
+    path, conversation_name, answer_name = "/responses", "input", "output"
+    limit_name = "max_output_tokens"
+    of_its_own = frozenset({"store", "include"})
+
+    def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
+        """Return the fields of a request other than the conversation. The API takes no seed."""
+        settings = self.settings
+        reasons = is_reasoning(self.model) or settings.reasoning_effort not in (None, "none")
+        optional = {
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            self.limit_name: settings.max_tokens,
+            "reasoning": {"effort": settings.reasoning_effort} if settings.reasoning_effort else None,
+            # Models that do not reason refuse the field.
+            "include": ["reasoning.encrypted_content"] if reasons else None,
+            "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
+            "tools": [{"type": "function", "strict": False, **each} for each in tools] or None,
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, "store": False, **given, **settings.extra_body}
+
+    @classmethod
+    def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return the messages as input items."""
+        items: list[dict[str, Any]] = []
+        for message in messages:
+            if message["role"] == "tool":
+                output = {"call_id": message["tool_call_id"], "output": message["content"]}
+                items.append({"type": "function_call_output", **output})
+            elif "items" in message:
+                items.extend(message["items"])
+            else:
+                items.append({"role": message["role"], "content": message["content"]})
+        return items
+
+    @classmethod
+    def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
+        """Parse an answer."""
+        if answer.get("status") == "failed":
+            error = answer.get("error") or {}
+            why = error.get("message") or "it does not say why"
+            if error.get("code") in REFUSALS:
+                raise GaveUp(f"the endpoint refused the conversation ({why})", StopReason.REFUSED)
+            raise failure(error)
+        texts, thoughts, calls, items = [], [], [], []
+        for number, item in enumerate(answer["output"]):
+            if item["type"] == "function_call":
+                call_id = str(item.get("call_id") or f"call_{number}")
+                call = Call(call_id, str(item.get("name") or ""), as_text(item.get("arguments")))
+                calls.append(call)
+                item = {**item, "call_id": call_id, **sound(call)}
+            elif item["type"] == "message":
+                said = item["content"] or ()
+                parts = [{"text": said}] if isinstance(said, str) else said
+                texts += [part.get("text") or part.get("refusal") or "" for part in parts]
+            elif item["type"] == "reasoning":
+                thoughts += [part.get("text") or "" for part in (item.get("content") or item.get("summary") or ())]
+            # Fields without a value are dropped: routers add some that the provider does not know.
+            items.append({name: value for name, value in item.items() if value is not None})
+        if items and items[-1]["type"] == "reasoning":
+            # The API refuses reasoning that no other item follows.
+            items.append({"role": "assistant", "content": NOTHING})
+        usage = answer.get("usage")
+        tokens_in, tokens_cached = count_in(usage, "input_tokens")
+        why_cut = (answer.get("incomplete_details") or {}).get("reason")
+        text = "\n".join(filter(None, texts)) or (WITHHELD if why_cut == "content_filter" else "")
+        return Reply(
+            text=text,
+            message={"role": "assistant", **({"items": items} if items else {"content": text or NOTHING})},
+            reasoning="\n".join(filter(None, thoughts)),
+            calls=tuple(calls),
+            cut_off=why_cut == "max_output_tokens",
+            tokens_in=tokens_in,
+            tokens_cached=tokens_cached,
+            tokens_out=count(usage, "output_tokens"),
+            tokens_reasoning=count(usage, "output_tokens_details", "reasoning_tokens"),
+        )
+
+    def with_text(self, message: Message, text: str) -> Message:
+        """Return the model's message with this text and without tool calls; its reasoning stays."""
+        items = [item for item in message.get("items", ()) if item.get("type", "message") != "function_call"]
+        first = next((n for n, item in enumerate(items) if item.get("type", "message") == "message"), len(items))
+        said = items[first] if first < len(items) else {"type": "message", "role": "assistant"}
+        told = {**said, "content": [{"type": "output_text", "text": text or NOTHING, "annotations": []}]}
+        rest = [item for item in items[first:] if item.get("type", "message") != "message"]
+        return {"role": "assistant", "items": [*items[:first], told, *rest]}
+
+    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+        """Return a streamed answer from its events: the last one holds all of it, but some servers omit the items."""
+        events = list(events)
+        if error := next((event for event in events if event.get("type") == "error"), None):
+            raise failure({name: value for name, value in error.items() if name != "type"})
+        ended = [event["response"] for event in events if event.get("type") in _ENDS]
+        items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
+        if not ended:
+            raise Garbled("its answer broke off: the stream does not say how it ends")
+        answer: dict[str, Any] = ended[-1]
+        return answer if answer.get("output") else {**answer, "output": items}

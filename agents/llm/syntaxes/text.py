@@ -1,0 +1,278 @@
+"""Actions as text, for models without tool calling: one fenced block, observations as JSON.
+
+The first line of a block is the tool and its arguments, by position or by name. An argument of several lines (code,
+commands) follows below it unchanged, so that nothing has to be escaped:
+
+    ```action
+    rewrite cart.py 5 6
+        for item in items:
+            total += item.price
+    ```
+
+A JSON object, {"tool": ..., "arguments": {...}}, is understood too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stackrank.agents.llm import prompting
+from stackrank.agents.llm.endpoints.endpoint import Message, Reply
+from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
+from stackrank.env.actions import Action, Observation
+from stackrank.env.tools.base import Described, descriptions, schema
+from stackrank.env.tools.describe import usage
+
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_WORD = re.compile(r"""(?:(?P<name>\w+)=)?(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>\S+))""")
+# Some servers leave out the opening tag, because it is part of their prompt.
+_THINKING = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A fenced block."""
+
+    info: str
+    text: str
+    end: int
+    """Index of the first line after the block."""
+    closed: bool
+
+
+class FencedText:
+    """The syntax of one action in a fenced block."""
+
+    def __init__(self, tools: Sequence[Described]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._schemas = {tool.name: schema(tool) for tool in tools}
+
+    def described(self) -> list[dict[str, Any]]:
+        """Empty: the prompt describes the tools."""
+        return []
+
+    def help(self) -> str:
+        """Return how to write an action, and each tool with its arguments."""
+        tools = [
+            {
+                "name": name,
+                "usage": self._usage(name),
+                "description": tool.description,
+                "arguments": descriptions(self._schemas[name]),
+                "body": tool.arguments.body,
+            }
+            for name, tool in self._tools.items()
+        ]
+        return prompting.render("text", tools=tools)
+
+    def calls(self, reply: Reply) -> Sequence[Call]:
+        """Return the first action; what follows it is not carried out."""
+        block = self._block(reply)
+        if block is None:
+            return ()
+        text = block.text.strip("\n")
+        name = text.split(maxsplit=1)[0] if text.strip() else ""
+        if text.lstrip().startswith("{"):
+            name = str((_json_call(text) or {}).get("tool", ""))
+        return (Call("", name, text),)
+
+    def kept(self, reply: Reply) -> str:
+        """Return the reply up to the end of its action: what the model makes up after that would mislead it."""
+        block = self._block(reply)
+        lines = reply.text.split("\n")
+        return reply.text if block is None or not "".join(lines[block.end :]).strip() else "\n".join(lines[: block.end])
+
+    def read(self, call: Call) -> tuple[Action, str]:
+        """Return the action that a block stands for; nothing is mended. Raises BadCall."""
+        return self._action(call), ""
+
+    def _action(self, call: Call) -> Action:
+        if len(call.arguments) > LONGEST:
+            raise BadCall(f"The action has more than {LONGEST:,} characters. Nothing was done; write a shorter one.")
+        if call.arguments.lstrip().startswith("{"):
+            return self._from_json(call.arguments)
+        if not call.name:
+            raise BadCall("Your action block is empty. Its first line has to be a tool and its arguments.")
+        if call.name not in self._tools:
+            raise unknown(call.name, list(self._tools.values()))
+        head, _, below = call.arguments.partition("\n")
+        rest = head.strip()[len(call.name) :].strip()
+        body = self._tools[call.name].arguments.body
+        if not body:
+            if below.strip():
+                raise BadCall(
+                    f"{call.name} takes nothing below its first line: {self._usage(call.name)}. "
+                    "Nothing was done; write one action in one block."
+                )
+            return Action(call.name, self._words(call.name, rest))
+        if next(iter(self._schemas[call.name]["properties"])) == body:
+            given, rest = self._leading(call.name, rest)
+            lines = [rest, below] if rest and below else [rest or below]
+            text = "\n".join(lines).strip("\n")
+            return Action(call.name, {body: text, **given} if text or body not in given else given)
+        given = self._words(call.name, rest)
+        replaces = self._tools[call.name].arguments.replaces
+        if replaces and replaces not in given and (both := _old_and_new(below)):
+            return Action(call.name, {**given, replaces: both[0], body: both[1]})
+        if replaces and below:
+            given[body] = below  # the text may be part of a line
+        elif below:
+            # Text of a file ends with a newline.
+            given[body] = below if below.endswith("\n") else below + "\n"
+        elif body not in given:
+            raise BadCall(
+                f"{call.name} needs {body} on the lines below the first: {self._usage(call.name)}. "
+                f'Nothing was done. To write nothing there, say {body}="" on the first line.'
+            )
+        return Action(call.name, given)
+
+    def no_call(self, reply: Reply) -> str:
+        """Return the correction for a reply without an action."""
+        if reply.cut_off:
+            return "Your answer was cut off at its greatest length before its action ended. Be brief."
+        names = ", ".join(self._tools)
+        return (
+            "Your answer holds no action. End every answer with one block: a line ```action, a line with a tool and "
+            f"its arguments, a line ```. Tools: {names}."
+        )
+
+    def opening(self, observation: Observation) -> str:
+        """Return the observation as JSON."""
+        return observation.as_json()
+
+    def answer(self, call: Call | None, observation: Observation) -> Message:
+        """Return the observation as JSON."""
+        return {"role": "user", "content": observation.as_json()}
+
+    def _usage(self, name: str) -> str:
+        described = self._schemas[name]
+        return usage(name, described["required"], list(described["properties"]), self._tools[name].arguments.body)
+
+    def _block(self, reply: Reply) -> _Block | None:
+        """Return the block with the action: the first that is marked as one, else the only one that looks like one."""
+        blocks = [block for block in _blocks(_THINKING.sub(_blank, reply.text)) if block.closed or not reply.cut_off]
+        marked = [block for block in blocks if block.info == "action"]
+        if marked:
+            return marked[0]
+        alike = [block for block in blocks if self._looks_like_one(block.text)]
+        return alike[0] if len(alike) == 1 else None
+
+    def _looks_like_one(self, text: str) -> bool:
+        words = text.split(maxsplit=1)
+        return bool(words) and (words[0] in self._tools or "tool" in (_json_call(text) or {}))
+
+    def _from_json(self, text: str) -> Action:
+        said = _json_call(text)
+        if said is None:
+            raise BadCall(
+                f"The action is not valid JSON: {text[:SHOWN]!r}. Nothing was done; write the tool and its arguments "
+                "on one line, and code on the lines below it."
+            )
+        name, arguments = said.get("tool"), said.get("arguments", {})
+        if not isinstance(name, str) or name not in self._tools:
+            raise unknown(str(name), list(self._tools.values()))
+        if not isinstance(arguments, dict):
+            raise BadCall(f"The arguments of {name} have to be a JSON object; nothing was done.")
+        return Action(name, arguments)
+
+    def _words(self, tool: str, text: str) -> dict[str, Any]:
+        """Parse the arguments on a first line, by position or by name. Raises BadCall."""
+        properties: Mapping[str, Any] = self._schemas[tool]["properties"]
+        given: dict[str, Any] = {}
+        for word in _WORD.finditer(text):
+            name = word["name"]
+            if name is None:
+                free = [each for each in properties if each not in given and each != self._tools[tool].arguments.body]
+                if not free:
+                    raise BadCall(f"Too many arguments at {word[0]!r}: {self._usage(tool)}. Nothing was done.")
+                name = free[0]
+            elif name not in properties:
+                raise BadCall(
+                    f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that "
+                    "holds = or spaces in quotes."
+                )
+            given[name] = _value(word, properties[name])
+        return given
+
+    def _leading(self, tool: str, text: str) -> tuple[dict[str, Any], str]:
+        """Return the named arguments at the beginning of a line, and the rest of the line."""
+        properties: Mapping[str, Any] = self._schemas[tool]["properties"]
+        given: dict[str, Any] = {}
+        while (word := _WORD.match(text)) and word["name"] in properties:
+            given[word["name"]] = _value(word, properties[word["name"]])
+            text = text[word.end() :].lstrip()
+        return given, text
+
+
+def _blank(thinking: re.Match[str]) -> str:
+    """Return as many empty lines, so that the following lines keep their numbers."""
+    return "\n" * thinking[0].count("\n")
+
+
+def _blocks(text: str) -> list[_Block]:
+    lines = text.split("\n")
+    blocks: list[_Block] = []
+    number = 0
+    while number < len(lines):
+        opening = _FENCE.match(lines[number].rstrip())
+        number += 1
+        if opening is None:
+            continue
+        info, _, head = opening["info"].strip().partition(" ")
+        inside = [head] if head else []
+        closed = False
+        while number < len(lines) and not closed:
+            closed = _closes(lines[number], opening["marks"])
+            if not closed:
+                inside.append(lines[number].removeprefix(opening["indent"]).rstrip("\r"))
+            number += 1
+        blocks.append(_Block(info.lower(), "\n".join(inside), number, closed))
+    return blocks
+
+
+def _closes(line: str, marks: str) -> bool:
+    line = line.strip()
+    return len(line) >= len(marks) and set(line) == {marks[0]}
+
+
+def _json_call(text: str) -> dict[str, Any] | None:
+    try:
+        said = parsed(text, "")
+    except BadCall:
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _old_and_new(below: str) -> tuple[str, str] | None:
+    """Return the old and the new lines of a text in the form of a merge conflict; None if it is not one."""
+    lines = below.strip("\n").split("\n")
+    middle = [number for number, line in enumerate(lines) if line.rstrip() == "======="]
+    if len(middle) != 1 or not lines[0].startswith("<<<<<<<") or not lines[-1].startswith(">>>>>>>"):
+        return None
+    old, new = lines[1 : middle[0]], lines[middle[0] + 1 : -1]
+    return "".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new)
+
+
+def _value(word: re.Match[str], described: Any) -> Any:
+    text = next(word[group] for group in ("double", "single", "plain") if word[group] is not None)
+    if "string" in _types(described):
+        return text
+    for spelled in (text, text.lower()):
+        try:
+            return parsed(spelled, "")
+        except BadCall:
+            continue
+    return text
+
+
+def _types(described: Any) -> set[str]:
+    """Return the types that a schema names; empty if it leaves them open."""
+    if not isinstance(described, dict):
+        return set()
+    said = described.get("type", ())
+    inner = [each for key in ("anyOf", "oneOf") for each in described.get(key, ())]
+    return {said} if isinstance(said, str) else {*said, *(kind for each in inner for kind in _types(each))}

@@ -1,0 +1,82 @@
+"""How the episodes of entrants ended, with examples of each ending."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from stackrank import wording
+from stackrank.dashboard import address, charts
+from stackrank.dashboard.data import ask
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE
+from stackrank.db import queries
+from stackrank.db.queries import Scope
+
+
+def note_other_versions(scope: Scope) -> None:
+    """Say which runs have failure points from another version: their numbers differ for that reason alone."""
+    runs = ask(queries.labelled_otherwise, scope)
+    if runs:
+        which = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
+        st.caption(
+            f"The milestones and failure points of run {which} were computed by another version of stackrank. Do not "
+            "compare them with newer ones: earlier versions ignored work done in a shell, and counted the first "
+            "observation as a reproduction."
+        )
+
+
+def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None:
+    """Draw rows of `failure_points` of this scope as bars; a click on a part of a bar leads to its episodes.
+
+    The selection is kept in the address under `prefix`.
+    """
+    event = charts.draw(
+        charts.failure_bars(points),
+        key=f"{prefix}_bars",
+        on_select="rerun",
+        selection_mode="points",
+        alt="How the episodes of each entrant ended, in %",
+    )
+    present = sorted({name for row in points for name in row["failure_points"]})
+    names = list(dict.fromkeys(row["entrant"] for row in points))
+    clicked = [point["customdata"] for point in event.selection.points[:1]]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        entrant = address.selectbox("Entrant", names, f"{prefix}_entrant", placeholder="Any", width=320)
+        point = address.selectbox(
+            "Failure point", present, f"{prefix}_point", placeholder="Any", format_func=wording.words, width=240
+        )
+    if clicked:
+        entrant, point = clicked[0][0], clicked[0][1] or None
+    if clicked or entrant or point:
+        _examples(entrant, point, scope)
+    flat = _flat(points)
+    show.table_and_csv(flat, name="failure_points", alt="Failure points of each entrant", key=f"{prefix}_bars_table")
+
+
+def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
+    """List the newest episodes of an entrant with this failure point."""
+    rows = ask(queries.examples, point, scope, entrant=entrant)
+    what = f"{show.escaped(entrant or 'all entrants')}, {wording.words(point or 'resolved')}"
+    with st.container(border=True):
+        st.markdown(f"Newest examples: **{what}**")
+        for row in rows:
+            label = f"{show.escaped(row['task'])}, attempt {row['attempt']}, {row['steps']} steps"
+            show.link(EPISODE_PAGE, label, id=row["id"], step=row["failure_step"])
+        if not rows:
+            st.caption("There are no such episodes.")
+        query = {"ep_verdict": "unresolved" if point else "resolved", "ep_failure": point, "ep_entrant": entrant}
+        label = "All of these episodes" if scope.run else "All such episodes, from all runs"
+        show.link(EPISODES_PAGE, label, "list_alt", **query, ep_run=scope.run)
+
+
+def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Flatten rows of `failure_points`: one column for each failure point that occurs."""
+    names = sorted({name for row in rows for name in row["failure_points"]})
+    return [
+        {key: value for key, value in row.items() if key not in ("failure_points", "shares")}
+        | {name: row["failure_points"].get(name, 0) for name in names}
+        for row in rows
+    ]

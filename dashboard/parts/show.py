@@ -1,0 +1,258 @@
+"""Building blocks of several pages. What agents and users wrote is shown as text, never as Markdown or HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Literal, NoReturn
+
+import pandas as pd
+import streamlit as st
+
+from stackrank.db import queries
+from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
+from stackrank.db.rows import Scoped
+from stackrank.wording import NOTHING, csv_lines, visible, words
+
+RUN_COMMAND = "stackrank run --benchmark bugs"
+VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error", "": "– open"}
+_BADGES = {
+    "resolved": ("green", "check"),
+    "unresolved": ("orange", "close"),
+    "error": ("violet", "warning"),
+    "": ("gray", "schedule"),
+    "running": ("blue", "play_arrow"),
+    "finished": ("green", "check"),
+    "cancelled": ("gray", "block"),
+    "failed": ("red", "error"),
+    "pending": ("gray", "schedule"),
+    "not_played": ("gray", "skip_next"),
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~$:<&@^=\"'])")
+
+
+def escaped(text: object) -> str:
+    """Escape `text` for places that render Markdown: labels, titles, captions, messages."""
+    return _MARKDOWN.sub(r"\\\1", visible(re.sub(r"\s+", " ", str(text))))
+
+
+def titled(*parts: object) -> None:
+    """Set the title of the browser's tab: what this page is about, the most specific part first."""
+    told = [visible(re.sub(r"\s+", " ", str(part)))[:80] for part in (*parts, "stackrank")]
+    st.set_page_config(page_title=" - ".join(told))
+
+
+def breadcrumb(*links: tuple[str, str, Mapping[str, Any]]) -> None:
+    """Draw the path to this page. `links`: page, label and query of each place above it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for page, label, query in links:
+            link(page, label, "chevron_right", **query)
+
+
+def badge(state: str, label: str | None = None) -> None:
+    """Draw a verdict or a run's status; colour, icon and word say the same."""
+    color, icon = _BADGES.get(state, ("gray", "help"))
+    text = label or words(state) or "open"
+    st.badge(escaped(text), icon=f":material/{icon}:", color=color)  # type: ignore[arg-type]
+
+
+def resolved_metric(run: Mapping[str, Any]) -> None:
+    """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
+    about = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not sealed."
+    sealed = f"{run['sealed']} sealed"
+    st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=about)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn an error that a page cannot handle into one sentence that says what to do."""
+    try:
+        yield
+    except (NotFound, NotComparable) as error:
+        st.warning(as_message(error), icon=":material/search_off:")
+    except DatabaseError as error:
+        st.error(as_message(error), title="No database", icon=":material/database_off:")
+
+
+def as_message(error: Exception) -> str:
+    """Return an error's message as Markdown, with a `command` in it kept as code."""
+    parts = re.split(r"`([^`]*)`", str(error))
+    return "".join(f"`{part}`" if index % 2 else escaped(part) for index, part in enumerate(parts))
+
+
+def _code(text: str) -> str:
+    """Format `text` as Markdown code. A backtick, as in the name of a user's benchmark, would end the code."""
+    inside = visible(" ".join(text.split())).replace("`", "'")
+    return f"`{inside}`"
+
+
+def empty(what: str, command: str = RUN_COMMAND) -> None:
+    """Draw an empty state that says what to run."""
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(f":material/inbox: {what}", width="content")
+        # Not a block of code: the script that highlights such blocks is as long as all the others together.
+        st.markdown(_code(command), width="content")
+
+
+def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> None:
+    """Draw a link to a page of the dashboard with this query; parameters that are None are left out.
+
+    `st.switch_page` would put this page with the other page's query into the browser's history.
+    """
+    given = {name: value for name, value in query.items() if value is not None}
+    parameters = {name: value if isinstance(value, list) else str(value) for name, value in given.items()}
+    st.page_link(page, label=label, icon=f":material/{icon}:", query_params=parameters)
+
+
+def which(title: str, question: str, page: str, label: str, icon: str) -> NoReturn:
+    """End a page about one thing whose address names none, with a link to the list to choose from."""
+    st.title(title)
+    st.info(question, icon=":material/search:")
+    link(page, label, icon)
+    st.stop()
+
+
+def in_percent(share: float | None) -> float | None:
+    """Convert a share for a table's column of percent or of points."""
+    return None if share is None else 100 * share
+
+
+def flat_pair(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten a comparison to a row of a table: the two names and every value that is not a list or a dict."""
+    numbers = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
+    return {"first": row["first"]["entrant"], "second": row["second"]["entrant"], **numbers}
+
+
+def moment(text: str | None) -> datetime | None:
+    """Parse a stored time, for a table's column."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def age_s(text: str | None) -> float:
+    """Seconds since a stored time; 0 for none."""
+    then = moment(text)
+    return (datetime.now(UTC) - then).total_seconds() if then else 0.0
+
+
+def table_height(rows: int, most: int = 700) -> int | Literal["content"]:
+    """The height of a table: what its rows need, up to `most` pixels."""
+    return "content" if 40 + 35 * rows <= most else most
+
+
+_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k"}
+_NAMED = {
+    "ci": "95% interval",
+    "rate": "Rate",
+    "all_attempts_rate": "Every attempt",
+    "pass_at_k": "pass@k",
+    "pass": "pass@k, 95%",
+    "k": "k",
+    "all_k": "All k",
+    "all": "All k, 95%",
+    "cost_usd": "Cost",
+    "cost_per_resolved": "Cost per resolved",
+    "rank": "Rank",
+    "counted": "Episodes",
+    "wall_mean_s": "Mean seconds",
+    "steps_mean": "Mean steps",
+    "tasks_total": "Tasks in question",
+    "debugger": "Has a debugger",
+}
+
+
+def _column(name: str, values: pd.Series) -> Any:
+    """Return how a column of an answer is shown; None hides a column of ids."""
+    if name.endswith("_id"):
+        return None
+    stem, _, end = name.rpartition("_")
+    label = _NAMED.get(name) or words(name).capitalize()
+    if end in ("low", "high"):
+        label = f"{_NAMED.get(stem) or words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
+    if name in _SHARES or stem in ("ci", "pass", "all"):
+        return st.column_config.NumberColumn(label, format="percent")
+    if name.startswith("cost"):
+        # A total, or the cost of a single item.
+        return st.column_config.NumberColumn(label, format="dollar" if name == "cost_usd" else "$%.4f")
+    if pd.api.types.is_integer_dtype(values):
+        return st.column_config.NumberColumn(label, format="localized")
+    return st.column_config.Column(label)
+
+
+def grid(rows: Any, **options: Any) -> Any:
+    """Call `st.dataframe` with its texts made harmless; the options and the result are those of `st.dataframe`."""
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    return st.dataframe(frame.map(_neutral), **{"hide_index": True, "placeholder": NOTHING, **options})
+
+
+def _neutral(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_neutral(each) for each in value]
+    if isinstance(value, dict):  # Arrow would give every row the keys of all rows.
+        return ", ".join(f"{visible(str(key))} {_neutral(each)}" for key, each in value.items())
+    return visible(value) if isinstance(value, str) else value
+
+
+def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
+    """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
+    frame = pd.DataFrame(rows)
+    columns = {column: _column(column, frame[column]) for column in frame.columns}
+    grid(frame, alt=alt, key=key, column_config=columns)
+    csv_button(rows, name=name, key=key)
+
+
+_SCOPE = "scope_of_the_page"
+
+
+def begin() -> None:
+    """Forget the scope of the page: what follows is not about those runs."""
+    st.session_state[_SCOPE] = ""
+
+
+def scope(about: Scoped) -> None:
+    """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
+    apart = queries.apart_sentence(about)
+    st.session_state[_SCOPE] = about["sentence"]
+    st.caption(f":material/filter_alt: {escaped(about['sentence'])}" + (f"  \n{escaped(apart)}" if apart else ""))
+
+
+def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
+    """Draw a button that saves a figure for a paper. `drawing` makes an SVG, with the scope's sentence as caption."""
+    drawn = partial(drawing, st.session_state.get(_SCOPE, ""))
+    _save("Figure for a paper (SVG)", drawn, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
+
+
+def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> None:
+    """Draw a button that saves the rows as they came from the database, not as a table shows them.
+
+    On a page with a scope, a column `scope` says which runs the rows are about, and under which conditions.
+    """
+    label = f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)"
+    written = partial(_csv, rows, st.session_state.get(_SCOPE, ""))
+    _save(label, written, f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
+
+
+def _csv(rows: Sequence[Mapping[str, Any]], about: str) -> str:
+    names, more = list(rows[0]) if rows else [], [about] if about else []
+    heading = [*names, *(["scope"] if about else [])]
+    return "".join(csv_lines([heading, *([row.get(name) for name in names] + more for row in rows)]))
+
+
+def _save(label: str, make: Callable[[], str], file: str, mime: str, *, icon: str, key: str) -> None:
+    """Draw a button that saves a text as a file.
+
+    The text is made only on a click. Otherwise, on a page that is redrawn again and again, the browser would request
+    the previous file, which is gone.
+    """
+    st.download_button(
+        label,
+        lambda: make().encode(),
+        file_name=file,
+        mime=mime,
+        icon=f":material/{icon}:",
+        type="tertiary",
+        key=key,
+        on_click="ignore",
+    )

@@ -1,0 +1,259 @@
+"""Tables that more than one page shows, and where a click on their rows leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from stackrank import wording
+from stackrank.dashboard.data import ask
+from stackrank.dashboard.parts import show
+from stackrank.db import queries
+
+RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
+COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
+LEADERBOARD_PAGE, PROPOSALS_PAGE = "app_pages/leaderboard.py", "../extensions/fix/page.py"
+RUNS_PAGE, TASKS_PAGE, AGAINST_PAGE = "app_pages/runs.py", "app_pages/tasks.py", "app_pages/against.py"
+MOST_COMPARED = 4
+"""The most entrants that are compared side by side."""
+_Column = st.column_config
+_ID = r"id=(\d+)$"
+_EPISODE = r"id=(\d+)"
+
+
+def _dollars(low: float | None, high: float | None) -> str:
+    if low is None:
+        return ""
+    return f"{wording.usd(low)}–{wording.usd(high)}" if high is not None else f"{wording.usd(low)} or more"
+
+
+def _bounds(row: Mapping[str, Any]) -> str:
+    return wording.interval(row["rate_errors_fail"], row["rate_errors_pass"]) if row["errors"] else ""
+
+
+def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
+    """Return the rows of a leaderboard as its table shows them."""
+    frame = pd.DataFrame(
+        {
+            "Rank": [wording.rank(row) for row in rows],
+            "Entrant": [row["entrant"] for row in rows],
+            "Rate": [show.in_percent(row["rate"]) for row in rows],
+            "95% interval": [wording.interval(row["ci_low"], row["ci_high"]) for row in rows],
+            "Sealed": [f"{row['sealed']}/{row['resolved']}" for row in rows],
+            "Every attempt": [show.in_percent(row["all_attempts_rate"]) for row in rows],
+            "Tasks": [f"{row['tasks']}/{row['tasks_total']}" for row in rows],
+            "Episodes": [row["resolved"] + row["unresolved"] for row in rows],
+            "Errors": [row["errors"] for row in rows],
+            "If errors counted": [_bounds(row) for row in rows],
+            "Cost of an episode": [row["cost_per_episode"] for row in rows],
+            "Spent": [row["cost_usd"] for row in rows],
+            "Cost per resolved": [row["cost_per_resolved"] for row in rows],
+            "95% of that cost": [_dollars(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows],
+            "Steps": [row["steps_mean"] for row in rows],
+            "Tokens": [wording.short_count(row["tokens_in"] + row["tokens_out"]) for row in rows],
+            "Seconds": [row["wall_mean_s"] for row in rows],
+            "Model": [row["model"] for row in rows],
+            "Tools": [row["tools"] for row in rows],
+        }
+    )
+    if history is not None:
+        frame.insert(6, "Last runs", [history.get(row["entrant_id"], []) for row in rows])
+    return frame
+
+
+_BOARD_COLUMNS = {
+    "Rank": _Column.TextColumn(
+        pinned=True,
+        width="small",
+        help="Entrants share ranks if their paired difference may be chance. Empty: see the note below the table.",
+    ),
+    "Entrant": _Column.TextColumn(pinned=True),
+    "Rate": _Column.ProgressColumn(
+        format="%.1f%%",
+        min_value=0,
+        max_value=100,
+        help="Resolved / (resolved + unresolved). Errors are shown separately.",
+    ),
+    "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
+    "Sealed": _Column.TextColumn(help="Resolved episodes whose verdict could only have been forged by luck."),
+    "Every attempt": _Column.NumberColumn(format="%.1f%%", help="Share of tasks on which every attempt was resolved."),
+    "Last runs": _Column.LineChartColumn(
+        y_min=0, y_max=1, help="The rate in each of the last 10 runs, leaving out runs with few tasks."
+    ),
+    "Tasks": _Column.TextColumn(help="Tasks with a counted episode, out of all tasks in scope."),
+    "Episodes": _Column.NumberColumn(format="localized", help="Resolved and unresolved episodes."),
+    "Errors": _Column.NumberColumn(
+        format="localized", help="Infrastructure failures. Rates leave them out, unless they count as failures."
+    ),
+    "If errors counted": _Column.TextColumn(
+        help="The rate if all errors were failures, and if all were successes. Empty: there are no errors."
+    ),
+    "Cost of an episode": _Column.NumberColumn(
+        format="$%.4f", help="Mean over counted episodes. Empty: unknown price."
+    ),
+    "Spent": _Column.NumberColumn(format="dollar", help="Total cost, including errors and retries."),
+    "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: unknown price of the model."),
+    "95% of that cost": _Column.TextColumn(
+        help="95% interval of the cost per resolved episode, clustered by task (Fieller)."
+    ),
+    "Steps": _Column.NumberColumn(format="%.1f", help="Mean per episode."),
+    "Seconds": _Column.NumberColumn(format="%.1f", help="Mean per episode."),
+}
+
+
+def leaderboard_table(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    key: str,
+    alt: str,
+    history: dict[int, list[float]] | None = None,
+    columns: Sequence[str] | None = None,
+    **options: Any,
+) -> None:
+    """Draw a leaderboard, or only some of its columns. `history`: the rates of each entrant in its last runs."""
+    frame = board_frame(rows, history)
+    frame = frame if columns is None else frame[columns]
+    show.grid(frame, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
+    for row in rows:
+        for text in filter(None, (row["apart"], row["partial"])):
+            st.caption(show.escaped(f"{row['entrant']}: {text}"))
+        if row["warning"]:
+            st.warning(show.escaped(f"{row['entrant']}: {row['warning']}"), icon=":material/warning:")
+
+
+def pick(
+    rows: Sequence[Mapping[str, Any]],
+    frame: pd.DataFrame,
+    columns: dict[str, Any],
+    *,
+    key: str,
+    name: str,
+    alt: str,
+    hint: str,
+    opened: Callable[[Mapping[str, Any]], None],
+    two: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None,
+) -> None:
+    """Draw a table with its CSV. Above it, `opened` draws the row that is ticked; without a tick the hint is shown.
+
+    With `two`, several rows can be ticked, and `two` draws a pair of ticked rows.
+    """
+    opener = st.container()
+    event = show.grid(
+        frame,
+        key=key,
+        on_select="rerun",
+        selection_mode="multi-row" if two else "single-row",
+        column_config=columns,
+        height=show.table_height(len(rows)),
+        alt=alt,
+    )
+    show.csv_button(rows, name=name, key=key)
+    picked = [rows[index] for index in event.selection.rows if index < len(rows)]
+    with opener:
+        if len(picked) == 1:
+            opened(picked[0])
+        elif two and len(picked) == 2:
+            two(*picked)
+        else:
+            st.caption(hint)
+
+
+def episode_table(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    key: str,
+    with_run: bool = True,
+    hits: Mapping[int, Mapping[str, Any]] | None = None,
+) -> None:
+    """Draw episodes, one of which can be opened. `hits`: episode -> `step` and `excerpt` that a search found."""
+    steps = {episode: f"&step={hit['step']}" for episode, hit in (hits or {}).items()}
+    frame = pd.DataFrame(
+        {
+            "Verdict": [show.VERDICTS.get(row["verdict"], row["verdict"]) for row in rows],
+            "Task": [row["task"] for row in rows],
+            "Entrant": [row["entrant"] for row in rows],
+            "Sealed": [f"2^-{row['sealed']}" if row["sealed"] else "" for row in rows],
+            "Failure point": [wording.words(row["failure_point"]) for row in rows],
+            "Stop reason": [wording.words(row["stop_reason"]) or row["status"] for row in rows],
+            "Steps": [row["steps"] for row in rows],
+            "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
+            "Cost": [row["cost_usd"] for row in rows],
+            "Seconds": [row["wall_s"] for row in rows],
+            "Attempt": [row["attempt"] for row in rows],
+            "Run": [row["run"] for row in rows],
+            "Episode": [f"episode?id={row['id']}{steps.get(row['id'], '')}" for row in rows],
+        }
+    )
+    said: dict[int, list[str]] = {}
+    for one in ask(queries.labels):
+        if one["episode_id"] is not None:
+            said.setdefault(one["episode_id"], []).append(wording.words(one["label"]))
+    if any(row["id"] in said for row in rows):
+        frame["Labels"] = [said.get(row["id"], []) for row in rows]
+    if hits:
+        told = [hits.get(row["id"]) for row in rows]
+        frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in told])
+    if not with_run:
+        frame = frame.drop(columns="Run")
+    columns = {
+        "Sealed": _Column.TextColumn(help="Probability that a forged verdict would pass by luck. Empty: not sealed."),
+        "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
+        "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: unknown price of the model."),
+        "Seconds": _Column.NumberColumn(format="%.1f"),
+        "Labels": _Column.ListColumn(help="Labels that people gave it."),
+        "Found": _Column.TextColumn(width="large", help="The first step with the text, or the requested step."),
+        "Episode": _Column.LinkColumn(display_text=_EPISODE, help="Opens the trace in a new tab."),
+    }
+
+    def opened(row: Mapping[str, Any]) -> None:
+        label = f"Open episode {row['id']}: {show.escaped(row['task'])}, {show.escaped(row['entrant'])}"
+        show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
+
+    hint = "Tick a row to open its trace here; its number opens it in a new tab."
+    pick(rows, frame, columns, key=key, name="episodes", alt="Episodes", hint=hint, opened=opened)
+
+
+def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
+    """Draw runs, one of which can be opened, or two compared."""
+    frame = pd.DataFrame(
+        {
+            "Run": [row["name"] for row in rows],
+            "Status": [row["status"] for row in rows],
+            "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
+            "Episodes": [f"{row['done']}/{row['episodes_total'] - row['not_played']}" for row in rows],
+            "Resolved": [row["resolved"] for row in rows],
+            "Unresolved": [row["unresolved"] for row in rows],
+            "Errors": [row["errors"] for row in rows],
+            "Cost": [row["cost_usd"] for row in rows],
+            "Duration": [wording.duration(row["wall_s"]) for row in rows],
+            "Started": [show.moment(row["started_at"]) for row in rows],
+            "Benchmark": [row["benchmark"] for row in rows],
+            "Tags": [row["tags"] for row in rows],
+            "Owner": [row["owner"] for row in rows],
+            "Id": [f"run?id={row['id']}" for row in rows],
+        }
+    )
+    columns = {
+        "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
+        "Cost": _Column.NumberColumn(
+            format="dollar", help="Cost so far, as far as prices are known, including errors."
+        ),
+        "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+        "Tags": _Column.ListColumn(),
+        "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),
+    }
+
+    def opened(row: Mapping[str, Any]) -> None:
+        show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])
+
+    def two(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+        a, b = sorted((one["id"], other["id"]))
+        show.link(
+            AGAINST_PAGE, f"Run {b} against run {a}: what changed, and on which tasks", "compare_arrows", a=a, b=b
+        )
+
+    hint = "Tick a row to open the run here, two to lay one against the other; an id opens it in a new tab."
+    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, opened=opened, two=two)

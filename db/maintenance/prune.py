@@ -1,0 +1,94 @@
+"""Delete runs, with everything that belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, select, text
+from sqlmodel import SQLModel
+
+from stackrank.db import queries, rows
+from stackrank.db.connection.errors import DatabaseError
+from stackrank.db.connection.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactions
+from stackrank.db.models.columns import now
+from stackrank.db.queries.reading import reading
+from stackrank.terms import RunStatus
+
+Rows = dict[str, int]
+"""Table -> number of rows."""
+
+
+def ended_runs(
+    engine: Engine, refs: Sequence[str] = (), *, older_than_days: float | None = None, tag: str = ""
+) -> list[rows.RunListed]:
+    """Return the ended runs with these references (all if none is given), of at least this age and with this tag.
+
+    The oldest comes first. Raises NotFound for a reference to no run, and DatabaseError for a run that is not over.
+    """
+    found: list[rows.RunListed] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
+    for run in found:
+        if not RunStatus(run["status"]).ended:
+            raise DatabaseError(
+                f"The run {run['id']} ({run['name']}) is {run['status']}: stop it with `stackrank cancel {run['id']}`."
+            )
+    if not refs:
+        last = None
+        while page := queries.runs(engine, before=last, limit=500):
+            found += [run for run in page if RunStatus(run["status"]).ended]
+            last = page[-1]["id"]
+    if older_than_days is not None:
+        limit = (now() - timedelta(days=older_than_days)).isoformat()
+        found = [run for run in found if run["created_at"] is not None and run["created_at"] < limit]
+    if tag:
+        found = [run for run in found if tag in run["tags"]]
+    return sorted({run["id"]: run for run in found}.values(), key=lambda run: run["id"])
+
+
+def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
+    """Return the condition that a table's rows belong to these runs; None for a table whose rows belong to no run."""
+    if table is RUN:
+        return RUN.c.id.in_(runs)
+    if "run_id" in table.c:
+        return table.c.run_id.in_(runs)
+    if "episode_id" in table.c:
+        return table.c.episode_id.in_(select(EPISODE.c.id).where(EPISODE.c.run_id.in_(runs)))
+    return None
+
+
+def counted(engine: Engine, runs: Sequence[int]) -> Rows:
+    """Count the rows of each table that belong to these runs. Raises DatabaseError."""
+    with reading(engine) as connection:
+        return {
+            table.name: int(connection.scalar(select(func.count()).select_from(table).where(condition)) or 0)
+            for table in SQLModel.metadata.sorted_tables
+            if (condition := of_runs(table, runs)) is not None
+        }
+
+
+class Pruning(Transactions):
+    """Deletes rows; transactions and errors are as in `db.store.Store`."""
+
+    def delete_run(self, run_id: int) -> Rows:
+        """Delete a run and everything that belongs to it, in one transaction; tasks and entrants stay."""
+
+        def work(connection: Connection) -> Rows:
+            gone = {}
+            for table in reversed(SQLModel.metadata.sorted_tables):
+                if (condition := of_runs(table, [run_id])) is not None:
+                    gone[table.name] = connection.execute(delete(table).where(condition)).rowcount
+            return gone
+
+        return self._write(work)
+
+    def delete_changes(self) -> int:
+        """Delete the changes that no verdict is about any more."""
+        unused = CHANGE.c.digest.not_in(select(VERDICTS.c.change))
+
+        def work(connection: Connection) -> int:
+            if self.engine.dialect.name == "postgresql":
+                # Nobody may find a change and store a verdict about it while it is being deleted.
+                connection.execute(text("LOCK TABLE change IN EXCLUSIVE MODE"))
+            return int(connection.execute(delete(CHANGE).where(unused)).rowcount)
+
+        return self._write(work)

@@ -1,0 +1,98 @@
+"""Abilities of entrants and difficulties of tasks, fitted together even if not every entrant played every task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from sqlalchemy import Engine
+
+from stackrank.db import rows
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.totals.sums import Cells, TaskKey
+
+_LEVELS = ("easiest third", "middle third", "hardest third")
+
+
+def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
+    """Fit the model of `stats.abilities` to the scope. Return its entrants best first and its tasks hardest first.
+
+    Reference entrants are left out: applying the known fix, for instance, is no ability. The tasks of a category form
+    a cluster.
+    """
+    from stackrank.db.stats.abilities import abilities as fit
+
+    selection = scope.find(engine)
+    cells = selection.cells()
+    about = entrants_of(engine, cells)
+    played: dict[int, Cells] = {
+        one: {key: sums for key, sums in tasks.items() if sums.counted}
+        for one, tasks in cells.items()
+        if not about[one]["reference"]
+    }
+    played = {one: tasks for one, tasks in played.items() if tasks}
+    facts = {(fact["name"], fact["digest"]): fact for fact in selection.tasks}
+    keys = sorted({key for tasks in played.values() for key in tasks})
+    if not keys:
+        return {"entrants": [], "tasks": [], "levels": [], "calibration": [], "spread": None, "clusters": 0, "note": ""}
+    resolved = [[tasks[key].resolved if key in tasks else 0 for key in keys] for tasks in played.values()]
+    counted = [[tasks[key].counted if key in tasks else 0 for key in keys] for tasks in played.values()]
+    found = fit(resolved, counted, [facts[key]["category"] for key in keys])
+    of_entrants: list[rows.Ability] = [
+        {
+            "entrant_id": one,
+            "entrant": about[one]["name"],
+            "ability": ability.ability,
+            "ability_low": ability.low,
+            "ability_high": ability.high,
+            "rate": ability.rate,
+            "ci_low": ability.rate_low,
+            "ci_high": ability.rate_high,
+            "observed": fmean(sums.resolved / sums.counted for sums in played[one].values()),
+            "tasks": len(played[one]),
+            "tasks_total": len(keys),
+            "infit": ability.infit,
+            "outfit": ability.outfit,
+            "linked": ability.linked,
+        }
+        for one, ability in zip(played, found.entrants, strict=True)
+    ]
+    of_tasks: list[rows.Difficulty] = [
+        {
+            "task": key[0],
+            "task_id": facts[key]["id"],
+            "category": facts[key]["category"],
+            "difficulty": task.difficulty,
+            "low": task.low,
+            "high": task.high,
+            "entrants": sum(key in tasks for tasks in played.values()),
+        }
+        for key, task in zip(keys, found.tasks, strict=True)
+    ]
+    order = sorted(range(len(keys)), key=lambda place: found.tasks[place].difficulty)
+    names = {one: about[one]["name"] for one in played}
+    by_category = f"{found.clusters} categories" if found.clusters < len(keys) else f"{len(keys)} tasks"
+    return {
+        "entrants": sorted(of_entrants, key=lambda row: (not row["linked"], -row["ability"])),
+        "tasks": sorted(of_tasks, key=lambda row: -row["difficulty"]),
+        "levels": _levels([keys[place] for place in order], played, names),
+        "calibration": [
+            {"predicted": predicted, "observed": observed, "episodes": episodes}
+            for predicted, observed, episodes in found.calibration
+        ],
+        "spread": found.spread,
+        "clusters": found.clusters,
+        "note": f"Logistic model: an ability for each entrant, a random difficulty for each task; over {by_category}.",
+    }
+
+
+def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[rows.Level]:
+    """Return each entrant's observed rate on each third of the tasks, by measured difficulty, easiest first."""
+    found: list[rows.Level] = []
+    for place, level in enumerate(_LEVELS):
+        part = order[place * len(order) // 3 : (place + 1) * len(order) // 3]
+        for one, tasks in played.items():
+            own = [tasks[key] for key in part if key in tasks]
+            rate = fmean(sums.resolved / sums.counted for sums in own) if own else None
+            found.append({"entrant_id": one, "entrant": names[one], "level": level, "tasks": len(own), "rate": rate})
+    return found

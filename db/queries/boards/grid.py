@@ -1,0 +1,59 @@
+"""A table of tasks and entrants: who resolves what, and where entrants disagree."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import Engine, case, func, select
+
+from stackrank.db import rows
+from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
+from stackrank.db.queries.boards.task_board import task_rates
+from stackrank.db.queries.boards.tool_sets import tool_sets
+from stackrank.db.queries.reading import tuples
+from stackrank.terms import Verdict
+
+_E = EPISODE.c
+
+
+def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
+    """Return the rows of `task_rates` with a cell for each entrant that played; tasks with the largest spread first.
+
+    `spread` is the highest rate of an entrant minus the lowest, as a fraction. A cell's `episode` is the newest
+    resolved one, or else the newest. `decisive`: an entrant does better with a debugger than without, all else equal.
+    """
+    selection = scope.find(engine)
+    cells = selection.cells()
+    about = entrants_of(engine, cells)
+    opens = _newest(engine, selection)
+    gained = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
+    found: list[rows.GridRow] = []
+    for row in task_rates(engine, scope):
+        sides: list[rows.GridCell] = []
+        for one in sorted(cells, key=lambda each: about[each]["name"]):
+            key = selection.keys[row["task_id"]]
+            if (sums := cells[one].get(key)) and sums.done:
+                verdicts = {"resolved": sums.resolved, "unresolved": sums.unresolved, "errors": sums.errors}
+                opened = opens[one, row["task_id"]]
+                sides.append({"entrant_id": one, "entrant": about[one]["name"], "episode": opened, **verdicts})  # type: ignore[typeddict-item]
+        rates = [side["resolved"] / played for side in sides if (played := side["resolved"] + side["unresolved"])]
+        spread = max(rates) - min(rates) if rates else 0.0
+        found.append({**row, "spread": spread, "decisive": row["task"] in gained, "cells": sides})
+    return sorted(found, key=lambda row: (-row["spread"], row["task"]))
+
+
+def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
+    query = (
+        select(
+            _E.entrant_id,
+            _E.task_id,
+            func.max(case((_E.verdict == Verdict.RESOLVED, _E.id))),
+            func.max(_E.id),
+        )
+        .where(selection.grouped, _E.counted, _E.verdict != "")
+        .group_by(_E.entrant_id, _E.task_id)
+    )
+    found: dict[tuple[int, int], int] = defaultdict(int)
+    found |= {(entrant, task): resolved or newest for entrant, task, resolved, newest in tuples(engine, query)}
+    return found

@@ -1,0 +1,236 @@
+"""Which episodes a query about entrants is about, and their sums per entrant and task."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlalchemy import Engine, select, true
+from sqlalchemy.sql import ColumnElement
+
+from stackrank.db import rows
+from stackrank.db.connection.errors import NotFound
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TALLY, TASK
+from stackrank.db.queries.boards.pooling import PooledRun, benchmark_names, leading, require_one_kind, runs_where
+from stackrank.db.queries.labels import disputed
+from stackrank.db.queries.reading import Row, as_list, fetch, reading
+from stackrank.db.queries.runs import has_tag
+from stackrank.db.queries.runs import run as find_run
+from stackrank.db.totals import tallies
+from stackrank.db.totals.sums import Sums, TaskKey, total
+from stackrank.storable import storable_text
+from stackrank.terms import ErrorsAre, RunStatus, Verdict
+
+_E = EPISODE.c
+_FEW_RUNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """The episodes that a query about entrants asks for.
+
+    `run` (one reference or several) selects exactly those runs, whatever their status. Without it, the scope has the
+    runs, or the `last` so many, with the benchmark version and conditions of the newest finished run among those asked
+    for (see `pool.leading`). A query can ask for a `benchmark` (its name, or a part that no other set has), a
+    `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run must
+    have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task are
+    further attempts.
+    """
+
+    run: int | str | Sequence[int | str] | None = None
+    benchmark: str | None = None
+    version: str | None = None
+    conditions: str | None = None
+    series: str | None = None
+    tags: str | Sequence[str] = ()
+    last: int | None = None
+    finished_only: bool = True
+    errors: ErrorsAre = ErrorsAre.LEFT_OUT
+    """How errors count in a rate."""
+    without_disputed: bool = False
+    """Whether tasks that people dispute (`queries.disputed`) count nowhere."""
+
+    def find(self, engine: Engine) -> Selection:
+        """Return the runs that the scope selects, perhaps none.
+
+        Raises `NotFound` for a reference to an unknown run, `NotComparable` for runs that cannot be pooled.
+        """
+        if self.run is not None:
+            refs = [self.run] if isinstance(self.run, int | str) else self.run
+            ids = [find_run(engine, ref)["id"] for ref in refs]
+            named = runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))
+            if others := set(ids).difference(run.id for run in named):
+                raise NotFound(
+                    f"Run {max(others)} is not of the benchmark, version, conditions, series or tag that are asked for "
+                    "too: name the run alone."
+                )
+            require_one_kind(engine, named[::-1])
+            return Selection(engine, self, tuple(named), ())
+        asked = self.asked(engine)
+        lead = leading(engine, asked, finished_only=self.finished_only)
+        found = runs_where(engine, *asked)
+        alike = [run for run in found if lead is not None and run.kind == lead.kind]
+        pooled = [run for run in alike if not self.finished_only or run.status == RunStatus.FINISHED]
+        apart = [run for run in found if run not in pooled]
+        return Selection(engine, self, tuple(pooled[: self.last]), tuple(apart))
+
+    def newest(self, engine: Engine) -> PooledRun | None:
+        """Return the newest run asked for, whatever its status and whether or not it leads. Raises as `find` does."""
+        return next(iter(runs_where(engine, *self.asked(engine))), None)
+
+    def asked(self, engine: Engine) -> list[ColumnElement[bool]]:
+        """Return the conditions that the runs asked for meet. Raises as `find` does."""
+        asked: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
+        if self.benchmark:
+            asked.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
+        if self.series:
+            asked.append(RUN.c.series == storable_text(self.series))
+        begin = ((RUN.c.conditions_digest, self.conditions), (BENCHMARK.c.digest, self.version))
+        asked += [column.startswith(storable_text(text), autoescape=True) for column, text in begin if text]
+        return asked
+
+
+EVERYTHING = Scope()
+"""The runs that are pooled with the newest finished one."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The runs that a scope selects in a database."""
+
+    engine: Engine
+    scope: Scope
+    pooled: tuple[PooledRun, ...]
+    """Newest first; all of one benchmark version, under equal conditions."""
+    apart: tuple[PooledRun, ...]
+    """Runs that were asked for too, but are not pooled with these."""
+
+    @cached_property
+    def runs(self) -> tuple[int, ...]:
+        """The ids of the pooled runs."""
+        return tuple(run.id for run in self.pooled)
+
+    @property
+    def condition(self) -> ColumnElement[bool]:
+        """The condition that an episode belongs to the pooled runs."""
+        return _E.run_id.in_(self.runs)
+
+    @property
+    def counting(self) -> list[Verdict]:
+        """The verdicts of the episodes that a rate counts."""
+        errors = [Verdict.ERROR] if self.scope.errors == ErrorsAre.AS_FAILURES else []
+        return [Verdict.RESOLVED, Verdict.UNRESOLVED, *errors]
+
+    @property
+    def grouped(self) -> ColumnElement[bool]:
+        """The same as `condition`, for a query over all runs together that is grouped by entrant and task.
+
+        For many runs, SQLite would find each run by an index and sort all their episodes. A sum in place of the column
+        prevents that, so that SQLite reads the index that is in the order of the groups.
+        """
+        return self._grouped(self.runs)
+
+    def _grouped(self, runs: Sequence[int]) -> ColumnElement[bool]:
+        if self.engine.dialect.name == "sqlite" and len(runs) > _FEW_RUNS:
+            return (_E.run_id + 0).in_(runs)
+        return _E.run_id.in_(runs)
+
+    @cached_property
+    def _tasks(self) -> list[Row]:
+        if not self.pooled:
+            return []
+        names = ("id", "name", "title", "digest", "benchmark_id", "category", "difficulty", "valid", "invalid_reason")
+        query = select(*(TASK.c[name] for name in names)).order_by(TASK.c.id)
+        return fetch(self.engine, query.where(TASK.c.benchmark_id == self.pooled[0].benchmark_id))
+
+    @cached_property
+    def tasks(self) -> list[Row]:
+        """The rows of the tasks that count, in the order of their ids, without their texts.
+
+        A task that was found to be defective says nothing about an entrant and counts nowhere.
+        """
+        return [row for row in self._tasks if row["id"] not in self._left_out]
+
+    @cached_property
+    def invalid(self) -> dict[int, str]:
+        """Task id -> name, for the defective tasks, which count nowhere."""
+        return {row["id"]: row["name"] for row in self._tasks if row["valid"] is False}
+
+    @cached_property
+    def disputed(self) -> dict[int, str]:
+        """Task id -> name, for the tasks that people dispute."""
+        keys = disputed(self.engine)
+        return {row["id"]: row["name"] for row in self._tasks if (row["name"], row["digest"]) in keys}
+
+    @cached_property
+    def _left_out(self) -> set[int]:
+        return {*self.invalid, *(self.disputed if self.scope.without_disputed else ())}
+
+    @cached_property
+    def keys(self) -> dict[int, TaskKey]:
+        """Task id -> key, for the tasks that count."""
+        return {row["id"]: (row["name"], row["digest"]) for row in self.tasks}
+
+    @property
+    def valid(self) -> ColumnElement[bool]:
+        """The condition that an episode's task counts."""
+        return _E.task_id.not_in(sorted(self._left_out)) if self._left_out else true()
+
+    def cells(self, entrants: Iterable[int] | None = None) -> dict[int, dict[TaskKey, Sums]]:
+        """Return the sums of each entrant, or of these entrants only, task by task."""
+        if entrants is None:
+            return self._cells
+        return {one: self._cells[one] for one in entrants if one in self._cells}
+
+    @cached_property
+    def _cells(self) -> dict[int, dict[TaskKey, Sums]]:
+        return _by_key(self._sums, self.keys)
+
+    @cached_property
+    def _sums(self) -> list[tallies.Cell]:
+        return self.sums()
+
+    @cached_property
+    def played(self) -> set[int]:
+        """The ids of the tasks with an episode, invalid tasks among them."""
+        return {task_id for _, task_id, _ in self._sums}
+
+    @cached_property
+    def set_aside(self) -> tuple[list[str], Sums]:
+        """The names of the invalid tasks that were played, and the sums of their episodes."""
+        played = [(task_id, sums) for _, task_id, sums in self._sums if task_id in self.invalid]
+        names = sorted({self.invalid[task_id] for task_id, _ in played})
+        return names, total(sums for _, sums in played) if played else Sums()
+
+    def sums(self) -> list[tallies.Cell]:
+        """Return the sums of each entrant on each task, invalid tasks included."""
+        with reading(self.engine) as connection:
+            query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(self.runs))
+            kept = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())
+            cells = tallies.of_tallies(kept.values())
+            if others := [run for run in self.runs if run not in kept]:
+                cells += tallies.of_episodes(connection, _E.run_id.in_(others), self._grouped(others))
+        if others:
+            together: dict[tuple[int, int], Sums] = {}
+            for entrant, task, sums in cells:
+                before = together.get((entrant, task))
+                together[entrant, task] = sums if before is None else total((before, sums))
+            cells = [(*key, sums) for key, sums in together.items()]
+        if self.scope.errors == ErrorsAre.AS_FAILURES:
+            cells = [(entrant, task, sums.with_errors_failed()) for entrant, task, sums in cells]
+        return cells
+
+
+def _by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
+    cells: dict[int, dict[TaskKey, Sums]] = defaultdict(dict)
+    for entrant_id, task_id, found in sums:
+        if key := keys.get(task_id):
+            cells[entrant_id][key] = found
+    return cells
+
+
+def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Entrant]:
+    """The rows of these entrants by id."""
+    return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), rows.Entrant)}

@@ -1,0 +1,247 @@
+"""Who is better: leaderboards and the summary of a run. Everything comes from totals on episode rows."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from operator import eq
+from typing import Any
+
+from sqlalchemy import Engine, case, func, select
+
+from stackrank.db import rows, stats
+from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.queries.boards.ranking import error_warnings, places
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
+from stackrank.db.queries.boards.scoped import describe
+from stackrank.db.queries.comparisons.stopping import stopping
+from stackrank.db.queries.reading import Row, tuples
+from stackrank.db.queries.runs import run as find_run
+from stackrank.db.totals.sums import Cells, Sums, total
+from stackrank.terms import UNKNOWN, Verdict
+from stackrank.wording import usd
+
+_E = EPISODE.c
+_SUMMARY = (
+    *("entrant", "agent", "model", "tools", "episodes", "resolved", "sealed", "unresolved", "errors"),
+    *("rate", "ci_low", "ci_high", "steps_mean", "tokens_in", "tokens_out", "cost_usd", "reference"),
+)
+
+
+def board(engine: Engine, scope: Scope = EVERYTHING) -> rows.Board:
+    """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
+    selection = scope.find(engine)
+    found = _rows(selection)
+    return {
+        "scope": describe(selection, selection.cells()),
+        "entrants": [row for row in found if not row["reference"]],
+        "reference": [row for row in found if row["reference"]],
+    }
+
+
+def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Ranked]:
+    """Return a row per entrant, best rank first, unranked entrants last; empty if nothing was played.
+
+    Ranks come from paired differences (`places`). They and the rates are over the tasks that the ranked have in common.
+    """
+    return _rows(scope.find(engine))
+
+
+def _rows(selection: Selection) -> list[rows.Ranked]:
+    cells = selection.cells()
+    questions = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
+    about = entrants_of(selection.engine, cells)
+    competing = {one: tasks for one, tasks in cells.items() if not about[one]["reference"]}
+    where, warnings = places(competing), error_warnings(competing)
+    found: list[rows.Ranked] = []
+    for one, entrant in about.items():
+        tasks = where.on_board(one, cells[one])
+        ranks, bounds = where.ranks.get(one), stats.error_bounds([sums.outcome for sums in tasks.values()])
+        row, whole = standing(entrant, tasks, questions), total(cells[one].values())
+        found.append(
+            {
+                **row,
+                # Errors and costs are over all tasks, even if the rates are over some of them.
+                "errors": whole.errors,
+                "episodes": row["resolved"] + row["unresolved"] + whole.errors,
+                "cost_usd": spent(whole),
+                "rank_low": ranks[0] if ranks else None,
+                "rank_high": ranks[1] if ranks else None,
+                "apart": where.apart.get(one, ""),
+                "partial": where.partial.get(one, ""),
+                "rate_errors_fail": bounds[0] if bounds else None,
+                "rate_errors_pass": bounds[1] if bounds else None,
+                "warning": warnings.get(one, ""),
+                "errors_by_class": whole.errors_by_class,
+            }
+        )
+    return sorted(found, key=lambda row: _order(row, where.leads.get(row["entrant_id"], 0.0)))
+
+
+def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
+    """Say which entrant of a leaderboard resolves for the least money, and which others' intervals reach as low.
+
+    Empty if fewer than two of the competing entrants have a known price.
+    """
+    priced = [row for row in board if row["cost_per_resolved"] and not row["reference"]]
+    if len(priced) < 2:
+        return ""
+    best, *others = sorted(priced, key=lambda row: row["cost_per_resolved"])
+    high = best["cost_per_resolved_high"]
+    near = [row["entrant"] for row in others if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
+    clear = f"not clearly less than {', '.join(near)}" if near else "less than every other, by 95% intervals"
+    cost = f"{usd(best['cost_per_resolved'])} for each resolved episode"
+    return f"Best per dollar: {best['entrant']}, {cost}; {clear}."
+
+
+def _order(row: rows.Ranked, lead: float) -> tuple[Any, ...]:
+    """Sort by rank, then by lead on the same tasks, since rates over different tasks do not compare. Entrants without
+    a rank follow, by rate, and after them those that do not compete."""
+    ranks = (row["rank_low"] or 0, row["rank_high"] or 0, -round(lead, 9))
+    return row["reference"], row["rank_low"] is None, *ranks, row["rate"] is None, -(row["rate"] or 0), row["entrant"]
+
+
+def spent(sums: Sums) -> float | None:
+    """Return all that was spent, errors and repeated tries included; None if a price is unknown."""
+    return None if sums.unpriced else sums.spent_usd
+
+
+def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Standing:
+    """Return the row of one entrant, without a rank, from its sums per task. `tasks_total`: all tasks in question."""
+    sums, counted = total(tasks.values()), [task.counted for task in tasks.values()]
+    played = [task for task, episodes in zip(tasks.values(), counted, strict=True) if episodes]
+    counted, resolved = list(filter(None, counted)), [task.resolved for task in played]
+    rate = stats.rate(resolved, counted)
+    priced = sums.scored > 0 and sums.priced == sums.scored
+    per_resolved = stats.Cost(None, None, None)
+    if priced:
+        per_resolved = stats.cost_per_resolved([task.cost_usd for task in played], resolved)
+    always = sum(map(eq, resolved, counted))
+    return {
+        "entrant_id": entrant["id"],
+        "entrant": entrant["name"],
+        "agent": entrant["agent"],
+        "agent_version": entrant["agent_version"],
+        "model": entrant["model"],
+        "tools": entrant["tools"],
+        "reference": entrant["reference"],
+        "episodes": sums.done,
+        "resolved": sums.resolved,
+        "sealed": sums.sealed,
+        "unresolved": sums.unresolved,
+        "errors": sums.errors,
+        "rate": rate.rate,
+        "ci_low": rate.low,
+        "ci_high": rate.high,
+        "all_attempts_rate": always / len(played) if played else None,
+        "steps_mean": sums.steps / sums.scored if sums.scored else None,
+        "tokens_in": sums.tokens_in,
+        "tokens_out": sums.tokens_out,
+        "cost_usd": spent(sums),
+        "cost_per_episode": sums.cost_usd / sums.scored if priced else None,
+        "cost_per_resolved": per_resolved.cost,
+        "cost_per_resolved_low": per_resolved.low,
+        "cost_per_resolved_high": per_resolved.high,
+        "wall_mean_s": sums.wall_s / sums.scored if sums.scored else None,
+        "tasks": len(played),
+        "tasks_total": tasks_total,
+        "rank_low": None,
+        "rank_high": None,
+    }
+
+
+def run_summary(engine: Engine, ref: int | str) -> Row:
+    """Return the JSON document of a run, as the command line prints it. `episodes` counts those with a verdict."""
+    found = find_run(engine, ref)
+    selection = Scope(run=found["id"]).find(engine)
+    board: list[Row] = [dict(row) for row in _rows(selection)]
+    return {
+        "run": found["id"],
+        "name": found["name"],
+        "benchmark": found["benchmark"],
+        "status": found["status"],
+        "wall_s": found["wall_s"],
+        "episodes": found["done"],
+        "resolved": found["resolved"],
+        "sealed": found["sealed"],
+        "unresolved": found["unresolved"],
+        "errors": found["errors"],
+        "stop": stopping(engine, found["id"]),
+        "entrants": [{name: row[name] for name in _SUMMARY} for row in board],
+        "scope": describe(selection, selection.cells()),
+    }
+
+
+def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[float]]:
+    """Return the rate of every entrant in each run of the scope, oldest first; tasks weigh the same.
+
+    A run is left out if the entrant counted less than `stats.ENOUGH` of the tasks of its widest run, because a rate
+    over a few tasks next to rates over all of them would look like a change.
+    """
+    selection = scope.find(engine)
+    share = func.avg(case((_E.verdict == Verdict.RESOLVED, 1.0), else_=0.0)).label("share")
+    tasks = (
+        select(_E.entrant_id, _E.run_id, share)
+        .where(selection.condition, selection.valid, _E.counted, _E.verdict.in_(selection.counting))
+        .group_by(_E.entrant_id, _E.run_id, _E.task_id)
+    ).subquery()
+    groups = (tasks.c.entrant_id, tasks.c.run_id)
+    query = select(tasks.c.entrant_id, func.avg(tasks.c.share), func.count()).group_by(*groups).order_by(tasks.c.run_id)
+    history: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    for entrant_id, rate, played in tuples(engine, query):
+        history[entrant_id].append((float(rate), played))
+    return {
+        one: [rate for rate, played in found if played >= stats.ENOUGH * max(played for _, played in found)]
+        for one, found in history.items()
+    }
+
+
+def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failures]:
+    """Count how often each entrant failed at which failure point.
+
+    An unresolved episode without a failure point counts as `unknown`. Raises `NotFound` for an unknown run.
+    """
+    selection = scope.find(engine)
+    groups = (_E.entrant_id, _E.task_id, _E.verdict, _E.failure_point)
+    query = (
+        select(*groups, func.count().label("episodes"))
+        .where(selection.grouped, _E.counted, _E.verdict != "")
+        .group_by(*groups)
+    )
+    keys, resolved, error = selection.keys, str(Verdict.RESOLVED), str(Verdict.ERROR)
+    # Entrant -> resolved, error or a failure point -> episodes; and the same without errors, task by task.
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    ends: dict[int, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+    for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
+        if task_id in keys:
+            end = verdict if verdict in (resolved, error) else failure_point or UNKNOWN
+            counts[entrant_id][end] += episodes
+            if end != error:
+                own = ends[entrant_id][task_id]
+                own[end] = own.get(end, 0) + episodes
+    points = {
+        one: {end: n for end, n in found.items() if end not in (resolved, error)} for one, found in counts.items()
+    }
+    board: list[rows.Failures] = [
+        {
+            "entrant_id": one,
+            "entrant": entrant["name"],
+            "resolved": counts[one][resolved],
+            "unresolved": sum(points[one].values()),
+            "errors": counts[one][error],
+            "failure_points": points[one],
+            "shares": _shares(ends[one].values()),
+        }
+        for one, entrant in entrants_of(engine, counts).items()
+    ]
+    return sorted(board, key=lambda row: (row["entrant"], row["entrant_id"]))
+
+
+def _shares(tasks: Collection[Mapping[str, int]]) -> dict[str, float]:
+    """Return for each end the mean over tasks of the share of episodes that ended so: tasks weigh the same."""
+    found: dict[str, float] = defaultdict(float)
+    for ends in tasks:
+        weight = 1 / sum(ends.values()) / len(tasks)
+        for end, episodes in ends.items():
+            found[end] += episodes * weight
+    return dict(found)

@@ -1,0 +1,128 @@
+"""Tasks by the results of entrants: how hard, how flaky, perhaps defective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from sqlalchemy import Engine, select
+
+from stackrank.db import rows
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.boards.scoped import describe
+from stackrank.db.queries.catalogue import task as find_task
+from stackrank.db.queries.labels import disputed, labels
+from stackrank.db.queries.reading import Row, fetch
+from stackrank.db.totals.sums import Sums, total
+
+_E = EPISODE.c
+_SUSPECT_EPISODES, _SUSPECT_ENTRANTS = 4, 2
+"""A task is suspect if at least this many episodes of at least this many entrants failed and none resolved it."""
+_SUSPECT_PEOPLE = 2
+
+
+def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.TaskRate]:
+    """Return a row per task of the scope that was played, hardest first."""
+    selection = scope.find(engine)
+    cells = selection.cells()
+    here = TASK.c.benchmark_id.in_({row["benchmark_id"] for row in selection.tasks})
+    measured = {row["id"]: row["measured"] for row in fetch(engine, select(TASK.c.id, TASK.c.measured).where(here))}
+    rates, doubts = [], disputed(engine)
+    for fact in {(row["name"], row["digest"]): row for row in selection.tasks}.values():
+        key = (fact["name"], fact["digest"])
+        sides = [tasks[key] for tasks in cells.values() if key in tasks and tasks[key].done]
+        if sides:
+            about = {name: fact[name] for name in ("title", "category", "difficulty", "valid")}
+            about |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sums(sides)}
+            people = doubts.get(key, [])
+            row = {"task": fact["name"], "task_id": fact["id"], "disputed_by": people, **about}
+            rates.append(cast("rows.TaskRate", {**row, "suspect": suspicion(fact, sides, people)}))
+    return sorted(rates, key=lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]))
+
+
+def _sums(sides: Sequence[Sums]) -> Row:
+    sums = total(sides)
+    flaky = sum(bool(side.resolved and side.unresolved) for side in sides)
+    verdicts = {"resolved": sums.resolved, "unresolved": sums.unresolved, "errors": sums.errors}
+    return {**verdicts, "rate": sums.rate, "flaky": flaky}
+
+
+def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Sequence[str] = ()) -> str:
+    """Say why a task may be defective; empty if nothing suggests that it is.
+
+    `sides` are the sums of its entrants. A dispute by two people is enough.
+    """
+    if task["valid"] is False:
+        return f"Its validation failed: {task['invalid_reason'] or 'no reason was stored'}"
+    if len(disputed_by) >= _SUSPECT_PEOPLE:
+        return f"{len(disputed_by)} people dispute it: {', '.join(disputed_by)}."
+    playing = [side for side in sides if side.counted]
+    episodes = sum(side.unresolved for side in playing)
+    if any(side.resolved for side in playing) or len(playing) < _SUSPECT_ENTRANTS or episodes < _SUSPECT_EPISODES:
+        return ""
+    return f"None of {episodes} episodes by {len(playing)} entrants resolved it: it may be defective, or just hard."
+
+
+def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit: int = 1000) -> Row:
+    """Return the results of one task in the runs of a scope, and its newest counted episodes in all runs.
+
+    It has the columns of `task`; `scope`, as from `scope_of`, for this version of the benchmark, whichever is asked
+    for; `entrants` (a row each: entrant_id, entrant, resolved, unresolved, errors, rate, flaky (0 or 1), and
+    `attempts`, those of their episodes that are in the scope and among the newest, oldest first); the sums over them;
+    `labels` (see `labels`); `suspect` (see `suspicion`); and `episodes` (newest first; id, run_id, run, entrant_id,
+    entrant, attempt, verdict, failure_point, steps, cost_usd, tags, in_scope). A task that is unchanged in other
+    versions of its benchmark is the same task. Raises as `Scope.find` does, and `NotFound`.
+    """
+    task = find_task(engine, task_id)
+    if scope.run is None:
+        version = TASK.c.benchmark_id == BENCHMARK.c.id
+        digest = fetch(engine, select(BENCHMARK.c.digest).where(version, TASK.c.id == task_id))[0]["digest"]
+        scope = replace(scope, benchmark=task["benchmark"], version=digest)
+    selection = scope.find(engine)
+    same = (TASK.c.name == task["name"], TASK.c.digest == task["digest"], BENCHMARK.c.name == task["benchmark"])
+    names = (
+        "id",
+        "run_id",
+        "task_id",
+        "entrant_id",
+        "attempt",
+        "verdict",
+        "failure_point",
+        "steps",
+        "cost_usd",
+        "tags",
+    )
+    query = (
+        select(*(_E[name] for name in names), ENTRANT.c.name.label("entrant"), RUN.c.name.label("run"))
+        .join(ENTRANT, ENTRANT.c.id == _E.entrant_id)
+        .join(RUN, RUN.c.id == _E.run_id)
+        .where(_E.task_id.in_(select(TASK.c.id).join(BENCHMARK).where(*same)), _E.counted, _E.verdict != "")
+        .order_by(_E.id.desc())
+        .limit(limit)
+    )
+    episodes = fetch(engine, query)
+    attempts: dict[int, list[Row]] = {}
+    for row in reversed(episodes):
+        row["in_scope"] = row.pop("task_id") == task_id and row["run_id"] in selection.runs
+        if row["in_scope"]:
+            attempts.setdefault(row["entrant_id"], []).append(row)
+    # These sums are shown whether or not the task counts, because the page is about it.
+    sides = {entrant: sums for entrant, played, sums in selection.sums() if played == task_id and sums.done}
+    about = entrants_of(engine, sides)
+    entrants = [
+        {"entrant_id": one, "entrant": about[one]["name"], "attempts": attempts.get(one, []), **_sums([own])}
+        for one, own in sides.items()
+    ]
+    entrants.sort(key=lambda side: (side["rate"] is None, -(side["rate"] or 0.0), side["entrant"]))
+    played = list(sides.values())
+    return {
+        **task,
+        "scope": describe(selection, selection.cells()),
+        "episodes": episodes,
+        "entrants": entrants,
+        **_sums(played),
+        "labels": labels(engine, task=(task["name"], task["digest"])),
+        "suspect": suspicion(task, played, disputed(engine).get((task["name"], task["digest"]), [])),
+    }

@@ -1,0 +1,135 @@
+"""What tools are used for, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import cast
+
+from sqlalchemy import Engine, func, select
+
+from stackrank.db import rows
+from stackrank.db.connection.transactions import TOOL_USE
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.comparisons.compare import compare_sides, with_holm
+from stackrank.db.queries.comparisons.effort import effort
+from stackrank.db.queries.reading import Row, fetch
+from stackrank.terms import DEBUGGERS
+
+_T = TOOL_USE.c
+_COUNTS = ("calls", "searching", "diagnosing", "repairing", "failed", "tokens_in", "tokens_out")
+
+
+def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
+    """Return how each entrant used each tool in its counted episodes, an entrant's most used tool first."""
+    selection = scope.find(engine)
+    sums = [func.sum(_T[name]).label(name) for name in _COUNTS]
+    priced = [func.count(_T.cost_usd).label("priced"), func.sum(_T.cost_usd).label("cost_usd")]
+    # The groups are in the index's order, so the database sorts nothing; the runs are added up below.
+    groups = (_T.run_id, _T.entrant_id, _T.tool)
+    query = (
+        select(*groups, func.count().label("episodes"), *sums, *priced, func.sum(_T.env_ms).label("env_ms"))
+        .where(_T.run_id.in_(selection.runs), _T.task_id.in_(selection.keys))
+        .group_by(*groups)
+    )
+    found: dict[tuple[int, str], Row] = {}
+    for row in fetch(engine, query):
+        names = ("episodes", *_COUNTS, "env_ms", "priced", "cost_usd")
+        one = found.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
+        for name in names:
+            one[name] += row[name] or 0
+    about = entrants_of(engine, {entrant for entrant, _ in found})
+    used = []
+    for (entrant, tool), row in found.items():
+        all_priced = row.pop("priced") == row["episodes"]
+        row |= {"cost_usd": row["cost_usd"] if all_priced else None, "error_rate": row["failed"] / row["calls"]}
+        row |= {"entrant_id": entrant, "entrant": about[entrant]["name"], "tool": tool}
+        used.append(cast("rows.ToolUse", row))
+    return sorted(used, key=lambda row: (row["entrant"], -row["calls"]))
+
+
+def tool_sets(
+    engine: Engine, scope: Scope = EVERYTHING, *, base: str = "", models: Collection[str] = ()
+) -> list[rows.Comparison]:
+    """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
+
+    Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. The first of a pair has the
+    tool set `base`. If none is given, the second has a debugging tool, and the first is the entrant without one whose
+    tools differ least. Both have the same agent, agent version, model, configuration, and versions of the tools that
+    they share. `models`: only entrants with one of these.
+    """
+    selection = scope.find(engine)
+    cells = selection.cells()
+    about = sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
+    pairs = []
+    for second in (each for each in about if not models or each["model"] in models):
+        alike = [first for first in about if _same(first, second) and first["id"] != second["id"]]
+        if base:
+            firsts = [first for first in alike if first["tools"] == base and second["tools"] != base]
+        else:
+            firsts = [first for first in alike if _debugs(second) and not _debugs(first)]
+        if firsts:
+            pairs.append((_nearest(firsts, second), second))
+    found = [compare_sides(pair, cells, selection.tasks) for pair in pairs]
+    return with_holm([row for row in found if row["tasks"]])
+
+
+def _same(first: rows.Entrant, second: rows.Entrant) -> bool:
+    versions, others = first["tool_versions"], second["tool_versions"]
+    shared = all(versions[tool] == others[tool] for tool in versions.keys() & others.keys())
+    return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
+
+
+def _debugs(entrant: rows.Entrant) -> bool:
+    return not set(DEBUGGERS).isdisjoint(entrant["tool_list"])
+
+
+def _nearest(firsts: Sequence[rows.Entrant], second: rows.Entrant) -> rows.Entrant:
+    """Return the one of `firsts` that differs from the second in the fewest tools."""
+    return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
+
+
+def side_by_side(engine: Engine, pairs: Sequence[rows.Comparison], scope: Scope = EVERYTHING) -> list[rows.ToolSetRow]:
+    """Return the pairs of `tool_sets` as a table: each base entrant first, then those that are compared with it.
+
+    A base's numbers are over the tasks of its pair that has the most tasks.
+    """
+    ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
+    saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}
+    found: list[rows.ToolSetRow] = []
+    groups: dict[int, list[rows.Comparison]] = {}
+    for pair in pairs:
+        groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
+    for group in groups.values():
+        widest = max(group, key=lambda pair: pair["tasks"])
+        found.append(_row(widest["first"], None, None))
+        for pair in group:
+            second = pair["second"]
+            found.append(_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
+    return found
+
+
+def _row(side: rows.Standing, pair: rows.Comparison | None, saved: rows.Effort | None) -> rows.ToolSetRow:
+    counted = side["resolved"] + side["unresolved"]
+    own: Row = {name: value for name, value in side.items() if name in _SIDE}
+    more = {
+        "base": pair["first"]["tools"] if pair else "",
+        "episodes": counted,
+        "steps_saved": saved["saved"] if saved else None,
+        "steps_saved_low": saved["low"] if saved else None,
+        "steps_saved_high": saved["high"] if saved else None,
+        "tokens_mean": (side["tokens_in"] + side["tokens_out"]) / counted if counted else None,
+        "difference": pair["difference"] if pair else None,
+        "difference_low": pair["ci_low"] if pair else None,
+        "difference_high": pair["ci_high"] if pair else None,
+        "p_value": pair["p_value"] if pair else None,
+        "p_holm": pair["p_holm"] if pair else None,
+        "gained": len(pair["only_second"]) if pair else None,
+        "lost": len(pair["only_first"]) if pair else None,
+    }
+    return cast("rows.ToolSetRow", own | more)
+
+
+_SIDE = (
+    *("entrant_id", "entrant", "agent", "model", "tools", "tasks", "errors", "rate", "ci_low", "ci_high"),
+    *("steps_mean", "cost_per_episode", "cost_per_resolved"),
+)

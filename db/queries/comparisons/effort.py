@@ -1,0 +1,83 @@
+"""Which of two entrants needs less to resolve a task. This can tell them apart even if both resolve nearly all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import cast
+
+from sqlalchemy import Engine
+
+from stackrank.db import rows, stats
+from stackrank.db.queries.boards.pooling import conditions_of
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection
+from stackrank.db.queries.boards.spent import By, spent
+from stackrank.db.totals.sums import TaskKey
+from stackrank.wording import amount, p_is
+
+Needs = Mapping[TaskKey, Sequence[float]]
+"""Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
+
+
+def effort(
+    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = EVERYTHING, by: By = "steps"
+) -> list[rows.Effort]:
+    """Compare what the two entrants of each pair (ids) need, on the tasks that both played.
+
+    By cost, a pair with an unknown price has no tasks.
+    """
+    selection = scope.find(engine)
+    needs, longest = _needs(selection, {one for pair in pairs for one in pair}, by)
+    allowed = _allowed(selection, by)
+    return [
+        _effort(pair, needs, allowed or max((longest.get(one, 0.0) for one in pair), default=0.0), by) for pair in pairs
+    ]
+
+
+def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> rows.Effort:
+    first, second = (needs.get(one, {}) for one in pair)
+    shared = sorted(first.keys() & second.keys())
+    found = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
+    about = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
+    return cast("rows.Effort", about | asdict(found))
+
+
+def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
+    """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took."""
+    needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
+    longest: dict[int, float] = defaultdict(float)
+    unknown: set[int] = set()
+    for row in spent(selection, by, entrants):
+        if row.took is None:
+            unknown.add(row.entrant_id)
+            continue
+        took, unresolved = float(row.took), row.counted - row.resolved
+        longest[row.entrant_id] = max(longest[row.entrant_id], took)
+        own = needs[row.entrant_id][selection.keys[row.task_id]]
+        own += [took] * row.resolved + [float("inf")] * unresolved
+    return {one: own for one, own in needs.items() if one not in unknown}, longest
+
+
+def _allowed(selection: Selection, by: By) -> float:
+    """Return the most that the runs allow an episode to take; 0 if there is no limit."""
+    if not selection.pooled:
+        return 0.0
+    limit = conditions_of(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
+    return float(limit) if isinstance(limit, int | float) else 0.0
+
+
+def effort_sentence(first: str, second: str, found: rows.Effort) -> str:
+    """Say what the second of two entrants saves; empty if they have no task in common."""
+    if found["saved"] is None or found["low"] is None or found["high"] is None:
+        return ""
+    by, less = found["by"], found["saved"] >= 0
+    saves = f"{amount(abs(found['saved']), by)} {'less' if less else 'more'}"
+    if by != "cost_usd":
+        saves = f"{amount(abs(found['saved']), by)} {'fewer' if less else 'more'} {by}"
+    low, high = amount(found["low"], by, signed=True), amount(found["high"], by, signed=True)
+    means = f"{amount(found['second'] or 0, by)} against {amount(found['first'] or 0, by)}"
+    return (
+        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(found['p_value'])}: "
+        f"{means}; an episode that does not resolve its task counts as {amount(found['budget'], by)}."
+    )

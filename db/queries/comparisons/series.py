@@ -1,0 +1,149 @@
+"""A run and the earlier runs of its series: what was played in each of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Engine, case, func, select
+
+from stackrank.db import rows, stats
+from stackrank.db.connection.transactions import EPISODE, RUN
+from stackrank.db.queries.boards.scope import Scope, entrants_of
+from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.totals.sums import Cells, Sums, TaskKey, total
+from stackrank.terms import RunStatus, Verdict
+
+_E = EPISODE.c
+Nights = Mapping[int, Cells]
+"""Run -> the sums of one entrant in it, oldest run first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """An entrant of a run, and the earlier results of entrants that are called the same in the series."""
+
+    entrant: rows.Entrant
+    tonight: Cells
+    nights: Nights
+    worse: frozenset[int]
+    """The runs that were reported as worse than those before them."""
+    last: rows.Entrant
+    """The entrant as it was in the newest of the earlier runs."""
+
+    @property
+    def baseline(self) -> list[int]:
+        """The runs that show what is usual for the entrant, oldest first."""
+        return [run for run in self.nights if run not in self.worse][-stats.BASELINE :]
+
+    def usual(self) -> dict[TaskKey, Sums]:
+        """Return the sums over all runs of the baseline, task by task."""
+        together: dict[TaskKey, list[Sums]] = defaultdict(list)
+        for run in self.baseline:
+            for key, sums in self.nights[run].items():
+                together[key].append(sums)
+        return {key: total(sums) for key, sums in together.items()}
+
+    def change(self) -> stats.Change | None:
+        """Return how tonight differs; None if it has no task in common with the baseline."""
+        keys = sorted(key for key, sums in self.tonight.items() if sums.counted)
+        earlier = [stats.Night(_played(cells, keys), run in self.worse) for run, cells in self.nights.items()]
+        return stats.change(earlier, _played(self.tonight, keys))
+
+
+def _played(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.Played]:
+    none = Sums()
+    return [((sums := cells.get(key, none)).resolved, sums.counted) for key in keys]
+
+
+def past(engine: Engine, run: rows.Run) -> list[Past]:
+    """Return the entrants of a run that have played earlier in its series, matched by what they are called.
+
+    If two entrants of one of these runs are called the same, each is matched with itself only. The earlier runs are
+    finished ones of the same series, on the same benchmark version under the same conditions: the newest that suffice
+    for each entrant's baseline, and those in between that were reported as worse. Empty for a run without a series.
+    """
+    if not run["series"]:
+        return []
+    alike = [RUN.c[name] == run[name] for name in ("series", "benchmark_id", "conditions_digest")]
+    query = select(RUN.c.id, RUN.c.regressions).where(*alike, RUN.c.status == RunStatus.FINISHED, RUN.c.id < run["id"])
+    reported = {row["id"]: row["regressions"] for row in fetch(engine, query.order_by(RUN.c.id))}
+    selection = Scope(run=run["id"]).find(engine)
+    tonight = selection.cells()
+    entrants = sorted(entrants_of(engine, tonight).values(), key=lambda entrant: entrant["name"])
+    often = Counter(entrant["called"] for entrant in entrants)
+    worse = {entrant["id"]: _worse(reported, entrant, often) for entrant in entrants}
+    needed = {run_id for own in worse.values() for run_id in _needed(list(reported), own)}
+    played = _cells(engine, sorted(needed), selection.keys)
+    known = entrants_of(engine, {other for _, other in played})
+    found = []
+    for entrant in entrants:
+        called = entrant["called"]
+        namesakes = Counter(run_id for run_id, other in played if known[other]["called"] == called)
+        alone = often[called] == 1 and max(namesakes.values(), default=0) <= 1
+        then = {
+            run_id: other
+            for run_id, other in sorted(played)
+            if other == entrant["id"] or (alone and known[other]["called"] == called)
+        }
+        if then:
+            nights = {run_id: played[run_id, other] for run_id, other in then.items()}
+            own = _worse(reported, entrant, often, then)
+            found.append(Past(entrant, tonight[entrant["id"]], nights, own, known[then[max(then)]]))
+    return found
+
+
+def _worse(
+    reported: Mapping[int, Sequence[Mapping[str, Any]]],
+    entrant: rows.Entrant,
+    often: Mapping[str, int],
+    then: Mapping[int, int] | None = None,
+) -> frozenset[int]:
+    """Return the runs in which an entrant was reported as worse; one report may be about several runs.
+
+    `then`: run -> id of the entrant in it, if known; reports about another entrant that is called so are then ignored.
+    """
+    runs, found = list(reported), set[int]()
+    for place, run in enumerate(runs):
+        for row in reported[run]:
+            called = row.get("called", row.get("entrant"))
+            same = row.get("entrant_id") == entrant["id"] or (called == entrant["called"] and often[called] == 1)
+            if then and run in then and "entrant_id" in row:
+                same = row["entrant_id"] == then[run]
+            if row.get("what") == "rate" and same:
+                found.update(runs[max(0, place + 1 - row.get("runs", 1)) : place + 1])
+    return frozenset(found)
+
+
+def _needed(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
+    """Return the newest runs, back to where they include as many that were not worse as a comparison ever reads."""
+    found: list[int] = []
+    for run in reversed(runs):
+        found.append(run)
+        if sum(one not in worse for one in found) == stats.BASELINE + stats.WINDOW - 1:
+            break
+    clean = [run for run in found if run not in worse]
+    return clean + [run for run in found if run in worse][: stats.BASELINE]
+
+
+def _cells(
+    engine: Engine, runs: Sequence[int], keys: Mapping[int, TaskKey]
+) -> dict[tuple[int, int], dict[TaskKey, Sums]]:
+    """Return the sums of each run and entrant, task by task."""
+    scored = _E.verdict != Verdict.ERROR
+    sums = {
+        "resolved": func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)),
+        "unresolved": func.sum(case((_E.verdict == Verdict.UNRESOLVED, 1), else_=0)),
+        "errors": func.sum(case((_E.verdict == Verdict.ERROR, 1), else_=0)),
+        "cost_usd": func.sum(case((scored, func.coalesce(_E.cost_usd, 0.0)), else_=0.0)),
+        "priced": func.sum(case((scored & _E.cost_usd.is_not(None), 1), else_=0)),
+    }
+    groups = (_E.run_id, _E.entrant_id, _E.task_id)
+    query = select(*groups, *sums.values()).where(_E.run_id.in_(runs), _E.counted, _E.verdict != "").group_by(*groups)
+    played: dict[tuple[int, int], dict[TaskKey, Sums]] = defaultdict(dict)
+    for run, entrant, task, *values in tuples(engine, query):
+        if (key := keys.get(task)) is not None:
+            played[run, entrant][key] = Sums(**dict(zip(sums, values, strict=True)))
+    return played

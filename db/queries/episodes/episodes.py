@@ -1,0 +1,169 @@
+"""Queries about episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Engine, Select, or_, select
+from sqlalchemy.sql import ColumnElement
+
+from stackrank.db import rows
+from stackrank.db.connection.errors import no_episode
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope
+from stackrank.db.queries.reading import Row, as_list, fetch, fetch_one, row_id
+from stackrank.db.queries.runs import find_run_id, has_tag
+from stackrank.storable import storable_text
+from stackrank.terms import UNKNOWN, Milestone, Verdict
+
+_E = EPISODE.c
+_LISTED = [column for column in _E if column.name not in {"diff", "score", "usage", "created_at"}]
+_NAMES = (
+    TASK.c.name.label("task"),
+    ENTRANT.c.name.label("entrant"),
+    ENTRANT.c.model,
+    ENTRANT.c.tools,
+    RUN.c.name.label("run"),
+)
+
+
+def _named(*columns: Any) -> Select[Any]:
+    return select(*columns, *_NAMES).select_from(EPISODE).join(TASK).join(ENTRANT).join(RUN, RUN.c.id == _E.run_id)
+
+
+def episodes(
+    engine: Engine,
+    run: int | str | None = None,
+    *,
+    verdict: str | Iterable[str] | None = None,
+    entrant: str | Iterable[str] | None = None,
+    entrant_id: int | None = None,
+    task: str | Iterable[str] | None = None,
+    task_id: int | None = None,
+    stop_reason: str | Iterable[str] | None = None,
+    failure_point: str | Iterable[str] | None = None,
+    status: str | Iterable[str] | None = None,
+    tool: str | Iterable[str] | None = None,
+    text: str | None = None,
+    steps_min: int | None = None,
+    steps_max: int | None = None,
+    cost_min: float | None = None,
+    cost_max: float | None = None,
+    tags: str | Iterable[str] = (),
+    counted: bool | None = True,
+    after: int | None = None,
+    limit: int = 100,
+    newest_first: bool = False,
+    where: Iterable[ColumnElement[bool]] = (),
+) -> list[rows.EpisodeListed]:
+    """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
+
+    Filters take one value or several. `tool`: a tool that a step used. `text`: occurs in the task's name or title, or
+    in the error. `counted`: None includes tries that were repeated. `after` is the id of the last episode on the
+    previous page. `where`: further conditions.
+    Raises `NotFound` for an unknown run.
+    """
+    conditions = list(where)
+    if run is not None:
+        conditions.append(_E.run_id == find_run_id(engine, run))
+    lists: tuple[tuple[ColumnElement[Any], str | Iterable[str] | None], ...] = (
+        (_E.verdict, verdict),
+        (_E.stop_reason, stop_reason),
+        (_E.failure_point, failure_point),
+        (_E.status, status),
+        (ENTRANT.c.name, entrant),
+        (TASK.c.name, task),
+    )
+    conditions += [column.in_(values) for column, given in lists if (values := as_list(given))]
+    equals = ((_E.entrant_id, entrant_id), (_E.task_id, task_id), (_E.counted, counted))
+    conditions += [column == value for column, value in equals if value is not None]
+    if tools := as_list(tool):
+        conditions.append(_E.id.in_(select(EPISODE_TOOL.c.episode_id).where(EPISODE_TOOL.c.tool.in_(tools))))
+    if text:
+        searched = (TASK.c.name, TASK.c.title, _E.error)
+        conditions.append(or_(*(column.icontains(storable_text(text), autoescape=True) for column in searched)))
+    if steps_min is not None:
+        conditions.append(_E.steps >= steps_min)
+    if steps_max is not None:
+        conditions.append(_E.steps <= steps_max)
+    if cost_min is not None:
+        conditions.append(_E.cost_usd >= cost_min)
+    if cost_max is not None:
+        conditions.append(_E.cost_usd <= cost_max)
+    conditions += [has_tag(engine, tag, _E.tags) for tag in as_list(tags)]
+    if after is not None:
+        conditions.append(_E.id < after if newest_first else _E.id > after)
+    order = _E.id.desc() if newest_first else _E.id
+    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit), rows.EpisodeListed)
+
+
+def examples(
+    engine: Engine,
+    failure_point: str | None,
+    scope: Scope = EVERYTHING,
+    *,
+    entrant: str | None = None,
+    limit: int = 5,
+) -> list[rows.EpisodeListed]:
+    """Return the newest episodes that `failure_points` counts under this failure point, which may be `unknown`.
+
+    None: the newest resolved episodes. Rows are as in `episodes`.
+    """
+    selection = scope.find(engine)
+    conditions = [selection.condition, _E.counted, _E.task_id.in_(selection.keys)]
+    conditions.append(_E.verdict == (Verdict.RESOLVED if failure_point is None else Verdict.UNRESOLVED))
+    if failure_point is not None:
+        conditions.append(_E.failure_point == ("" if failure_point == UNKNOWN else storable_text(failure_point)))
+    if entrant is not None:
+        conditions.append(ENTRANT.c.name == storable_text(entrant))
+    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit), rows.EpisodeListed)
+
+
+def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
+    """Return one episode with its task's statement, faults and fix, its entrant and its run. Raises `NotFound`."""
+    number = row_id(episode_id)
+    found = None if number is None else whole_episodes(engine, [number]).get(number)
+    if found is None:
+        raise no_episode(episode_id)
+    return found
+
+
+def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode]:
+    """Return several episodes by id, each as `episode` returns it. Unknown ids are left out."""
+    about = (
+        TASK.c.title.label("task_title"),
+        TASK.c.statement,
+        TASK.c.category,
+        TASK.c.difficulty,
+        TASK.c.faults,
+        TASK.c.fix,
+        ENTRANT.c.agent,
+        ENTRANT.c.agent_version,
+        ENTRANT.c.tool_list,
+        RUN.c.status.label("run_status"),
+        RUN.c.prefect_flow_run_id,
+        BENCHMARK.c.name.label("benchmark"),
+    )
+    query = _named(EPISODE, *about).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
+    found: Any = {}
+    for row in fetch(engine, query.where(_E.id.in_(list(ids))).order_by(_E.id)):
+        reached = {name: row[f"at_{name}"] for name in Milestone}
+        milestones = {str(name): index for name, index in reached.items() if index is not None}
+        found[row["id"]] = {**row, "milestones": milestones}
+    return dict(found)
+
+
+def neighbours(engine: Engine, episode_id: int) -> Row:
+    """Return the `previous` and `next` counted episodes of the same task and entrant; None if there is none."""
+    this = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
+    query = (
+        select(_E.id, _E.run_id, _E.attempt, _E.verdict, RUN.c.name.label("run"))
+        .join(this, (this.c.task_id == _E.task_id) & (this.c.entrant_id == _E.entrant_id))
+        .join(RUN, RUN.c.id == _E.run_id)
+        .where(_E.counted)
+    )
+    return {
+        "previous": fetch_one(engine, query.where(_E.id < episode_id).order_by(_E.id.desc())),
+        "next": fetch_one(engine, query.where(_E.id > episode_id).order_by(_E.id)),
+    }

@@ -1,0 +1,87 @@
+"""How far episodes came, and which failures were not their entrant's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import fmean
+from typing import Any, cast
+
+from sqlalchemy import Engine, case, func, select
+
+from stackrank.db import rows
+from stackrank.db.connection.transactions import EPISODE, RUN, TASK
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, tuples
+from stackrank.terms import DEBUGGERS, FAILURE_POINTS, Milestone, Verdict
+
+_E = EPISODE.c
+
+
+def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
+    """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
+    selection = scope.find(engine)
+    reached = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
+    resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)).label("resolved")
+    query = (
+        select(_E.entrant_id, _E.task_id, func.count().label("counted"), *reached, resolved)
+        .where(selection.grouped, _E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
+        .group_by(_E.entrant_id, _E.task_id)
+    )
+    names = ("counted", *map(str, Milestone), "resolved")
+    sums: dict[int, dict[str, int]] = {}
+    tasks: dict[int, list[Row]] = defaultdict(list)
+    for row in fetch(engine, query):
+        if row["task_id"] in selection.keys:
+            one = sums.setdefault(row["entrant_id"], dict.fromkeys(names, 0))
+            tasks[row["entrant_id"]].append(row)
+            for name in names:
+                one[name] += row[name]
+    about = entrants_of(engine, sums)
+    board = [
+        cast(
+            "rows.Funnel",
+            {
+                "entrant_id": one,
+                "entrant": about[one]["name"],
+                "debugger": not set(DEBUGGERS).isdisjoint(about[one]["tool_list"])
+                or sums[one][Milestone.INSPECTED] > 0,
+                **sums[one],
+                "shares": {name: fmean(row[name] / row["counted"] for row in tasks[one]) for name in names[1:]},
+            },
+        )
+        for one in sums
+    ]
+    return sorted(board, key=lambda row: (-row["shares"]["resolved"], row["entrant"]))
+
+
+def labelled_otherwise(engine: Engine, scope: Scope = EVERYTHING) -> list[int]:
+    """Return the scope's runs whose milestones and failure points were worked out in another way than today."""
+    made_with = RUN.c.versions["failure_points"].as_string()
+    query = select(RUN.c.id).where(RUN.c.id.in_(scope.find(engine).runs), made_with.is_distinct_from(FAILURE_POINTS))
+    return [run_id for (run_id,) in tuples(engine, query.order_by(RUN.c.id))]
+
+
+def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.SetAside]:
+    """Count the episodes in the scope's runs that say nothing about their entrant, by cause.
+
+    `what` is the beginning of the error message, or the task and what is wrong with it.
+    """
+    selection = scope.find(engine)
+    errors = (
+        select(ERROR_HEAD.label("what"), func.count().label("episodes"), func.max(_E.id).label("example"))
+        .where(selection.condition, _E.counted, _E.verdict == Verdict.ERROR)
+        .group_by(ERROR_HEAD)
+    )
+    about: tuple[Any, ...] = (TASK.c.name, TASK.c.invalid_reason)
+    defective = (
+        select(*about, func.count().label("episodes"), func.max(_E.id).label("example"))
+        .join(TASK, TASK.c.id == _E.task_id)
+        .where(selection.condition, _E.counted, _E.verdict != "", TASK.c.valid.is_(False))
+        .group_by(*about)
+    )
+    aside: list[rows.SetAside] = [{"reason": "infrastructure", **row} for row in fetch(engine, errors, rows.Failing)]
+    for row in fetch(engine, defective):
+        sentence = ": ".join(filter(None, (row["name"], row["invalid_reason"])))
+        found = {"what": sentence, "episodes": row["episodes"], "example": row["example"]}
+        aside.append({"reason": "defective task", **cast("rows.Failing", found)})
+    return sorted(aside, key=lambda row: (row["reason"], -row["episodes"]))

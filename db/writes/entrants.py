@@ -1,0 +1,91 @@
+"""Entrants and their names. No two entrants have the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from stackrank.db.connection.transactions import ENTRANT, Transactions, clean
+from stackrank.db.models.columns import now
+from stackrank.db.models.runs import Entrant
+
+
+class Entrants(Transactions):
+    """The part of `db.store.Store` that records entrants."""
+
+    def save_entrant(
+        self,
+        *,
+        digest: str,
+        name: str,
+        agent: str,
+        agent_version: str = "",
+        model: str = "",
+        tools: str = "",
+        tool_list: Sequence[str] = (),
+        tool_versions: Mapping[str, str] | None = None,
+        config: Mapping[str, Any] | None = None,
+        reference: bool = False,
+    ) -> int:
+        """Store the entrant if its digest is new, and return its id; a new name replaces the old one.
+
+        Boards show different names for entrants that are called the same: see `Entrant.name`. A `reference` is shown
+        beside the other entrants but not ranked.
+        """
+        entrant = Entrant(
+            digest=digest,
+            name=name,
+            called=name,
+            reference=reference,
+            agent=agent,
+            agent_version=agent_version,
+            model=model,
+            tools=tools,
+            tool_list=list(tool_list),
+            tool_versions=dict(tool_versions or {}),
+            config=dict(config or {}),
+            created_at=now(),
+        )
+        row = clean(entrant.model_dump(exclude={"id"}))
+
+        def work(connection: Connection) -> int:
+            known = select(ENTRANT.c.id, ENTRANT.c.called).where(ENTRANT.c.digest == row["digest"])
+            before = connection.execute(known).one_or_none()
+            if before is not None and before.called == row["called"]:
+                return int(before.id)
+            changed = ("name", "called", "reference")
+            found = self._upsert(connection, ENTRANT, row, key=("digest",), change=changed)
+            for called in {row["called"], *([before.called] if before is not None else [])}:
+                tell_apart(connection, called)
+            return found
+
+        return self._write(work)
+
+
+def tell_apart(connection: Connection, called: str) -> None:
+    """Name all entrants called `called`: the newest just that, the others with how they differ from it."""
+    query = select(ENTRANT).where(ENTRANT.c.called == called).order_by(ENTRANT.c.id.desc())
+    rows = connection.execute(query).mappings().all()
+    if not rows:
+        return
+    newest, taken = rows[0], {called}
+    for row in rows:
+        name = called if row is newest else f"{called}, {_difference(row, newest)}"
+        if row is not newest and name in taken:
+            name = f"{name} {row['digest'][:6]}"
+        taken.add(name)
+        if name != row["name"]:
+            connection.execute(update(ENTRANT).where(ENTRANT.c.id == row["id"]).values(name=name))
+
+
+def _difference(row: Any, newest: Any) -> str:
+    """Say in a few words how an entrant differs from the newest one: `version 1`, `other settings`."""
+    found = [f"version {row['agent_version']}"] if row["agent_version"] != newest["agent_version"] else []
+    found += [row["model"]] if row["model"] != newest["model"] else []
+    same_tools = all(row[each] == newest[each] for each in ("tool_list", "tool_versions"))
+    found += [] if same_tools else ["other tools"]
+    if row["config"] != newest["config"] or not found:
+        found.append("other settings")
+    return ", ".join(found)

@@ -1,0 +1,168 @@
+"""How a run starts, continues and ends. Every change of its status is one compare and swap, so that a cancel wins."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Connection, and_, case, func, or_, select, update
+
+from stackrank.db.connection.transactions import EPISODE, RUN, Transactions, clean
+from stackrank.db.models.columns import now
+from stackrank.db.rows import Ended, Interrupted, RunListed
+from stackrank.db.totals import tallies
+from stackrank.terms import EpisodeStatus, ErrorClass, RunStatus, Verdict
+
+_GOING_ON = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
+_HEARD = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
+"""When a run's owner was last heard of."""
+_TAKEN_UP = (RunStatus.FINISHED, RunStatus.FAILED)
+"""The statuses that a supervisor may resume a run from. Cancelled is not one of them: that was somebody's decision."""
+
+
+class RunLife(Transactions):
+    """Writes the status of runs."""
+
+    def reopen_run(self, seen: RunListed) -> bool:
+        """Make a cancelled run pending if it is still as seen. False if it is not cancelled, or was cancelled again."""
+        ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
+
+        def work(connection: Connection) -> bool:
+            as_seen = (RUN.c.status == RunStatus.CANCELLED, RUN.c.ended_at.is_not_distinct_from(ended_at))
+            statement = update(RUN).where(RUN.c.id == seen["id"], *as_seen).values(status=RunStatus.PENDING)
+            reopened = bool(connection.execute(statement).rowcount)
+            if reopened:
+                tallies.forget(connection, [seen["id"]])
+            return reopened
+
+        return self._write(work)
+
+    def start_run(self, run_id: int, *, prefect_flow_run_id: str = "") -> bool:
+        """Mark a run as running, whether new or resumed; its first start time stays. False if it is cancelled."""
+
+        def work(connection: Connection) -> bool:
+            started = func.coalesce(RUN.c.started_at, now())
+            known = RUN.c.prefect_flow_run_id  # the first id stays: a retry of that flow run finds its run by it
+            values = {
+                "status": RunStatus.RUNNING,
+                "reason": "",
+                "outages": None,
+                "started_at": started,
+                "ended_at": None,
+                "prefect_flow_run_id": case((known == "", prefect_flow_run_id), else_=known),
+                "heartbeat_at": now(),
+            }
+            where = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
+            if connection.execute(update(RUN).where(*where).values(values)).rowcount == 0:
+                self._update(connection, RUN, run_id, {"heartbeat_at": now()})
+                return False
+            tallies.forget(connection, [run_id])
+            return True
+
+        return self._write(work)
+
+    def heartbeat(self, run_id: int) -> RunStatus:
+        """Record that the run's owner is alive, and return the run's status: it may have been cancelled meanwhile."""
+
+        def work(connection: Connection) -> RunStatus:
+            self._update(connection, RUN, run_id, {"heartbeat_at": now()})
+            return RunStatus(connection.execute(select(RUN.c.status).where(RUN.c.id == run_id)).scalar_one())
+
+        return self._write(work)
+
+    def cancel_run(self, run_id: int, reason: str) -> bool:
+        """Cancel a run that is pending or running; its workers learn of it from `heartbeat`. False if it was over.
+
+        A run that is already cancelled is cancelled again, because somebody may be about to reopen it.
+        """
+
+        def work(connection: Connection) -> bool:
+            values = clean({"status": RunStatus.CANCELLED, "reason": reason, "ended_at": now()})
+            if connection.execute(update(RUN).where(RUN.c.id == run_id, _GOING_ON).values(values)).rowcount == 0:
+                again = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
+                connection.execute(update(RUN).where(*again).values(ended_at=now()))
+                return False
+            tallies.keep(connection, run_id)
+            return True
+
+        return self._write(work)
+
+    def end_run(self, run_id: int, status: str, reason: str = "") -> bool:
+        """End the run as finished, cancelled or failed. False if it was over: it then stays as it was ended."""
+        ended = RunStatus(status)
+        if ended in (RunStatus.PENDING, RunStatus.RUNNING):
+            raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
+
+        def work(connection: Connection) -> bool:
+            values = clean({"status": ended, "reason": reason, "ended_at": now()})
+            where = (RUN.c.id == run_id, _GOING_ON)
+            changed = bool(connection.execute(update(RUN).where(*where).values(values)).rowcount)
+            if not changed:
+                self._update(connection, RUN, run_id, {"ended_at": func.coalesce(RUN.c.ended_at, now())})
+            tallies.keep(connection, run_id)
+            return changed
+
+        return self._write(work)
+
+    def settle_run(self, run_id: int) -> None:
+        """Add up a run that is over and whose last episodes ended after the run did."""
+
+        def work(connection: Connection) -> None:
+            status = connection.scalar(select(RUN.c.status).where(RUN.c.id == run_id).with_for_update())
+            if status not in (RunStatus.PENDING, RunStatus.RUNNING):
+                tallies.keep(connection, run_id)
+
+        self._write(work)
+
+    def cannot_start(self, run_id: int, reason: str, *, heard: datetime | None) -> None:
+        """End the run as failed, unless it is over or its last heartbeat is no longer the one at `heard`."""
+
+        def work(connection: Connection) -> None:
+            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heard))
+            where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
+            values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
+            if connection.execute(update(RUN).where(*where).values(values)).rowcount:
+                tallies.keep(connection, run_id)
+
+        self._write(work)
+
+    def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
+        """Return the runs that should be going on but whose owner has been silent for more than `older_than_s` seconds.
+
+        With None, return all that should be going on. That includes a scheduled run that never started because Prefect
+        did not answer.
+        """
+        columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
+        by_a_schedule = and_(RUN.c.schedule != "", RUN.c.prefect_flow_run_id != "")
+        going_on = (RUN.c.status == RunStatus.RUNNING, and_(RUN.c.status == RunStatus.PENDING, by_a_schedule))
+        query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(or_(*going_on))
+        if older_than_s is not None:
+            query = query.where(or_(_HEARD.is_(None), now() - timedelta(seconds=older_than_s) > _HEARD))
+        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("Interrupted", dict(row)) for row in found]
+
+    def ended_runs(self, within_s: float, *, taken_up: int) -> list[Ended]:
+        """Return runs that finished or failed in the last `within_s` seconds, resumed fewer than `taken_up` times."""
+        columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.taken_up, RUN.c.spec)
+        recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
+        query = select(*columns).where(RUN.c.status.in_(_TAKEN_UP), recent, RUN.c.taken_up < taken_up)
+        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("Ended", dict(row)) for row in found]
+
+    def take_up(self, run_id: int, *, seen: int, most: int) -> bool:
+        """Whether the caller is to resume an ended run that was resumed `seen` times and may be resumed `most` times.
+
+        False if somebody else resumes it, or if every episode has its verdict or an error that is permanent. In the
+        latter case the run counts as resumed `most` times, so that nobody asks again.
+        """
+
+        def work(connection: Connection) -> bool:
+            lost = EPISODE.c.error_class.in_([ErrorClass.MACHINE, ErrorClass.ENDPOINT])
+            left = or_(EPISODE.c.status == EpisodeStatus.PENDING, and_(EPISODE.c.verdict == Verdict.ERROR, lost))
+            wanted = select(EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted, left).limit(1)
+            found = connection.scalar(wanted) is not None
+            where = (RUN.c.id == run_id, RUN.c.status.in_(_TAKEN_UP), RUN.c.taken_up == seen)
+            values = {"taken_up": seen + 1 if found else most}
+            return bool(connection.execute(update(RUN).where(*where).values(values)).rowcount) and found
+
+        return self._write(work)

@@ -1,0 +1,1 @@
+"""SWE-bench: its instances, the layouts of related data sets, and the environments of its repositories."""

@@ -1,0 +1,141 @@
+"""Environments as folders on this machine: `environments/<digest>` in stackrank's home, seen as `/opt/environment`."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+from stackrank.env.environment import Environment
+from stackrank.env.sandbox.base import BuildError, Say
+from stackrank.env.sandbox.bubblewrap import unprivileged
+from stackrank.env.sandbox.bubblewrap.mounts import proc, system_mounts
+from stackrank.env.sandbox.environments import (
+    SOURCE,
+    TIMEOUT_S,
+    context,
+    home_of,
+    interpreter,
+    pip_settings,
+    script,
+    took_too_long,
+    why,
+)
+from stackrank.home import home, locked
+
+_DONE = ".stackrank-built"
+
+
+def build(bwrap: str, environment: Environment, say: Say) -> Path:
+    """Return the folder of an environment, building it if it is missing. Raises BuildError."""
+    if not environment.can_be_built:
+        raise BuildError(
+            f"bubblewrap has no images (requested: {environment.prebuilt}), and nothing describes how to build "
+            "one: use --sandbox docker, or describe it with --environments"
+        )
+    base = _layer(bwrap, None, environment.base, "packages", say)
+    return _layer(bwrap, base, environment, "setup", say) if environment.setup else base
+
+
+def build_prefix(bwrap: str, prefix: Environment, say: Say) -> Path:
+    """Return the folder of a prefix, building it if it is missing. Raises BuildError."""
+    return _layer(bwrap, None, prefix, "prefix", say)
+
+
+def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, say: Say) -> Path:
+    text = script(environment, part)
+    identity = f"{base and base.name} {environment.digest} {text} {interpreter(environment)}"
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    folder = home() / "environments" / digest
+    if (folder / _DONE).exists():
+        return folder
+    with locked(f"environments/{digest}"):
+        if not (folder / _DONE).exists():  # another process may have built it while this one waited
+            say(f"building the environment {digest} ({part})")
+            started = time.monotonic()
+            _make(bwrap, base, environment, part, text, folder)
+            say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
+    return folder
+
+
+def _make(bwrap: str, base: Path | None, environment: Environment, part: str, text: str, folder: Path) -> None:
+    """Build next to `folder` and rename, so that nobody sees an incomplete environment. Called with the lock held."""
+    for leftover in folder.parent.glob(f".{folder.name}-*"):  # left by a process that was killed while building
+        shutil.rmtree(leftover, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        home, opt, source = scratch / "environment", scratch / "opt", scratch / "workspace"
+        if base is None:
+            home.mkdir()
+        else:
+            shutil.copytree(base, home, symlinks=True)
+            (home / _DONE).unlink()
+        seen_as = home_of(environment, part)
+        (scratch / seen_as.lstrip("/")).mkdir(parents=True)  # this is inside `opt`
+        source.mkdir()
+        with tarfile.open(fileobj=io.BytesIO(context(environment, part))) as tar:
+            tar.extractall(scratch, filter="data")
+        _run(bwrap, environment, seen_as, text, home, opt, source)
+        (home / _DONE).touch()
+        home.rename(folder)
+    except OSError as error:
+        raise BuildError(f"the environment cannot be built: {error}") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Path, opt: Path, source: Path) -> None:
+    python = interpreter(environment)
+    variables, places = pip_settings()
+    argv = [
+        "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+        "--new-session", "--clearenv", "--cap-drop", "ALL", *proc(), "--dev", "/dev", "--tmpfs", "/tmp",
+        *system_mounts(python), "--ro-bind", "/etc", "/etc",
+        "--bind", str(opt), "/opt", "--bind", str(home), seen_as, "--bind", str(source), SOURCE, "--chdir", SOURCE,
+    ]  # fmt: skip
+    for place in places:
+        argv += ["--ro-bind", place, place]
+    path = f"{python.parent}:/usr/local/bin:/usr/bin:/bin"
+    for name, value in {**variables, **dict(environment.variables), "HOME": "/tmp", "PATH": path}.items():
+        argv += ["--setenv", name, value]
+    run = partial(
+        subprocess.run,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    shell = ["/bin/sh", "-c", text]
+    try:
+        if not unprivileged.needed():
+            done = run([bwrap, "--unshare-user", *argv, "--", *shell])
+        else:
+            for folder in (home, opt, source):
+                _give(folder, unprivileged.host_ids())
+            with unprivileged.user_namespace() as namespace:
+                first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
+                user = unprivileged.arguments(namespace)
+                command = [bwrap, *argv, *user, "--", str(python), "-I", "-S", "-c", first]
+                done = run(command, pass_fds=(namespace,))
+            _give(home, (0, 0))
+    except subprocess.TimeoutExpired:
+        raise took_too_long() from None
+    if done.returncode:
+        raise BuildError(f"the environment cannot be built: {why(done.stdout)}")
+
+
+def _give(folder: Path, owner: tuple[int, int]) -> None:
+    """Make (uid, gid) the owner of everything in a folder."""
+    for place, folders, files in os.walk(folder):
+        for name in (".", *folders, *files):
+            os.chown(Path(place, name), *owner, follow_symlinks=False)

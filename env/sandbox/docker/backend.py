@@ -1,0 +1,375 @@
+"""Sandboxes as hardened containers of a Docker engine."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import select
+import socket
+import struct
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from stackrank.env.sandbox.base import (
+    CHECK_EVERY_S,
+    PROC_HIDDEN,
+    PROC_READ_ONLY,
+    BuildError,
+    SandboxError,
+    SandboxSpec,
+    Say,
+    silent,
+)
+from stackrank.env.sandbox.bootstrap import loader_command
+from stackrank.env.sandbox.bubblewrap.cgroups import group_of
+from stackrank.env.sandbox.docker.environments import build, build_prefix
+from stackrank.env.sandbox.docker.policy import OWNER_LABEL
+from stackrank.env.sandbox.ending import Ending
+from stackrank.env.sandbox.environments import PREFIXES
+from stackrank.home import is_dead, is_of_this_boot, process_mark
+from stackrank.settings import settings
+
+if TYPE_CHECKING:
+    import docker
+
+ROOT = "/workspace"
+_USER = "1000:1000"
+_FILES = 200_000
+"""Files and folders that the workspace and the temporary folder can each hold; the guest looks at fewer."""
+_PATIENCE_S = 2
+"""How long a closed sandbox's container may take to end by itself, before it is killed."""
+
+
+@functools.cache
+def client() -> docker.DockerClient:
+    """Return the process's one client, with its connection pool. Raises SandboxError if no engine answers."""
+    import docker
+    from docker.errors import DockerException
+
+    try:
+        made = docker.from_env(timeout=30, max_pool_size=64)
+    except DockerException as error:
+        raise SandboxError(_no_engine(error)) from None
+    _forget_proxies(made.api)
+    return made
+
+
+@functools.cache
+def _watcher() -> docker.APIClient:
+    """Return a client with a short timeout, to check a container while its guest's answer is awaited."""
+    import docker
+    from docker.utils import kwargs_from_env
+
+    made = docker.APIClient(timeout=5, **kwargs_from_env())
+    _forget_proxies(made)
+    return made
+
+
+def _forget_proxies(api: docker.APIClient) -> None:
+    """Stop a client from looking for proxies in the environment, if its engine has a local socket.
+
+    Looking for them at each request is slow, and raises KeyError if another thread removes a variable meanwhile.
+    """
+    if api.base_url.startswith("http+docker://"):
+        api.trust_env = False
+
+
+def _no_engine(error: Exception) -> str:
+    return (
+        "no Docker engine answers: start it (`sudo systemctl start docker`, or `dockerd`), "
+        f"or use --sandbox bubblewrap ({str(error).splitlines()[0][:160]})"
+    )
+
+
+class DockerChannel:
+    """The channel to a guest that is process 1 of a container, over the engine's attach connection."""
+
+    def __init__(self, container_id: str, name: str, spec: SandboxSpec) -> None:
+        self.root = ROOT
+        self.name = name
+        self.prefixes = PREFIXES
+        self.guest_limits: dict[str, int] = {"max_files": 1024, "confine": True}
+        self._id = container_id
+        self._api = client().api
+        self._pending = bytearray()
+        self._errors = b""
+        self._left = 0
+        self._stream = 0
+        self._ending = Ending(self._remove)
+        # Attach before the container starts, so that no output is missed.
+        wrapped = self._api.attach_socket(
+            container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
+        )
+        self._keep = wrapped
+        self._socket = getattr(wrapped, "_sock", wrapped)
+        self._socket.settimeout(None)
+
+    def send(self, data: bytes) -> None:
+        """Write all of `data`."""
+        try:
+            self._socket.sendall(data)
+        except OSError:
+            raise self._gone() from None
+
+    def receive(self, size: int, deadline: float) -> bytes:
+        """Read 1 to `size` bytes that the guest sent. Its standard error is kept for error messages."""
+        while True:
+            while self._left == 0:
+                # A frame header of the engine's multiplexed stream: 1 byte stream, 3 unused bytes, 4 bytes length.
+                # https://docs.docker.com/reference/api/engine/ (ContainerAttach, 'Stream format')
+                self._stream, self._left = struct.unpack("!BxxxI", self._exactly(8, deadline))
+            chunk = self._some(min(size if self._stream == 1 else self._left, self._left), deadline)
+            self._left -= len(chunk)
+            if self._stream == 1:
+                return chunk
+            self._errors = (self._errors + chunk)[-2000:]
+
+    def _exactly(self, size: int, deadline: float) -> bytes:
+        data = b""
+        while len(data) < size:
+            data += self._some(size - len(data), deadline)
+        return data
+
+    def _some(self, size: int, deadline: float) -> bytes:
+        while not self._pending:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise SandboxError(f"sandbox {self.name} does not answer")
+            ready, _, _ = select.select([self._socket], [], [], min(left, CHECK_EVERY_S))
+            if not ready:
+                self._check()
+                continue
+            try:
+                data = self._socket.recv(1 << 18)
+            except OSError:
+                data = b""
+            if not data:
+                raise self._gone()
+            self._pending += data
+        chunk = bytes(self._pending[:size])
+        del self._pending[:size]
+        return chunk
+
+    def _check(self) -> None:
+        """Raise SandboxError if an answer can no longer come. A paused container keeps its connection open."""
+        from docker.errors import APIError
+        from requests.exceptions import RequestException
+
+        try:
+            state = _watcher().inspect_container(self._id)["State"]
+        except APIError:
+            raise self._gone() from None
+        except RequestException as error:
+            raise SandboxError(_no_engine(error)) from None
+        if state["Paused"]:
+            raise SandboxError(f"sandbox {self.name} was paused")
+        if not state["Running"]:
+            raise self._gone()
+
+    def _gone(self) -> SandboxError:
+        said = self._errors.decode("utf-8", "replace").strip().replace("\n", " | ")
+        return SandboxError(f"sandbox {self.name} is gone{': ' + said if said else ''}")
+
+    def used_s(self) -> float:
+        """Return the container's processor seconds: from the kernel if the engine is local, else from the engine.
+
+        Some engines take a sample once a second, and answer only with the next one.
+        """
+        from docker.errors import DockerException
+        from requests.exceptions import RequestException
+
+        try:
+            group = group_of(_watcher().inspect_container(self._id)["State"]["Pid"], self._id)
+            if group is not None:
+                return group.used_s()
+            said = _watcher().stats(self._id, stream=False, one_shot=True)
+            return int(said["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
+        except (DockerException, RequestException, KeyError):
+            return 0.0
+
+    def close(self) -> None:
+        """Disconnect, and remove the container in the background."""
+        self._ending.begin()
+
+    def join(self, timeout_s: float) -> bool:
+        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
+        return self._ending.wait(timeout_s)
+
+    def _remove(self) -> None:
+        from docker.errors import APIError
+
+        self._keep.close()
+        self._socket.close()
+        if self._went():
+            return
+        # The container may be gone already. If the engine is, `gc` later finds the container by its label.
+        with contextlib.suppress(APIError, OSError):
+            with contextlib.suppress(APIError):
+                self._api.remove_container(self._id, force=True, v=True)
+                return
+            self._api.unpause(self._id)  # some engines do not kill paused containers
+            self._api.remove_container(self._id, force=True, v=True)
+
+    def _went(self) -> bool:
+        """Return whether the container ends by itself, as its guest does after the disconnect: a kill costs more."""
+        from docker.errors import APIError, NotFound
+        from requests.exceptions import RequestException
+
+        try:
+            self._api.wait(self._id, timeout=_PATIENCE_S, condition="removed")
+        except NotFound:
+            return True
+        except (APIError, RequestException):
+            return False
+        return True
+
+
+class DockerBackend:
+    """One container per sandbox."""
+
+    name = "docker"
+
+    def __init__(self, runtime: str | None = None) -> None:
+        """`runtime`: an OCI runtime that the engine knows, such as gVisor's `runsc`; None for the engine's own."""
+        self._runtime = runtime or settings().sandbox_runtime
+        self._images: dict[SandboxSpec, str] = {}
+
+    def problem(self) -> str | None:
+        """Check that an engine answers and has the sandbox image."""
+        from docker.errors import DockerException, ImageNotFound
+        from requests.exceptions import RequestException
+
+        image = settings().sandbox_image
+        try:
+            client().ping()
+            client().images.get(image)
+        except SandboxError as error:
+            return str(error)
+        except ImageNotFound:
+            own = "sandbox_image" in settings().model_fields_set
+            remedy = "pull or build it, or correct the variable" if own else "run `make setup-docker`"
+            return f"the sandbox image {image} is missing: {remedy}"
+        except (DockerException, RequestException) as error:
+            client.cache_clear()
+            return _no_engine(error)
+        return None
+
+    def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
+        """Build the image of the spec's environment, or pull a prebuilt one, unless the engine already has it."""
+        self._image(spec, say)
+
+    def _image(self, spec: SandboxSpec, say: Say = silent) -> str:
+        from docker.errors import DockerException, ImageNotFound
+        from requests.exceptions import RequestException
+
+        base = spec.image or settings().sandbox_image
+        if spec.environment is None and not spec.prefixes:
+            return base
+        if spec not in self._images:
+            try:
+                image = base if spec.environment is None else build(client(), base, spec.environment, OWNER_LABEL, say)
+                for prefix in spec.prefixes:
+                    image = build_prefix(client(), image, prefix, OWNER_LABEL, say)
+                self._images[spec] = image
+            except ImageNotFound:
+                raise BuildError(f"the engine has no image {base}: pull it") from None
+            except (DockerException, RequestException, OSError) as error:
+                client.cache_clear()
+                raise SandboxError(_no_engine(error)) from None
+        return self._images[spec]
+
+    def start(self, spec: SandboxSpec) -> DockerChannel:
+        """Start a new container. Raises SandboxError."""
+        from docker.errors import APIError, DockerException, ImageNotFound
+        from requests.exceptions import RequestException
+
+        image = self._image(spec)
+        name = f"stackrank-{uuid.uuid4().hex[:12]}"
+        try:
+            api = client().api
+            created = api.create_container(
+                image,
+                entrypoint=loader_command("python3"),
+                command=[],
+                name=name,
+                hostname="sandbox",
+                user=_USER,
+                working_dir=ROOT,
+                stdin_open=True,  # once: when this process ends, the guest's input ends, and then the guest
+                network_disabled=True,
+                labels={**dict(spec.labels), OWNER_LABEL: process_mark()},
+                host_config={
+                    **api.create_host_config(**hardening(spec, self._runtime)),
+                    "ReadonlyPaths": PROC_READ_ONLY,
+                    "MaskedPaths": (*PROC_HIDDEN, "/sys/firmware", "/sys/devices/virtual/powercap"),
+                },
+            )
+            channel = DockerChannel(created["Id"], name, spec)
+            try:
+                api.start(created["Id"])
+            except BaseException:
+                channel.close()
+                raise
+        except ImageNotFound:
+            raise SandboxError(f"the engine has no image {image}: run deploy/sandbox/build.sh, or pull it") from None
+        except APIError as error:
+            raise SandboxError(f"the Docker engine refused a sandbox: {error.explanation}") from None
+        except (DockerException, RequestException, OSError) as error:
+            client.cache_clear()
+            raise SandboxError(_no_engine(error)) from None
+        return channel
+
+    def reap(self) -> list[str]:
+        """Remove containers whose owner process is dead."""
+        from docker.errors import APIError
+
+        removed = []
+        engine = client()
+        here = _is_here(engine)
+        for container in engine.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True):
+            owner = container.labels[OWNER_LABEL]
+            # An engine elsewhere also has sandboxes of other machines, whose boots this machine does not know.
+            if is_dead(owner) or (here and not is_of_this_boot(owner)):
+                try:
+                    container.remove(force=True, v=True)
+                    removed.append(str(container.name))
+                except APIError:
+                    continue  # it is being removed already
+        return removed
+
+
+def _is_here(engine: docker.DockerClient) -> bool:
+    """Return whether an engine is known to run on this machine."""
+    from docker.errors import APIError
+
+    if not engine.api.base_url.startswith("http+docker://"):
+        return False
+    try:
+        return bool(engine.info()["Name"] == socket.gethostname())
+    except APIError:  # a proxy refuses to answer this
+        return False
+
+
+def hardening(spec: SandboxSpec, runtime: str | None) -> dict[str, Any]:
+    """Return the engine's host configuration for a sandbox: what the sandbox may do and use."""
+    limits = spec.limits
+    tmpfs = f"rw,exec,nosuid,nodev,size={limits.disk_mb}m,uid=1000,gid=1000,nr_inodes={_FILES}"
+    # The content of a tmpfs counts as memory, so the disk limits are added; else a full disk would kill every process.
+    memory = f"{limits.memory_mb + 2 * limits.disk_mb}m"
+    return {
+        "network_mode": "none",
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges"],
+        "read_only": True,
+        "tmpfs": {ROOT: tmpfs + ",mode=0755", "/tmp": tmpfs + ",mode=1777"},
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "pids_limit": limits.pids,
+        "nano_cpus": int(limits.cpus * 1e9),
+        "ipc_mode": "private",
+        "ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}, {"Name": "nofile", "Soft": 1024, "Hard": 1024}],
+        "log_config": {"Type": "none"},
+        "auto_remove": True,
+        "runtime": runtime,
+    }

@@ -1,0 +1,190 @@
+"""The tool that logs values at places in the program, without pausing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from stackrank.env.actions import Observation
+from stackrank.env.state import ReachedPlace
+from stackrank.env.tools.base import Arguments, Bench, ToolError
+from stackrank.env.tools.debugging.following import (
+    TEST,
+    Stopped,
+    Where,
+    ending,
+    follow,
+    frames_of,
+    frames_text,
+    joined,
+    spans,
+    spot,
+    state_of,
+    values,
+)
+
+MOST_PLACES = 8
+"""If there are more places, they are summarised."""
+
+
+class TraceArguments(Arguments):
+    """What to log, and where."""
+
+    body = "show"
+
+    at: str = Field(
+        "",
+        description="Places, separated by commas: `file:line`, `file:first-last`, `function`, `Class.method`, "
+        "`file:function`. "
+        "Empty: only look for the exception.",
+    )
+    show: str = Field(
+        "",
+        description="Expressions to log at each hit, one a line. Default: the local variables that changed.",
+    )
+    condition: str = Field("", description="Log only hits at which this expression is true.")
+    hits: int = Field(20, ge=1, le=200, description="How many hits to log; further ones are counted.")
+    skip: int = Field(0, ge=0, description="How many hits to pass over first.")
+    exception: str = Field(
+        "", description="Name of an exception class: stop where one is first raised, even if it is caught later."
+    )
+    test: str | None = Field(None, description=TEST)
+
+
+class _Hit(Where):
+    number: int
+    place: int
+    test: str
+    values: dict[str, str]
+
+
+class _Reached(Where):
+    name: str
+    reached: int
+    hits: int
+    shown: int
+
+
+class _Totals(TypedDict):
+    places: list[_Reached]
+    problems: dict[str, int]
+    met: int
+    told: int
+    raised: dict[str, int]
+
+
+class _Raised(Stopped):
+    error: str
+
+
+class Trace:
+    """Logs values each time a place is reached."""
+
+    name = "trace"
+    version = "2"
+    runs_program = True
+    description = (
+        "Run a test and log values each time a place in the program is reached, without pausing. A line is logged "
+        "before it runs, a function when it is called. Also stops where an exception is first raised. "
+        "Example: at `cart.py:12, Cart.total`, show `len(items)`, condition `price > 100`."
+    )
+    arguments = TraceArguments
+
+    def __call__(self, bench: Bench, arguments: TraceArguments) -> Observation:
+        """Return the hits, where the exception was raised, and how the run ended."""
+        if not arguments.at.strip() and not arguments.exception.strip():
+            raise ToolError("name a place (at) or an exception: there is nothing to trace otherwise")
+        shown = [line.strip() for line in arguments.show.split("\n") if line.strip()]
+        wanted: dict[str, Any] = {"at": arguments.at.strip(), "show": shown, "condition": arguments.condition.strip()}
+        wanted |= {"hits": arguments.hits, "skip": arguments.skip, "exception": arguments.exception.strip()}
+        run = follow(bench, arguments.test, "trace", **wanted)
+        hits, totals = run.read("hit", _Hit), run.first("hits", _Totals)
+        raised = run.first("raised", _Raised)
+        places = [
+            ReachedPlace(
+                file=each["file"],
+                line=each["line"],
+                function=each["function"],
+                hits=each["hits"],
+                shown=each["shown"],
+            )
+            for each in (totals["places"] if totals else [])
+        ]
+        frames = raised["frames"] if raised else frames_of(run)
+        event = "raised" if raised else "interrupted" if run.interrupted else "failed"
+        state = state_of(run, frames, event, places)
+        if raised:
+            state["exception"] = raised["error"]
+        parts = [*_summary(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
+        if not raised:
+            parts += ending(run)
+        elif run.notes:
+            parts += [f"[{note}]" for note in run.notes]
+        if run.interrupted is not None:
+            parts += ["It was at:", frames_text(run.interrupted["frames"], 1200)]
+        return Observation(joined(parts, run), state=state)
+
+
+def _summary(totals: _Totals | None) -> Iterator[str]:
+    places = totals["places"] if totals else []
+    if len(places) > MOST_PLACES:
+        yield f"Reached were {spans((each['file'], each['line']) for each in places if each['reached']) or 'none'}."
+        never = spans((each["file"], each["line"]) for each in places if not each["reached"])
+        if never:
+            yield f"Never reached were {never}."
+        places = []
+    for each in places:
+        where = f"{each['file']}:{each['line']}" + (f" ({each['function']})" if each["function"] else "")
+        if not each["reached"]:
+            yield f"{where} was never reached."
+        elif each["hits"] == each["reached"]:
+            yield f"{where}: reached {_times(each['reached'])}."
+        else:
+            yield f"{where}: reached {_times(each['reached'])}, the condition was true {_times(each['hits'])}."
+    for problem, times in list(totals["problems"].items())[:3] if totals else []:
+        yield f"[{problem}, {_times(times)}; that counts as false]"
+
+
+def _hits(hits: list[_Hit], totals: _Totals | None) -> Iterator[str]:
+    several = len({(hit["file"], hit["line"]) for hit in hits}) > 1
+    many_tests = len({hit["test"] for hit in hits}) > 1
+    test = ""
+    known: set[tuple[str, str]] = set()
+    position = 0
+    while position < len(hits):
+        hit = hits[position]
+        if many_tests and hit["test"] != test:
+            yield f"In {hit['test'] or 'an import'}:"
+        test = hit["test"]
+        last = position
+        while last + 1 < len(hits) and _like(hits[last + 1], hit):
+            last += 1
+        number = f"#{hit['number']}" + (f" to #{hits[last]['number']}, the same" if last > position else "")
+        place = f" {spot(hit)}" if several else ""
+        yield f"{number}{place}: {values(hit['values'], known) or 'nothing has changed'}"
+        position = last + 1
+    if totals and hits and totals["met"] > hits[-1]["number"]:
+        yield f"[{_times(totals['met'] - hits[-1]['number'])} more; skip and hits choose which are logged]"
+
+
+def _like(one: _Hit, two: _Hit) -> bool:
+    return (one["file"], one["line"], one["test"], one["values"]) == (
+        two["file"], two["line"], two["test"], two["values"],
+    )  # fmt: skip
+
+
+def _exception(name: str, raised: _Raised | None, totals: _Totals | None) -> Iterator[str]:
+    if raised is not None:
+        during = f" in {raised['test']}" if raised["test"] else ""
+        yield f"Raised{during}, and stopped there: {raised['error']}"
+        yield frames_text(raised["frames"], 2500)
+    elif name and totals is not None:
+        others = [f"{place} ({_times(times)})" for place, times in list(totals["raised"].items())[:8]]
+        yield f"No {name} was raised in the workspace." + (f" Raised were {', '.join(others)}." if others else "")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"

@@ -1,0 +1,231 @@
+"""Changes that should not pass: parts of the fix, the fix with a mistake, empty functions, special-cased inputs."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from stackrank.env.patches import find_faults, function_spans, make_diff
+from stackrank.extensions.authoring.inject.candidates import find_candidates
+from stackrank.extensions.authoring.inject.reach import Reach
+from stackrank.source import parse_python
+
+Files = Mapping[str, bytes]
+T = TypeVar("T")
+NEAR = 2
+"""A mistake within this many lines of the fix is tried before others."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change of the task as given that may pass although it is wrong."""
+
+    kind: str
+    """How it was made, in a few words."""
+    files: Files
+    """The files that the fix touches, with this change; a file that is missing here does not exist."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The files that the known fix or other known changes touch, before and after the fix."""
+
+    before: Files
+    after: Files
+
+    @classmethod
+    def of(cls, before: Files, after: Files, also: Iterable[str] = ()) -> Fixed:
+        """Select them from whole workspaces. `also`: files that other changes touch."""
+        others = set(also)
+        paths = [path for path in {**before, **after} if path in others or before.get(path) != after.get(path)]
+        return cls(*({path: side[path] for path in paths if path in side} for side in (before, after)))
+
+    def functions(self, files: Files) -> dict[str, list[tuple[str, int, int]]]:
+        """Return file -> (qualified name, first line, last line) of the functions that the fix touches, in `before` or
+        `after`; for a file in which it touches none, all of its functions."""
+        other = self.after if files is self.before else self.before
+        found = {}
+        for fault in find_faults(files, make_diff(files, other)):
+            spans = function_spans(files.get(fault.file, b""))
+            found[fault.file] = [span for span in spans if span[0] in fault.functions] or spans
+        return found
+
+    @property
+    def lines(self) -> dict[str, set[int]]:
+        """File -> the lines of `after` that the fix made, and the lines near them."""
+        faults = find_faults(self.after, make_diff(self.after, self.before))
+        return {each.file: {line + by for line in each.lines for by in range(-NEAR, NEAR + 1)} for each in faults}
+
+
+def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
+    """Yield no change at all, each part alone, all parts but one, and the fix without one of its lines."""
+    sides = {
+        path: [
+            side.get(path, b"").decode(errors="surrogateescape").splitlines(True)
+            for side in (fixed.before, fixed.after)
+        ]
+        for path in sorted({**fixed.before, **fixed.after})
+    }
+    codes = {
+        path: difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for path, (old, new) in sides.items()
+    }
+    parts = [(path, n) for path, each in codes.items() for n, code in enumerate(each) if code[0] != "equal"]
+
+    def make(kind: str, keep: set[tuple[str, int]], without: tuple[str, int] | None = None) -> Candidate:
+        files = {}
+        for path, (old, new) in sides.items():
+            made: list[str] = []
+            for n, (what, a, b, c, d) in enumerate(codes[path]):
+                if what == "equal" or (path, n) not in keep:
+                    made += old[a:b]
+                else:
+                    made += [line for at, line in enumerate(new[c:d], c) if (path, at) != without]
+            if made:
+                files[path] = "".join(made).encode(errors="surrogateescape")
+        return Candidate(kind, files)
+
+    yield make("nothing at all", set())
+    if len(parts) > 1:
+        for part in parts:
+            yield make("a part of the fix alone", {part})
+            yield make("the fix without a part", {*parts} - {part})
+    for path, n in parts:
+        _, _, _, c, d = codes[path][n]
+        if d - c > 1:
+            for at in range(c, d):
+                yield make("the fix without a line", {*parts}, (path, at))
+
+
+def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
+    """Yield the fix with one of its functions emptied, for each function."""
+    for path, source, node in _nodes(fixed.after, fixed.functions(fixed.after)):
+        lines = source.splitlines(True)
+        first, last = node.body[0], node.body[-1]
+        if first.lineno == node.lineno:
+            continue
+        start = first.lineno - 1
+        indent = " " * first.col_offset
+        text = "".join([*lines[:start], f"{indent}pass\n", *lines[last.end_lineno or 0 :]])
+        yield Candidate("a function without its body", {**fixed.after, path: text.encode()})
+
+
+def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
+    """Yield the fix with one mistake in the functions that it touches, mistakes near its lines first."""
+    spans = fixed.functions(fixed.after)
+    lines = {
+        path: {line: 0 for _, first, last in each for line in range(first, last + 1)}
+        for path, each in spans.items()
+        if each
+    }
+    near = fixed.lines
+    reach = Reach(("all",), (0.0,), (frozenset({0}),), lines)
+    found = [each for each in find_candidates(fixed.after, reach, seed) if len(each.changes) == 1]
+    for each in sorted(found, key=lambda each: not each.lines & near.get(each.file, set())):
+        yield Candidate(f"the fix with a mistake ({each.operator})", {**fixed.after, each.file: each.source()})
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a faulty function by the visible tests, recorded with the fix, as Python literals."""
+
+    file: str
+    function: str
+    arguments: Mapping[str, str]
+    """Name -> value; arguments that have no literal, such as `self`, are missing."""
+    result: str
+    """A statement that returns or raises what the call did."""
+
+
+def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
+    """Yield the unfixed program with special cases for the calls of the visible tests."""
+    for path, source, node in _nodes(fixed.before, fixed.functions(fixed.before)):
+        name = next((n for n, first, _ in function_spans(fixed.before[path]) if first == _first_line(node)), "")
+        known: dict[str, set[str]] = {}
+        for call in calls:
+            if (call.file, call.function) == (path, name):
+                test = " and ".join(f"{each} == {value}" for each, value in call.arguments.items()) or "True"
+                known.setdefault(test, set()).add(call.result)
+        cases = [(test, results.pop()) for test, results in known.items() if len(results) == 1]
+        first = _after_docstring(node)
+        if not cases or first is None or first.lineno == node.lineno:
+            continue
+        indent = " " * first.col_offset
+        added = [f"{indent}if {test}:\n{indent}    {result}\n" for test, result in cases]
+        lines = source.splitlines(True)
+        at = first.lineno - 1
+        yield Candidate(
+            "a special case for the visible inputs",
+            {**fixed.before, path: "".join([*lines[:at], *added, *lines[at:]]).encode()},
+        )
+
+
+def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates that are valid Python and differ from the fix and from all earlier candidates."""
+    seen = {_meaning(fixed.after)}
+    for each in candidates:
+        meaning = _meaning(each.files)
+        if meaning is not None and meaning not in seen:
+            seen.add(meaning)
+            yield each
+
+
+def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
+    """Choose at most `most` candidates by chance, and keep their order."""
+    if len(candidates) <= most:
+        return list(candidates)
+    kept = sorted(random.Random(seed).sample(range(len(candidates)), most))
+    return [candidates[number] for number in kept]
+
+
+def _meaning(files: Files) -> tuple[tuple[str, str], ...] | None:
+    try:
+        return tuple(
+            (path, _dump(text) if path.endswith(".py") else repr(text)) for path, text in sorted(files.items())
+        )
+    except (SyntaxError, ValueError):
+        return None
+
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@functools.lru_cache(maxsize=64)  # most candidates change one of several files
+def _dump(content: bytes) -> str:
+    """Dump a module without docstrings and annotations of functions, on which nothing depends.
+
+    Raises SyntaxError or ValueError if it cannot be compiled.
+    """
+    tree = parse_python(content)
+    compile(tree, "candidate", "exec", dont_inherit=True)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | _Function) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+        if isinstance(node, _Function):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.dump(tree)
+
+
+def _nodes(files: Files, spans: Mapping[str, list[tuple[str, int, int]]]) -> Iterator[tuple[str, str, _Function]]:
+    for path, each in spans.items():
+        starts = {first for _, first, _ in each}
+        source = files[path].decode(errors="replace") if each else ""
+        for node in ast.walk(parse_python(source)):
+            if isinstance(node, _Function) and _first_line(node) in starts:
+                yield path, source, node
+
+
+def _first_line(node: Any) -> int:
+    return int(node.lineno)
+
+
+def _after_docstring(node: _Function) -> ast.stmt | None:
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    return body[0] if body else None

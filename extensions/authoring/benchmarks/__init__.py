@@ -1,0 +1,1 @@
+"""The benchmarks made with this extension: `deep`, `releases` and `fresh`."""

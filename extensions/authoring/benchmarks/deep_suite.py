@@ -1,0 +1,296 @@
+"""`deep`: faults far from their failures, in real libraries. `releases`: several of these faults at once.
+
+There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
+
+LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
+LIBRARY.json    task or release -> how hard it is (`env.difficulty.measure`); `stackrank validate --record` writes it
+
+Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
+stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
+files that notice the fault, and a user's report with a test. The verdict comes from both.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import json
+import shlex
+import subprocess
+import tarfile
+import tempfile
+import textwrap
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pathspec import GitIgnoreSpec
+
+from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, family_of, own_name
+from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
+from stackrank.env.environment import Environment
+from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.sandbox.environments import why
+from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variables
+from stackrank.env.task import Limits, Task
+from stackrank.errors import NotReady
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
+from stackrank.extensions.authoring.difficulty.measure import Measured, find_measured
+from stackrank.extensions.authoring.inject.leftovers import left_behind
+from stackrank.home import home, locked, write_whole
+from stackrank.wording import print_err
+
+DATA = Path(__file__).parent / "deep"
+REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
+_FETCH_TIMEOUT_S = 300.0
+_LETTER = """\
+Since we upgraded {library}, several things no longer work that worked before. So far our users report:
+
+{reports}
+
+Each of these has its own cause. The release is good when all of them are mended."""
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    id: str
+    benchmark: str
+    title: str
+    statement: str
+    category: str
+
+
+class Deep(TaskByTask):
+    """Deep faults in real libraries."""
+
+    name = "deep"
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source.path`: another folder of recipes. Raises BenchmarkError."""
+        self._source = source or Source()
+        self._path = self._source.path or DATA
+        if self._path.resolve() != DATA.resolve():
+            self.name = own_name(self.name, self._path.absolute().name)
+        if self._source.fetch:
+            self.empty = f"{self._path} holds no recipe that can be used (a LIBRARY.yaml)"
+        else:
+            command = f"stackrank tasks {family_of(self.name)}"
+            self.empty = f"{self.name} has its tasks when its libraries are here: `{command}` fetches them"
+        self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
+        self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
+        libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
+        self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
+
+    def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
+        if not self._source.fetch and not any(_kept(recipe.sha256).is_file() for recipe in self._recipes.values()):
+            return  # one sentence says it, not one for each task
+        for file, recipe in self._recipes.items():
+            measured = _read_measured(file)
+            for task_id in self._ids(recipe):
+                yield task_id, functools.partial(self._load, recipe, task_id, measured.get(task_id, ""))
+
+    def _ids(self, recipe: Recipe) -> Iterable[str]:
+        return [task.id for task in recipe.tasks]
+
+    def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
+        return load_task(recipe, recipe.task(task_id), measured, self._source.fetch)
+
+
+class Releases(Deep):
+    """Releases of real libraries with several deep faults each, all of which have to be mended."""
+
+    name = "releases"
+
+    def _ids(self, recipe: Recipe) -> Iterable[str]:
+        return recipe.releases
+
+    def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
+        parts = [recipe.task(each) for each in recipe.releases[task_id]]
+        about = _About(
+            id=task_id,
+            benchmark=Releases.name,
+            title=f"{len(parts)} faults in one release of {recipe.library}",
+            statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
+            category="several faults",
+        )
+        return _load(recipe, about, parts, measured, self._source.fetch)
+
+
+def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
+    """Load one task. Raises BenchmarkError."""
+    about = _About(task.id, Deep.name, task.title, task.statement.strip(), task.category)
+    return _load(recipe, about, [task], measured, fetch)
+
+
+def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
+    """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
+    library = library_files(recipe, fetch)
+    files = without(library, recipe.omit)
+    planted = [plant(files, [*part.changes, *part.reworded]) for part in parts]
+    for part, made in zip(parts, map(digest_of, planted), strict=True):
+        if made != part.broken:
+            raise BenchmarkError(
+                f"{part.id}: its changes create different files than before ({made}, not {part.broken})"
+            )
+    reworded = [each for part in parts for each in part.reworded]
+    changes = [change for part in parts for change in part.changes]
+    broken = planted[0] if len(parts) == 1 else plant(files, [*changes, *reworded])
+    right = {**files, **plant(files, reworded)}
+    hidden_tests = list(dict.fromkeys(test for part in parts for test in part.hidden))
+    suite = list(dict.fromkeys(path for part in parts for path in part.suite))
+    noticing = dict.fromkeys(test.partition("::")[0] for test in hidden_tests)
+    if missing := [path for path in (*noticing, *suite) if path not in library]:
+        raise BenchmarkError(f"{about.id}: {recipe.library} {recipe.version} has no {missing[0]}")
+    hidden = {path: library[path] for path in noticing}
+    shown = {path: without_tests(library[path], hidden_tests, path) for path in suite}
+    given = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
+    if noticing or shown:
+        # Files that tests share go where the tests are: into the workspace only if some tests are there.
+        (given if shown else hidden).update(_beside(library, (*noticing, *suite), recipe.tests_need, files))
+    reports = _as_files(REPORT, [part.report for part in parts])
+    hidden_reports = _as_files(HIDDEN_REPORT, [part.hidden_report for part in parts])
+    given |= shown | reports
+    hidden |= hidden_reports
+    own = [test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in shown]
+    visible = [*reports, *shown, *own]
+    scored = [*visible, *(test for test in hidden_tests if test.partition("::")[0] not in shown), *hidden_reports]
+    pytest = f"python -m pytest -q -p no:cacheprovider {recipe.options}".strip()
+    fix = make_diff(broken, {path: right[path] for path in broken})
+    task = Task(
+        id=about.id,
+        benchmark=about.benchmark,
+        title=about.title,
+        statement=about.statement,
+        files=given,
+        hidden_files=hidden,
+        test_command=f"{pytest} {shlex.join(visible)}",
+        score_command=f"{pytest} {shlex.join(scored)}",
+        category=about.category,
+        tags=(recipe.library,),
+        fix=fix,
+        faults=find_faults(given, fix),
+        readonly=(*TEST_PATTERNS, "tests/", "test/"),
+        editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        failing_files=tuple(reports),
+        environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
+        limits=Limits(timeout_s=recipe.timeout_s),
+        measured=measured,
+    )
+    # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
+    if find_measured(task) is None and (left := left_behind(right, broken)):
+        raise BenchmarkError(f"{about.id}: its changes leave {left[0]} unused, which gives the fault away")
+    return task
+
+
+def _as_files(name: str, texts: Sequence[str]) -> dict[str, bytes]:
+    """Return texts that are not empty as files; with several texts, their names have numbers."""
+    stem, dot, suffix = name.partition(".")
+    names = [name] if len(texts) == 1 else [f"{stem}_{number}{dot}{suffix}" for number in range(1, len(texts) + 1)]
+    return {path: text.encode() for path, text in zip(names, texts, strict=True) if text}
+
+
+def _listed(statements: Iterable[str]) -> str:
+    """Return statements as a numbered list, one paragraph each."""
+    indented = (textwrap.indent(each.strip(), "   ") for each in statements)
+    return "\n\n".join(f"{number}. {text.lstrip()}" for number, text in enumerate(indented, 1))
+
+
+def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
+    """Return all files of a recipe's library. Raises BenchmarkError."""
+    return _library(recipe.library, recipe.version, recipe.sha256, fetch)
+
+
+def _beside(
+    library: Mapping[str, bytes], tests: Iterable[str], needed: Iterable[str], known: Container[str]
+) -> dict[str, bytes]:
+    """Return `needed` and what tests need from their folders: fixtures, data and helpers, but no other tests."""
+    folders = tuple(f"{path.partition('/')[0]}/" for path in tests)
+    named = tuple(f"{each}/" for each in needed)
+
+    def belongs(path: str) -> bool:
+        if f"{path}/".startswith(named):
+            return True
+        return path.startswith(folders) and not any(PurePosixPath(path).match(each) for each in TEST_PATTERNS[:2])
+
+    return {path: content for path, content in library.items() if path not in known and belongs(path)}
+
+
+def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:
+    """Write how hard tasks are, by name, into files next to their recipes."""
+    for file in sorted(path.glob("*.yaml")):
+        recipe = read_recipe(file)
+        names = [*(task.id for task in recipe.tasks), *recipe.releases]
+        own = {name: measured[name].dump() for name in names if name in measured}
+        known = {**_read_measured(file), **own}
+        if own:
+            kept = {name: json.loads(known[name]) for name in sorted(known)}
+            write_whole(file.with_suffix(".json"), json.dumps(kept, indent=1) + "\n")
+
+
+def _read_measured(file: Path) -> dict[str, str]:
+    beside = file.with_suffix(".json")
+    known = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
+    return {name: json.dumps(each) for name, each in known.items()}
+
+
+def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, bytes]:
+    """Return the files that no gitignore pattern matches."""
+    omitted = GitIgnoreSpec.from_lines(patterns)
+    return {path: content for path, content in files.items() if not omitted.match_file(path)}
+
+
+def _kept(sha256: str) -> Path:
+    """Return where a source distribution is once it has been fetched."""
+    return home() / "libraries" / f"{sha256}.tar.gz"
+
+
+@functools.lru_cache(maxsize=4)
+def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[str, bytes]:
+    """Return the files of a source distribution. Raises BenchmarkError."""
+    kept = _kept(sha256)
+    if not kept.is_file():
+        if not fetch:
+            raise BenchmarkError(f"{library} {version} has not been downloaded yet")
+        with locked("libraries"):
+            if not kept.is_file():
+                _download(library, version, sha256, kept)
+    content = kept.read_bytes()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise BenchmarkError(f"{kept} is damaged: delete it, and it is downloaded again")
+    files = {}
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        for member in archive.getmembers():
+            path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
+            if member.isfile() and ".." not in path.parts and (opened := archive.extractfile(member)) is not None:
+                files[str(path)] = opened.read()
+    return files
+
+
+def _download(library: str, version: str, sha256: str, kept: Path) -> None:
+    """Download a source distribution; the caller holds the lock, and pip checks the hash. Raises BenchmarkError."""
+    print_err(f"fetching {library} {version}")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    failed = f"{library} {version} cannot be fetched, which is needed once: check that pip reaches a package index"
+    with tempfile.TemporaryDirectory(dir=kept.parent) as part:
+        wanted = Path(part, "requirements.txt")
+        wanted.write_text(f"{library}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
+        try:
+            command = [str(ensure_sandbox_python(say=print_err)), "-m", "pip", "download", "--quiet", "--dest", part]
+            command += ["--disable-pip-version-check", "--no-deps", "--no-binary", library, "-r", str(wanted)]
+            done = subprocess.run(
+                command,
+                env=pip_variables(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=_FETCH_TIMEOUT_S,
+                check=False,
+            )
+        except (subprocess.TimeoutExpired, NotReady) as error:
+            raise BenchmarkError(f"{failed} ({error})") from None
+        found = list(Path(part).glob("*.tar.gz"))
+        if done.returncode or not found:
+            raise BenchmarkError(f"{failed} ({why(done.stdout)})")
+        found[0].replace(kept)

@@ -1,0 +1,92 @@
+"""A task of `fresh`: one change of a library, and half of the tests that notice it."""
+
+from __future__ import annotations
+
+import shlex
+
+from pydantic import BaseModel, ConfigDict
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
+from stackrank.env.environment import Environment
+from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.task import Limits, Task
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
+from stackrank.extensions.authoring.inject.statement import statement
+from stackrank.extensions.authoring.withheld import without_withheld
+
+
+class FreshTask(BaseModel):
+    """What one task is made of, apart from its library."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    library: str
+    change: Change
+    broken: str
+    """Digest of the changed files."""
+    category: str
+    command: str
+    fail_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...]
+    withheld: tuple[str, ...] = ()
+    """The test functions that agents do not see. Empty only in nights of an earlier version, which are not loaded."""
+    messages: dict[str, str] = {}
+    """Failing test that agents see -> what its failure says."""
+
+    @property
+    def id(self) -> str:
+        """Its name, which does not reveal where the fault is."""
+        return f"{self.library}-{self.broken[:8]}"
+
+
+def load_task(recipe: Recipe, about: FreshTask) -> Task:
+    """Load one task. Raises BenchmarkError."""
+    files = library_of(recipe)
+    broken = plant(files, [about.change])
+    if (made := digest_of(broken)) != about.broken:
+        raise BenchmarkError(
+            f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
+        )
+    shown = without_withheld(files, about.withheld)
+    visible = shlex.join(word for word in shlex.split(about.command) if word not in about.withheld)
+    fix = make_diff(broken, {path: files[path] for path in broken})
+    given = {**files, **broken, **shown}
+    faults = find_faults(given, fix)
+    seen = [test for test in about.fail_to_pass if test.partition("[")[0] not in about.withheld]
+    opening = f"Since we use this copy of {recipe.library}, something is wrong with it that was right before"
+    title, told = statement(opening, {test: about.messages.get(test, "") for test in seen}, about.change.file, faults)
+    return Task(
+        id=about.id,
+        benchmark="fresh",
+        title=f"{recipe.library}: {title or 'something is wrong'}",
+        statement=told,
+        files=given,
+        hidden_files={path: files[path] for path in shown},
+        test_command=visible,
+        score_command=about.command,
+        category=about.category,
+        tags=(recipe.library,),
+        fail_to_pass=about.fail_to_pass,
+        pass_to_pass=about.pass_to_pass,
+        fix=fix,
+        faults=faults,
+        readonly=(*TEST_PATTERNS, "tests/", "test/"),
+        editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        environment=environment_of(recipe),
+        limits=Limits(timeout_s=recipe.timeout_s),
+    )
+
+
+def library_of(recipe: Recipe) -> dict[str, bytes]:
+    """Return a library with its tests, without files that nobody needs."""
+    files = library_files(recipe)
+    folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *recipe.own_tests, *recipe.tests_need)}
+    return {path: content for path, content in files.items() if path.partition("/")[0] in folders}
+
+
+def environment_of(recipe: Recipe) -> Environment | None:
+    """Return the environment that a library's tests need."""
+    requirements = (*recipe.requirements, *recipe.test_requirements)
+    return Environment(requirements=requirements) if requirements else None

@@ -1,0 +1,242 @@
+"""Make bugs until there are enough: in parallel, in an order that does not depend on the parallelism, and resumably.
+
+Results about the project and about each candidate are kept in `state/` of the output folder, so that a call that was
+cut off can continue, and a call for more bugs does not start over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.environment import Environment, files_digest
+from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Limits
+from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
+from stackrank.extensions.authoring.inject.deep_operators import DEEP
+from stackrank.extensions.authoring.inject.operators import OPERATORS
+from stackrank.extensions.authoring.inject.reach import Reach, TestCommand, measure, refuse_copies
+from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
+from stackrank.extensions.authoring.inject.write import to_hide
+
+Bug = tuple[Candidate, Verified]
+_PER_FUNCTION = 4
+_MOST_FOUND = 3
+"""How many bugs are found for each one that is wanted, before bugs without hidden tests are good enough."""
+_TRIES = 2
+_CHECKS = 3
+"""Increased when `verify` refuses more; earlier results are then not used."""
+
+
+@dataclass(frozen=True)
+class InjectionOptions:
+    """What bugs are wanted, and how to find them."""
+
+    count: int
+    seed: int
+    test: TestCommand
+    environment: Environment = field(default_factory=Environment)
+    """What the tests need, without the project's files."""
+    workers: int = 2
+    timeout_s: float = 60.0
+    """Seconds that a test run of a task may take; all tests of the project together may take five times as long."""
+    deep: bool = False
+    """Whether only faults far from their failures are wanted."""
+    proved_later: bool = False
+    """Whether the code that makes tasks of bugs runs and measures them again; then that is not done here too."""
+
+
+@dataclass
+class Tally:
+    """How many candidates were tried, and how many bugs were found, so far."""
+
+    wanted: int
+    candidates: int = 0
+    tried: int = 0
+    found: int = 0
+    problems: Counter[str] = field(default_factory=Counter)
+    """Why candidates are unusable -> how many of them."""
+
+
+class Injection:
+    """Makes bugs for one project."""
+
+    def __init__(self, backend: Backend, files: Mapping[str, bytes], wishes: InjectionOptions, folder: Path) -> None:
+        """`folder`: the output folder. Results in its `state/` for another project or other tests are not used."""
+        self._backend = backend
+        self._files = files
+        self._wishes = wishes
+        self._state = folder / "state"
+        environment = wishes.environment.with_source(files) if wishes.environment != Environment() else None
+        self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=wishes.timeout_s))
+        about = (files_digest(files), wishes.test, wishes.environment, wishes.timeout_s)
+        self._digest = hashlib.sha256(repr(about).encode()).hexdigest()[:16]
+        self._benches: queue.SimpleQueue[Sandbox | None] = queue.SimpleQueue()
+        self._writing = threading.Lock()
+        self._lines: set[tuple[str, int]] = set()
+        self._functions: Counter[tuple[str, str]] = Counter()
+
+    def prepare(self, say: Say) -> None:
+        """Build the environment, unless it exists. Raises BuildError."""
+        if self._spec.environment is not None:
+            self._backend.prepare(self._spec, say)
+
+    def reach(self) -> Reach:
+        """Return what the tests reach; measure it unless it is known. Raises BenchmarkError, SandboxError."""
+        file = self._state / f"{self._digest}.reach.json"
+        if file.is_file():
+            return Reach.from_json(file.read_text(encoding="utf-8"))
+        with Sandbox(self._backend, self._spec) as sandbox:
+            if self._wishes.environment.setup:
+                refuse_copies(sandbox, self._files)
+            found = measure(sandbox, self._files, self._wishes.test, self._wishes.timeout_s * 5)
+        self._state.mkdir(parents=True, exist_ok=True)
+        file.write_text(found.to_json(), encoding="utf-8")
+        return found
+
+    def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[Bug]:
+        """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function.
+
+        Bugs that can have hidden tests are preferred, so a few more than wanted may be looked for.
+        """
+        candidates = self.candidates(reach)
+        tally = Tally(self._wishes.count, len(candidates))
+        order = _deep_first(candidates, reach) if self._wishes.deep else candidates
+        wanted, best, others = self._wishes.count, list[Bug](), list[Bug]()
+        with closing(self.found(reach, order, tally, on_tally)) as bugs:
+            for candidate, verified in islice(bugs, _MOST_FOUND * wanted):
+                (best if to_hide(self._files, verified) else others).append((candidate, verified))
+                if len(best) == wanted:
+                    break
+        return [*best, *others][:wanted]
+
+    def candidates(self, reach: Reach) -> list[Candidate]:
+        """Return what could be tried. Raises BenchmarkError if that is nothing."""
+        operators = DEEP if self._wishes.deep else OPERATORS
+        if not (candidates := find_candidates(self._files, reach, self._wishes.seed, operators)):
+            raise BenchmarkError("its tests run no line that could be changed")
+        return candidates
+
+    def found(
+        self, reach: Reach, candidates: Iterable[Candidate], tally: Tally, on_tally: Callable[[Tally], None]
+    ) -> Generator[tuple[Candidate, Verified]]:
+        """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError.
+
+        Never two bugs are on one line, and few in one function, those of earlier calls included.
+        """
+        wishes = self._wishes
+        command = wishes.test.without(reach.left_out)
+        project = Project(self._files, command, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
+        with closing(self._verified(project, iter(candidates))) as results:
+            for candidate, result in results:
+                tally.tried += 1
+                good = not result.problem and not self._full(candidate)
+                if result.problem:
+                    tally.problems[result.problem] += 1
+                tally.found += good
+                on_tally(tally)
+                if good:
+                    self._functions[candidate.file, candidate.function] += 1
+                    self._lines.update((candidate.file, line) for line in candidate.lines)
+                    yield candidate, result
+
+    def _full(self, candidate: Candidate) -> bool:
+        """Whether its function has enough bugs, or one of its lines has one."""
+        if self._functions[candidate.file, candidate.function] >= _PER_FUNCTION:
+            return True
+        return any((candidate.file, line) in self._lines for line in candidate.lines)
+
+    def _verified(self, project: Project, waiting: Iterator[Candidate]) -> Generator[tuple[Candidate, Verified]]:
+        """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
+        known = self._read()
+        ahead: deque[tuple[Candidate, Future[Verified]]] = deque()
+        workers = self._wishes.workers
+        for _ in range(workers):
+            self._benches.put(None)
+        with ThreadPoolExecutor(max_workers=workers) as threads, self._closing():
+            try:
+                while True:
+                    while len(ahead) < 2 * workers and (candidate := next(waiting, None)) is not None:
+                        if not self._full(candidate):
+                            future = threads.submit(self._one, project, candidate, known.get(candidate.key))
+                            ahead.append((candidate, future))
+                    if not ahead:
+                        return
+                    candidate, future = ahead.popleft()
+                    yield candidate, future.result()
+            finally:
+                for _, future in ahead:
+                    future.cancel()
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            threading.Thread(target=self._close, name="inject-close").start()
+
+    def _close(self) -> None:
+        for _ in range(self._wishes.workers):
+            sandbox = self._benches.get()
+            if sandbox is not None:
+                sandbox.close()
+
+    def _one(self, project: Project, candidate: Candidate, known: Verified | None) -> Verified:
+        if known is not None:
+            return known
+        sandbox = self._benches.get()
+        try:
+            for left in reversed(range(_TRIES)):
+                try:
+                    sandbox = sandbox or Sandbox(self._backend, self._spec)
+                    result = verify(sandbox, project, candidate)
+                    break
+                except SandboxError:
+                    if sandbox is not None:
+                        sandbox.close()
+                    sandbox = None
+                    if not left:
+                        raise
+        finally:
+            self._benches.put(sandbox)
+        with self._writing, self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(result.to_json()) + "\n")
+        return result
+
+    @property
+    def _file(self) -> Path:
+        kind = "quick" if self._wishes.proved_later else "deep" if self._wishes.deep else "candidates"
+        return self._state / f"{self._digest}.{kind}.{_CHECKS}.jsonl"
+
+    def _read(self) -> dict[str, Verified]:
+        found: dict[str, Verified] = {}
+        if self._file.is_file():
+            for line in self._file.read_text(encoding="utf-8").splitlines():
+                try:
+                    result = Verified.from_json(json.loads(line))
+                except ValueError:  # cut off while it was written
+                    continue
+                found[result.key] = result
+        return found
+
+
+def _deep_first(candidates: Iterable[Candidate], reach: Reach) -> Iterator[Candidate]:
+    """Yield the candidates that look deep, then the others. No candidate is looked at before it is needed."""
+    others = []
+    for candidate in candidates:
+        if guessed_rank(reach, candidate) > LEAST_RANK:
+            yield candidate
+        else:
+            others.append(candidate)
+    yield from others

@@ -1,0 +1,134 @@
+"""A `repo` benchmark of bugs planted in a project, from its folder to a `tasks.yaml`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.files import read_tree
+from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
+from stackrank.env.benchmarks.repo import NEVER
+from stackrank.env.environment import Environment, files_digest
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
+from stackrank.extensions.authoring.inject.reach import TestCommand, default_command
+from stackrank.extensions.authoring.inject.verify import Verified
+from stackrank.extensions.authoring.inject.write import TASKS, write_benchmark, write_source
+
+# Build output and copies of the source, in which the fix could be found.
+_BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
+
+_ASKED = Path("state", "asked")
+"""What the tasks of an output folder are: a call that asks for more of the same may replace them."""
+_VERSION = re.compile(r"[\w.-]+==\S+")
+"""A line of `pip freeze` that a requirement can be."""
+_FREEZE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The folder that was written, and its bugs."""
+
+    folder: Path
+    bugs: list[tuple[Candidate, Verified]]
+    with_hidden: int
+    """How many of them have hidden tests."""
+
+
+def plant(
+    path: Path,
+    *,
+    count: int,
+    seed: int,
+    out: Path | None,
+    test: str | None,
+    environment: Environment,
+    guess: bool = False,
+    timeout_s: float,
+    deep: bool = False,
+    workers: int,
+    backend: Backend,
+    say: Say,
+    on_tally: Callable[[Tally], None],
+) -> Planted:
+    """Plant bugs in copies of the project at `path`, and write those that its tests notice as tasks.
+
+    `deep`: write only bugs whose fault is far from the failure (`verify`). `out`: the folder to write, by default
+    `PROJECT-bugs`. `test`: the test command; by default it is worked out from the files.
+    `guess`: whether to guess from the project's files how it is installed.
+    Raises BenchmarkError, SandboxError.
+    """
+    if not path.is_dir():
+        raise BenchmarkError(f"{path} is not a folder: name the project to plant bugs in")
+    name = path.resolve().name
+    folder = (out or Path(f"{name}-bugs")).absolute()
+    inside = folder.resolve().is_relative_to(path.resolve())
+    hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if inside else []
+    files = read_tree(path, [*NEVER, *_BUILT, *hidden])
+    if guess and (setup := setup_of(files)):
+        say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
+        environment = replace(environment, setup=tuple(setup))
+    command = TestCommand.of(test or default_command(files), files)
+    asked = _asked(files, command, seed, deep)
+    if (folder / TASKS).exists() and not _same(folder, asked):
+        raise BenchmarkError(
+            f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
+        )
+    if guess and environment.setup:
+        environment = _pinned(environment, files, backend, say)
+    options = InjectionOptions(count, seed, command, environment, workers, timeout_s, deep)
+    injection = Injection(backend, files, options, folder)
+    try:
+        injection.prepare(say)
+        say(f"{name}: running its tests, to see what they reach (at most {5 * timeout_s:g} s, then up to 3 times that)")
+        reach = injection.reach()
+        say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
+        bugs = injection.bugs(reach, on_tally)
+    except BenchmarkError as error:
+        raise BenchmarkError(f"{path}: {error}") from None
+    if not bugs:
+        of_them = " deep" if deep else ""
+        raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
+    (folder / _ASKED).write_text(asked)
+    write_source(folder, files)
+    tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
+    return Planted(folder, bugs, sum(each.hidden_tests for each in tasks))
+
+
+def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backend, say: Say) -> Environment:
+    """Return an environment with the packages that a guessed one has now, in these versions.
+
+    Tasks share the packages; each of them has only the project itself to install. Returns the guessed one if pip does
+    not tell versions, or cannot install them. Raises BuildError, SandboxError.
+    """
+    spec = SandboxSpec(environment=environment.with_source(files))
+    backend.prepare(spec, say)
+    with Sandbox(backend, spec) as sandbox:
+        told = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
+    versions = told.output.split("\n")[:-1] if not told.exit else []
+    if not versions or not all(_VERSION.fullmatch(each) for each in versions):
+        return environment
+    alone = project_alone(environment.setup[0])
+    pinned = replace(environment, requirements=tuple(versions), setup=(alone,) if alone else ())
+    try:
+        backend.prepare(SandboxSpec(environment=pinned.with_source(files)), say)
+    except BuildError as error:
+        say(f"its packages cannot be pinned, so each task installs them anew: {error}")
+        return environment
+    return pinned
+
+
+def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
+    about = (files_digest(files), command, seed, deep)
+    return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _same(folder: Path, asked: str) -> bool:
+    file = folder / _ASKED
+    return file.is_file() and file.read_text() == asked

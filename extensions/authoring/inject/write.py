@@ -1,0 +1,110 @@
+"""Write a `repo` benchmark of verified bugs: a copy of the project, and a `tasks.yaml` that plants and fixes them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.repo_schema import (
+    DefaultsEntry,
+    LimitsEntry,
+    PythonEntry,
+    SourceEntry,
+    TaskEntry,
+    TasksFile,
+    id_from,
+    write_tasks,
+)
+from stackrank.env.benchmarks.testfiles import is_doctest
+from stackrank.env.environment import Environment
+from stackrank.env.patches import find_faults, make_diff
+from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.statement import statement
+from stackrank.extensions.authoring.inject.verify import Verified
+from stackrank.extensions.authoring.withheld import to_withhold, without_withheld
+
+SOURCE, TASKS = "source", "tasks.yaml"
+
+
+def write_source(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the project in the state in which its tests pass. Replaces an existing copy."""
+    target = folder / SOURCE
+    if target.exists():
+        shutil.rmtree(target)
+    for path, content in files.items():
+        place = target / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+
+
+def write_benchmark(
+    folder: Path,
+    name: str,
+    files: Mapping[str, bytes],
+    bugs: Sequence[tuple[Candidate, Verified]],
+    environment: Environment,
+    timeout_s: float,
+) -> list[TaskEntry]:
+    """Write `tasks.yaml` into `folder`, and return its tasks."""
+    tasks = [
+        _entry(f"{id_from(name)}-{number:03d}", name, files, candidate, verified, environment)
+        for number, (candidate, verified) in enumerate(bugs, start=1)
+    ]
+    defaults = DefaultsEntry(timeout_s=timeout_s, limits=LimitsEntry())
+    content = TasksFile(schema=1, name=f"bugs injected into {name}", defaults=defaults, tasks=tasks)
+    write_tasks(folder / TASKS, content)
+    return tasks
+
+
+def _entry(
+    task: str,
+    project: str,
+    files: Mapping[str, bytes],
+    candidate: Candidate,
+    verified: Verified,
+    environment: Environment,
+) -> TaskEntry:
+    good = {candidate.file: files[candidate.file]}
+    bad = {candidate.file: candidate.source()}
+    shown = without_withheld(files, withheld := to_hide(files, verified))
+    whole = {path: files[path] for path in shown}
+    fix = make_diff(bad, good)
+    seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
+    shows = {test: verified.messages.get(test, "") for test in seen}
+    opening = f"Since the last change of {project}, something is wrong that was right before"
+    title, told = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
+    return TaskEntry(
+        id=task,
+        source=SourceEntry(path=SOURCE),
+        test=verified.command,
+        title=title or task,
+        statement=told,
+        setup=list(environment.setup),
+        python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
+        fail_to_pass=list(verified.fail_to_pass),
+        pass_to_pass=list(verified.pass_to_pass),
+        apply=make_diff({**good, **whole}, {**bad, **shown}),
+        test_patch=make_diff(shown, whole) or None,
+        hidden_tests=bool(shown),
+        shows_bug=True if shown else None,
+        fix=fix,
+        category=candidate.category,
+        difficulty=verified.difficulty,
+        tags=["injected", *candidate.operator.split("+")],
+    )
+
+
+def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
+    """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
+    failing, passing = (
+        [test for test in found if not is_doctest(test)] for found in (verified.fail_to_pass, verified.pass_to_pass)
+    )
+    tests = (*failing, *passing)
+    if not all(test.partition("::")[0] in files for test in tests):
+        return ()
+    try:
+        return to_withhold(files, failing, tests, passing)
+    except BenchmarkError:
+        return ()

@@ -1,0 +1,90 @@
+"""Make a task of the `repo` benchmark: draft it from a commit, test it before and after its fix, prove it, write it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.repo import load_task
+from stackrank.env.benchmarks.repo_schema import TaskEntry, read_tasks
+from stackrank.env.patches import apply_patch
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, spec_for
+from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.pool import Pool
+from stackrank.env.scoring.judge import Score
+from stackrank.env.scoring.proof import save_proof
+from stackrank.env.scoring.report import TestReport
+from stackrank.env.scoring.verdict import score_in
+from stackrank.env.task import Task
+from stackrank.env.validate import validate
+from stackrank.extensions.authoring.from_commit import TASKS, Draft, TaskOptions, draft, save
+
+
+def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
+    """Add a task to `out`/tasks.yaml, made from a commit that fixed a bug, and proved in sandboxes of `backend`.
+
+    `say` gets a line for each step. Raises BenchmarkError with the reason if the task cannot be made; then nothing is
+    written.
+    """
+    made = draft(repo, commit, options)
+    say(f"{made.entry.id}: {made.entry.test}")
+    if made.entry.setup:
+        say(f"{made.entry.id}: installed by `{'; '.join(made.entry.setup)}`; --setup says otherwise")
+    given, fixed = _both_states(made, backend, say)
+    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
+        save(made, Path(name), given, fixed)
+        _prove(_load(Path(name), made), backend, say)
+    if not made.entry.hidden_tests:
+        say("agents see its tests, so its verdicts cannot be sealed: --hidden-tests withholds them")
+    return save(made, out, given, fixed)
+
+
+def prepare(backend: Backend, spec: SandboxSpec, say: Say) -> None:
+    """Build a project's environment, unless it exists. Raises BenchmarkError if that fails: the way to install a
+    project was only guessed, and its author knows better."""
+    try:
+        backend.prepare(spec, say)
+    except BuildError as error:
+        raise BenchmarkError(f"{error}: say with --setup how the project is installed") from None
+
+
+def _load(folder: Path, made: Draft) -> Task:
+    content, _ = read_tasks(folder / TASKS)
+    return load_task(content.tasks[0], content, folder / TASKS)
+
+
+def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
+    """Run the tests before and after the fix."""
+    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
+        save(made, Path(name))
+        task = _load(Path(name), made)
+    prepare(backend, spec_for(task), say)
+    fixed = apply_patch(task.files, task.fix)
+    changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
+    deleted = tuple(path for path in task.files if path not in fixed)
+    # Nobody forges the outcomes here, so one run of each tells them.
+    with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
+        say("running the tests before the fix")
+        given = score_in(sandbox, task, Changes(), fresh=True)
+        say("running the tests with the fix")
+        cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
+    if not cured.tests:
+        raise BenchmarkError(f"the tests do not run with the fix: {_last_line(cured)}")
+    return TestReport(given.tests), TestReport(cured.tests)
+
+
+def _last_line(result: Score) -> str:
+    lines = [line.strip() for line in (*result.notes, *result.output.splitlines()) if line.strip()]
+    errors = [line for line in lines if "Error" in line]
+    return (errors or lines or ["they print nothing"])[-1][:300]
+
+
+def _prove(task: Task, backend: Backend, say: Say) -> None:
+    say("proving that it fails as given and passes with its fix, 3 times")
+    with Pool(backend, size=0) as pool:
+        result = validate(task, pool.take, 3)
+    if not result.valid:
+        raise BenchmarkError(f"the task would not be valid: {result.reason}")
+    if result.proof is not None:
+        save_proof(task, result.proof)

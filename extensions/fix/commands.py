@@ -1,0 +1,122 @@
+"""The command `fix`, which proposes changes for a person to decide about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stackrank.errors import UsageError
+from stackrank.extensions.fix.review import SHOWN, listed
+from stackrank.flows.cli.options import API, Api, Json, Sandbox
+from stackrank.flows.cli.output import print_json, print_table
+from stackrank.wording import print_err, print_out
+
+app = typer.Typer()
+
+
+@app.command()
+def fix(
+    context: typer.Context,
+    repo: Annotated[
+        Path, typer.Argument(help="Git repository of a Python project with tests. It is never changed.")
+    ] = Path(),
+    out: Annotated[Path, typer.Option(help="Folder for tasks, evidence and patches.")] = Path("proposals"),
+    issues: Annotated[
+        Path | None,
+        typer.Option(help="Also fix issues: a text file, a folder of text files, or a forge's JSON export."),
+    ] = None,
+    issues_of: Annotated[
+        str,
+        typer.Option(help="Also fix the open issues of OWNER/NAME at the forge. Sends STACKRANK_FORGE_TOKEN if set."),
+    ] = "",
+    label: Annotated[
+        list[str] | None, typer.Option(help="With --issues-of: only issues with this label. Repeat: with all of them.")
+    ] = None,
+    api: Api = API,
+    agent: Annotated[list[str] | None, typer.Option(help="Name of an agent. Repeat for several.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Name of a model. Repeat for several.")] = None,
+    tools: Annotated[list[str] | None, typer.Option(help="A tool set, or tools separated by commas.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Candidates per problem and entrant.")] = 1,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Fix at most this many problems, failing tests before issues.")
+    ] = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only tests that do not fail at --base, so that this change broke them.")
+    ] = False,
+    base: Annotated[str, typer.Option(help="With --changed: the commit or branch to compare with.")] = "HEAD~1",
+    test: Annotated[str, typer.Option(help="The project's test command. Default: pytest on all tests.")] = "",
+    setup: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Command that installs the project. Repeat for several. "
+            "Default: pip install -e . and what its tests need; '' for none."
+        ),
+    ] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
+    ] = None,
+    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for the whole suite, in seconds.")] = 300,
+    repeat: Annotated[int, typer.Option(min=2, help="How often the suite runs to find flaky tests.")] = 3,
+    workers: Annotated[int | None, typer.Option(help="Number of concurrent episodes.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Most actions in one episode.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Budget in dollars.")] = None,
+    sandbox: Sandbox = None,
+    as_json: Json = False,
+) -> None:
+    """Propose fixes for a repository's failing tests and issues. You decide about them with `stackrank review`."""
+    from stackrank.env.sandbox.registry import chosen_backend
+    from stackrank.extensions.fix.folder import require_usable
+    from stackrank.extensions.fix.forge import list_issues
+    from stackrank.extensions.fix.issues import issues_from, read_issues, require_distinct
+    from stackrank.extensions.fix.project import Wishes, open_project, pointers, require_apart, some
+    from stackrank.extensions.fix.work import Fixing, Wanted
+
+    if sandbox == "local":
+        raise UsageError(
+            "fix works only in docker or bubblewrap sandboxes: in a local one, tests could change your files"
+        )
+    chosen = None if setup is None else tuple(setup)
+    project = open_project(repo, Wishes(test, chosen, tuple(require or ()), python, timeout, repeat))
+    require_apart(project, out)
+    require_usable(out, project.repository)
+    if held := pointers(project):
+        print_err(
+            f"{project.name}: tests that need {some(held)} fail, because these files are in Git LFS, not in the commit"
+        )
+    reported = read_issues(issues) if issues else []
+    if issues_of:
+        reported += issues_from(list_issues(api, issues_of, label or ()), f"{issues_of} at {api}")
+    require_distinct(reported)
+    spec: dict[str, Any] = {"sandbox": sandbox, "benchmark": "repo", "budget_usd": budget}
+    spec |= {"agent": agent, "model": model, "tools": tools, "attempts": attempts, "workers": workers, "steps": steps}
+    wanted = Wanted(out, spec, reported, limit, base if changed else "", repeat)
+    debug = bool((context.obj or {}).get("debug"))
+    document = Fixing(project, chosen_backend(sandbox), wanted, debug).document()
+    if as_json:
+        print_json(document)
+    else:
+        _print(document)
+
+
+def _print(document: Mapping[str, Any]) -> None:
+    """Print what was found and proposed."""
+    aside, found, without = document["set_aside"], document["proposals"], document["without"]
+    for why, tests in (
+        ("flaky", aside["flaky"]),
+        ("they write outside of the workspace, or need a network", aside["outside"]),
+        ("their files need what is not installed", aside["unread"]),
+    ):
+        if tests:
+            print_out(f"set aside, {why}: {', '.join(tests)}")
+    nothing = "There are no proposals."
+    if not document["problems"] and not without:
+        nothing = f"There are no problems: every {'other ' if any(aside.values()) else ''}test passes."
+    print_table(listed(found), {name: name for name in SHOWN[:-1]}, nothing)
+    for name, reason in without.items():
+        print_out(f"no proposal: {name}: {reason}")
+    if found:
+        print_out(f"Read one: stackrank review {found[0]['id']}    Decide: stackrank review {found[0]['id']} --approve")

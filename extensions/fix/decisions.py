@@ -1,0 +1,156 @@
+"""Write proposed fixes of runs, and the decisions of people about them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from stackrank.db.connection.errors import no_proposal
+from stackrank.db.connection.transactions import DECISION, PROPOSAL, Transactions, clean, new_id
+from stackrank.db.models.columns import now
+from stackrank.errors import UsageError
+from stackrank.home import home, locked
+from stackrank.settings import settings
+from stackrank.storable import storable_text
+from stackrank.terms import DecisionKind
+from stackrank.wording import as_json
+
+MOST_CHARS = 10_000
+_P = PROPOSAL.c
+
+
+class DecisionRefused(UsageError):
+    """A decision that cannot count: too late, about another change, or not written by stackrank."""
+
+
+def digest_of(base: str, diff: str, test_diff: str) -> str:
+    """Return the digest that identifies a change: of the commit that it is for, and of both its diffs."""
+    return hashlib.sha256("\0".join((base, diff, test_diff)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Proposals(Transactions):
+    """Writes proposals and decisions. Raises as `Store` does."""
+
+    def propose(self, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Store proposals, in this order, and return their numbers. `rows`: columns of `Proposal`.
+
+        Older proposals for the same problem of the same repository are replaced if nobody has decided about them. A
+        change that is already stored, even for a problem with another name, keeps its number and its decision; while
+        it is undecided, its folder is the one that was given last.
+        """
+        return self._write(lambda connection: self._propose(connection, rows))
+
+    def _propose(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        numbers: list[int] = []
+        by_problem: dict[tuple[str, str], list[int]] = {}
+        decided = select(DECISION.c.proposal_id).where(DECISION.c.kind != DecisionKind.COMMENT)
+        for row in map(clean, map(dict, rows)):
+            row["digest"] = digest_of(row["base"], row["diff"], row["test_diff"])
+            same = (_P.repository == row["repository"], _P.digest == row["digest"])
+            number = connection.scalar(select(_P.id).where(*same, _P.replaced_by.is_(None)).order_by(_P.id))
+            if number is None:
+                number = new_id(connection.execute(insert(PROPOSAL).values({**row, "created_at": now()})))
+            else:
+                moved = update(PROPOSAL).where(_P.id == number, _P.id.not_in(decided))
+                connection.execute(moved.values(folder=row["folder"]))
+            numbers.append(number)
+            by_problem.setdefault((row["repository"], row["problem"]), []).append(number)
+        for (repository, problem), new in by_problem.items():
+            older = (_P.repository == repository, _P.problem == problem, _P.id.not_in(new), _P.id.not_in(decided))
+            old = update(PROPOSAL).where(*older, _P.replaced_by.is_(None))
+            connection.execute(old.values(replaced_by=new[0]))
+        return numbers
+
+    def decide(self, number: int, kind: DecisionKind, *, digest: str, reason: str, person: str) -> int:
+        """Append a decision, or a comment, and return its number.
+
+        `digest`: that of the change that was looked at. Raises DecisionRefused if somebody has already decided, if the
+        change has been replaced, or if it is not the one that was looked at; NotFound; UsageError for a rejection or a
+        comment without words.
+        """
+        words = storable_text(reason.strip())
+        if len(words) > MOST_CHARS or (not words and kind is not DecisionKind.APPROVED):
+            raise UsageError(f"say why: a reason or a comment has 1 to {MOST_CHARS} characters")
+
+        def work(connection: Connection) -> int:
+            # This transaction and one that replaces the proposal wait for each other, whichever comes first.
+            columns = (_P.run_id, _P.digest, _P.replaced_by, _P.title, _P.tests, _P.evidence)
+            query = select(*columns).where(_P.id == number).with_for_update()
+            found = connection.execute(query).mappings().one_or_none()
+            if found is None:
+                raise no_proposal(number)
+            if found["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
+                raise DecisionRefused(
+                    f"proposal {number} was replaced by proposal {found['replaced_by']}: review that one"
+                )
+            if found["digest"] != digest:
+                raise DecisionRefused(f"proposal {number} has changed since you reviewed it: review it again")
+            row = {"run_id": found["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
+            row |= {"reason": words, "person": storable_text(person), "created_at": now()}
+            row["seal"] = seal_of(row, shown_of(dict(found)))
+            return new_id(connection.execute(insert(DECISION).values(row)))
+
+        try:
+            return self._write(work)
+        except ValueError as error:
+            if isinstance(error.__cause__, IntegrityError):
+                raise DecisionRefused(
+                    f"proposal {number} has already been decided: `stackrank review {number}` shows by whom"
+                ) from None
+            raise
+
+
+def shown_of(proposal: Mapping[str, Any]) -> str:
+    """Return the digest of what a person is shown beside the change."""
+    shown = [proposal[name] for name in ("title", "tests", "evidence")]
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+
+
+def seal_of(decision: Mapping[str, Any], *shown: str) -> str:
+    """Return the seal of a decision. Nobody can make one without the key, even with write access to the database.
+
+    `shown`: the result of `shown_of`; decisions of earlier versions are sealed without it.
+    """
+    parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), *shown]
+    return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()
+
+
+def require_genuine(proposal: Mapping[str, Any]) -> None:
+    """Check that the decision about a proposal, as `queries.proposal` returns it, is genuine.
+
+    Raises DecisionRefused if it was not written by stackrank, or if the change or the evidence that is stored now is
+    not what it is about.
+    """
+    decision = {**proposal["decision"], "proposal_id": proposal["id"]}
+    seals = (seal_of(decision, shown_of(proposal)), seal_of(decision))
+    if not any(hmac.compare_digest(str(decision["seal"]), each) for each in seals):
+        raise DecisionRefused(
+            f"the decision about proposal {proposal['id']} does not have the seal of this key: it was written by "
+            "other means or with another STACKRANK_DECISION_KEY, or the evidence has been altered since"
+        )
+    actual = digest_of(proposal["base"], proposal["diff"], proposal["test_diff"])
+    if not actual == proposal["digest"] == decision["digest"]:
+        raise DecisionRefused(f"proposal {proposal['id']} has changed since it was decided")
+
+
+def _key() -> bytes:
+    chosen = settings().decision_key
+    if chosen:
+        return chosen.encode()
+    file = home() / "decisions.key"
+    if not file.exists():
+        with locked("decisions"):
+            if not file.exists():
+                part = file.with_suffix(".part")
+                part.unlink(missing_ok=True)
+                part.touch(0o600)
+                part.write_text(secrets.token_hex(32), encoding="ascii")
+                part.replace(file)
+    return file.read_bytes()

@@ -1,0 +1,202 @@
+"""The evidence for and against a proposed change: measured here, on the whole suite, and not taken on trust."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from doctest import DocTestParser
+from typing import Any
+
+from sqlalchemy import Engine
+from unidiff.patch import PatchSet
+
+from stackrank.db import queries
+from stackrank.env.patches import apply_patch, touched_files
+from stackrank.env.sandbox.base import Backend
+from stackrank.env.scoring.suspicious import find_suspicious
+from stackrank.extensions.authoring.difficulty.spectrum import Place, Unmeasured
+from stackrank.extensions.fix.problems import Problem, measured
+from stackrank.extensions.fix.project import Project
+from stackrank.extensions.fix.suite import run_again
+from stackrank.source import parse_python
+from stackrank.terms import DEBUGGERS
+
+Row = dict[str, Any]
+_MOST_STOPS = 5
+_SHOWN_CHARS = 600
+_RUNS = re.compile(r'\{"command": "\s*!')
+_BEGUN = re.compile(r"\A\[started.*\n")
+"""The line that says which tests the debugger runs, which the evidence contains anyway."""
+_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_LARGE = 40
+"""Number of changed lines beyond which size adds no more doubt."""
+
+
+def gather(
+    engine: Engine,
+    project: Project,
+    backend: Backend,
+    problem: Problem,
+    diff: str,
+    *,
+    times: int,
+    episodes: Sequence[Mapping[str, Any]],
+    played: int,
+) -> Row:
+    """Gather the evidence for one change. `episodes`: those that made it; `played`: how many tried the problem.
+
+    Raises SandboxError; BenchmarkError if the suite does not run with the change.
+    """
+    given = {**project.files}
+    if problem.test_diff:
+        given = apply_patch(given, problem.test_diff)
+    work = apply_patch(given, diff)
+    changed: dict[str, bytes | None] = {
+        path: work.get(path) for path in {*given, *work} if work.get(path) != project.files.get(path)
+    }
+    before = problem.before
+    after = run_again(project, backend, changed, before, problem.tests, times=times)
+    target = {test: [before.outcome(test), after.outcome(test)] for test in problem.tests}
+    executed, why = _executed(project, backend, given, work, problem.tests)
+    record = next(
+        (row for row in queries.leaderboard(engine, queries.Scope(run=episodes[0]["run_id"]))
+         if row["entrant_id"] == episodes[0]["entrant_id"]),
+        None,
+    )  # fmt: skip
+    return {
+        "suite_before": before.counts,
+        "suite_after": after.counts,
+        "target": target,
+        "mended": sorted(test for test in before.failing if after.outcome(test) == "passed"),
+        "regressions": sorted(test for test in before.passing if test not in after.passing),
+        "size": _size(diff),
+        "lines": executed,
+        "unmeasured": why,
+        "suspicious": [dict(each) for each in find_suspicious(given, work)] + altered_doctests(given, work),
+        "debugger": debugger_stops(engine, episodes[0]["id"], touched_files(diff)),
+        "agreement": {"same": len(episodes), "played": played},
+        "episodes": [each["id"] for each in episodes],
+        "sealed": max(each["sealed"] for each in episodes),
+        "record": None
+        if record is None
+        else {name: record[name] for name in ("rate", "ci_low", "ci_high", "tasks", "episodes")},
+    }
+
+
+def surety(evidence: Mapping[str, Any]) -> float:
+    """Return how sure a change looks, 0 to 1, so that a person reads the surest first. It decides nothing.
+
+    Damage weighs most: a regression or a target that still fails costs 0.5, and code that no repair needs costs 0.2.
+    The rest is for agreement, changed lines that tests run, the entrant's record and a small size.
+    """
+    whole = not evidence["regressions"] and all(now == "passed" for _, now in evidence["target"].values())
+    lines, size, record = evidence["lines"], evidence["size"], evidence["record"]
+    agreement = evidence["agreement"]["same"] / max(1, evidence["agreement"]["played"])
+    run = lines["run"] / lines["changed"] if lines and lines["changed"] else 0.5
+    small = 1 - min(size["added"] + size["removed"], _LARGE) / _LARGE
+    rate = record["rate"] if record and record["rate"] is not None else 0.5
+    sound = 0.5 * whole + 0.2 * (not evidence["suspicious"])
+    total: float = sound + 0.1 * agreement + 0.1 * run + 0.05 * rate + 0.05 * small
+    return round(total, 4)
+
+
+def _size(diff: str) -> dict[str, int]:
+    patch = PatchSet(diff)
+    return {"files": len(patch), "added": patch.added, "removed": patch.removed}
+
+
+def altered_doctests(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> list[Row]:
+    """Find doctest examples that the change removed or altered: agents may edit the files that contain them."""
+    found: list[Row] = []
+    for path in given:
+        if path.endswith(".py") and given[path] != work.get(path):
+            left = Counter(each for _, each in _doctests(work.get(path, b"")))
+            for line, each in _doctests(given[path]):
+                left[each] -= 1
+                if left[each] < 0:
+                    found.append({"file": path, "line": line, "what": "alters a doctest, or takes it away"})
+    return found
+
+
+def _doctests(source: bytes) -> list[tuple[int, tuple[str, str]]]:
+    """Return for each example the line of its function, class or module, its source and its expected output."""
+    try:
+        nodes = [each for each in ast.walk(parse_python(source)) if isinstance(each, _WITH_DOCSTRING)]
+        return [
+            (getattr(node, "lineno", 1), (each.source, each.want))
+            for node in nodes
+            for each in DocTestParser().get_examples(ast.get_docstring(node) or "")
+        ]
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _executed(
+    project: Project,
+    backend: Backend,
+    given: Mapping[str, bytes],
+    work: Mapping[str, bytes],
+    targets: Sequence[str],
+) -> tuple[dict[str, int] | None, str]:
+    """Count the statements that the change adds or alters and those that some test runs, or say why that is not known.
+
+    All tests run only if the targets do not run all of these statements.
+    """
+    wanted = {path: _new_statements(given.get(path, b""), work[path]) for path in work if path.endswith(".py")}
+    lines = {(path, line) for path, each in wanted.items() for line in each}
+    run: set[Place] = set()
+    why = ""
+    for only in (targets, ()):
+        if not lines <= run:
+            try:
+                found = measured(project, backend, work, only).lines
+            except Unmeasured as error:
+                why = str(error)
+            else:
+                why = ""
+                run |= {(path, line) for path, line in lines if line in found.get(path, {})}
+    return (None, why) if why else ({"changed": len(lines), "run": len(run)}, "")
+
+
+def _new_statements(before: bytes, after: bytes) -> set[int]:
+    if before == after:
+        return set()
+    old = set(before.splitlines())
+    new = {number for number, line in enumerate(after.splitlines(), 1) if line not in old}
+    try:
+        nodes = list(ast.walk(parse_python(after)))
+    except (SyntaxError, ValueError):
+        return set()
+    statements = [node for node in nodes if isinstance(node, ast.stmt)]
+    # A line in the middle of a statement belongs to the innermost statement around it.
+    inner = [
+        min((each for each in statements if each.lineno <= line <= (each.end_lineno or 0)), key=_length, default=None)
+        for line in new
+    ]
+    return {each.lineno for each in inner if each is not None}
+
+
+def _length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
+
+
+def debugger_stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row]:
+    """Return the latest places where a debugger stopped in the changed files, and what it showed there.
+
+    Stops where the agent ran a statement are left out, because they tell a person nothing: an agent without a model
+    runs whole programs there.
+    """
+    outline = queries.step_outline(engine, episode_id, limit=None)
+    stops = [
+        row
+        for row in outline
+        if row["tool"] in DEBUGGERS and row["file"] in files and row["line"] and not _RUNS.match(row["arguments"])
+    ]
+    found = []
+    for row in stops[-_MOST_STOPS:]:
+        step = queries.step(engine, episode_id, row["index"], chars=3 * _SHOWN_CHARS)
+        shown = _BEGUN.sub("", str(step["observation"]) if step else "")
+        found.append({"step": row["index"], "place": f"{row['file']}:{row['line']}", "shown": shown[:_SHOWN_CHARS]})
+    return found

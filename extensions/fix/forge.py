@@ -1,0 +1,139 @@
+"""Access to a forge through GitHub's API, only if the user names it: issues, a branch, and a draft pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from stackrank.env.benchmarks.git import git, is_repository
+from stackrank.errors import InfrastructureError, UsageError
+from stackrank.extensions.fix.publish import BRANCH
+from stackrank.settings import settings
+from stackrank.wording import evidence_lines, one_line
+
+Row = dict[str, Any]
+_PAGE, _MOST_PAGES = 100, 50
+
+
+class ForgeError(InfrastructureError):
+    """The forge does not answer, or refuses the request."""
+
+
+def require_token(push: str, repository: str) -> None:
+    """Raises UsageError if a pull request could not be opened, before anything is written."""
+    _require_name("--pull-request", repository)
+    if not push:
+        raise UsageError("--pull-request needs --push REMOTE: the branch must be pushed first")
+    if not settings().forge_token:
+        raise UsageError("--pull-request needs a token of the forge: set STACKRANK_FORGE_TOKEN")
+
+
+def destination(repository: Path, remote: str) -> str:
+    """Return the address that `--push` pushes to: that of a remote of the user's repository, or the given address.
+
+    Raises UsageError if `remote` is neither, or is the repository itself, which is never written to.
+    """
+    if not remote or remote.startswith("-"):
+        raise UsageError(f"--push {remote!r} is not a remote")
+    names = git(repository, "remote").decode("utf-8", "replace").split()
+    below = Path.cwd()
+    if remote in names:
+        found = git(repository, "remote", "get-url", "--push", remote).decode("utf-8", "surrogateescape").strip()
+        below = repository
+    else:
+        found = remote
+    place = below / Path(found.removeprefix("file://")).expanduser()
+    if "://" in found.removeprefix("file://") or (re.match(r"[^/]+:", found) and not place.exists()):
+        return found
+    if not is_repository(place):
+        raise UsageError(
+            f"--push {remote!r} is not a remote of {repository} ({', '.join(names) or 'it has none'}), an address, "
+            "or the folder of a repository"
+        )
+    if _storage(place) == _storage(repository):
+        raise UsageError(
+            f"--push {remote!r} is {repository} itself, which stackrank never changes: name another remote"
+        )
+    return str(place.resolve())
+
+
+def _storage(repository: Path) -> Path:
+    """Return where git keeps commits and branches: one place for a repository and all of its worktrees."""
+    return (repository / git(repository, "rev-parse", "--git-common-dir").decode().strip()).resolve()
+
+
+def push_branch(clone: Path, address: str) -> None:
+    """Push the branch. It overwrites only its own older version. Raises BenchmarkError."""
+    git(clone, "push", "--quiet", "--force", "--no-verify", address, f"HEAD:refs/heads/{BRANCH}")
+
+
+def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[Mapping[str, Any]]) -> str:
+    """Open a draft pull request with the evidence, or update the open one. Returns its address.
+
+    Raises ForgeError.
+    """
+    body = "\n\n".join(
+        f"Proposal {row['id']}\n\n" + "\n".join(f"    {one_line(line)}" for line in evidence_lines(row))
+        for row in approved
+    )
+    place, fails = f"repos/{repository}/pulls", "opens no pull request for"
+    content = {"title": f"{len(approved)} approved fixes", "base": onto, "body": body}
+    branch = f"{repository.partition('/')[0]}:{BRANCH}"
+    there = _ask(api, "GET", place, fails, repository, params={"state": "open", "head": branch, "base": onto})
+    if isinstance(there, list) and there:
+        found = _ask(api, "PATCH", f"{place}/{there[0]['number']}", fails, repository, json=content)
+    else:
+        found = _ask(api, "POST", place, fails, repository, json={**content, "head": BRANCH, "draft": True})
+    return str(found.get("html_url", "")) if isinstance(found, dict) else ""
+
+
+def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[Row]:
+    """Return a repository's open issues, newest first, as the forge sends them, which includes pull requests.
+
+    `labels`: return only issues with all of these. Raises UsageError, ForgeError.
+    """
+    _require_name("--issues-of", repository)
+    query: Row
+    found: list[Row] = []
+    for page in range(1, _MOST_PAGES + 1):
+        query = {"state": "open", "per_page": _PAGE, "page": page}
+        if labels:
+            query["labels"] = ",".join(labels)
+        rows = _ask(api, "GET", f"repos/{repository}/issues", "lists no issues of", repository, params=query)
+        if not isinstance(rows, list):
+            raise ForgeError(
+                f"the forge at {api} did not answer with a list of issues for {repository}: is it GitHub's API?"
+            )
+        found += rows
+        if len(rows) < _PAGE:
+            break
+    return found
+
+
+def _ask(api: str, method: str, path: str, fails: str, repository: str, **content: Any) -> Any:
+    """Return the forge's answer, parsed from JSON. `fails`: the words in the error for what the forge fails to do."""
+    headers = {"Accept": "application/vnd.github+json"}
+    if token := settings().forge_token:
+        headers["Authorization"] = f"Bearer {token}"
+    try:
+        answer = httpx.request(method, f"{api.rstrip('/')}/{path}", headers=headers, timeout=60, **content)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise ForgeError(f"the forge at {api} does not answer ({error}): check it, and try again") from None
+    try:
+        found = answer.json()
+    except ValueError:
+        found = {}
+    if not answer.is_success:
+        said = (found.get("message") if isinstance(found, dict) else "") or answer.reason_phrase
+        remedy = "" if token else ": set STACKRANK_FORGE_TOKEN if it needs a token"
+        raise ForgeError(f"the forge at {api} {fails} {repository}: {answer.status_code}, {said}{remedy}")
+    return found
+
+
+def _require_name(option: str, repository: str) -> None:
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise UsageError(f"{option} {repository!r} is not OWNER/NAME")

@@ -1,0 +1,173 @@
+"""Fixes that wait for a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from stackrank import wording
+from stackrank.dashboard import address
+from stackrank.dashboard.data import ask, engine, forget
+from stackrank.dashboard.parts import show, writer
+from stackrank.dashboard.parts.keys import keys
+from stackrank.dashboard.parts.side_by_side import sides
+from stackrank.dashboard.parts.tables import EPISODE_PAGE
+from stackrank.db import queries
+from stackrank.db.connection.errors import DatabaseError
+from stackrank.errors import UsageError
+from stackrank.extensions.fix.decisions import Proposals
+from stackrank.terms import DecisionKind
+
+_MARKS = {
+    "open": "– open",
+    "covered": "≡ covered",
+    "replaced": "↷ replaced",
+    "approved": "✓ approved",
+    "rejected": "✗ rejected",
+}
+_SAID = "proposals_said"
+
+
+def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
+    """Store a decision and return whether that worked; the page shows the error."""
+    try:
+        Proposals(engine()).decide(number, kind, digest=digest, reason=reason, person=writer.name())
+    except (UsageError, DatabaseError) as error:
+        st.session_state[_SAID] = show.as_message(error)
+        return False
+    finally:
+        forget()
+    return True
+
+
+def approve(number: int, digest: str, following: int | None) -> None:
+    """Approve a proposal when the button is pressed. `digest` is that of the change that was on the screen."""
+    if decide(number, digest, DecisionKind.APPROVED, ""):
+        address.put(pr_id=following)
+
+
+@st.dialog("Say why")
+def ask_why(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
+    """Ask for the words that a rejection or a comment needs. Ctrl+Enter sends them."""
+    with st.form("proposal_why", border=False):
+        reason = st.text_area(f"Why, about proposal {number}", key="proposal_reason", max_chars=10_000)
+        label = "Reject" if kind is DecisionKind.REJECTED else "Comment"
+        if st.form_submit_button(label, type="primary"):
+            if decide(number, digest, kind, reason) and kind is DecisionKind.REJECTED:
+                address.put(pr_id=following)
+            st.rerun()
+
+
+def buttons(row: Mapping[str, Any], following: int | None) -> None:
+    """Draw the buttons to approve, reject, comment and go on: a, r, c and n on the keyboard."""
+    number, digest, status = row["id"], row["digest"], row["status"]
+    with st.container(horizontal=True):
+        st.button(
+            "Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=status != "open",
+            on_click=approve, args=(number, digest, following),
+        )  # fmt: skip
+        if st.button("Reject", key="pr_reject", icon=":material/close:", disabled=status not in ("open", "covered")):
+            ask_why(number, digest, DecisionKind.REJECTED, following)
+        if st.button("Comment", key="pr_comment", icon=":material/add_comment:"):
+            ask_why(number, digest, DecisionKind.COMMENT, following)
+        st.button(
+            "Next", key="pr_next", icon=":material/arrow_forward:", disabled=following is None,
+            on_click=lambda: address.put(pr_id=following),
+        )  # fmt: skip
+
+
+def change(diff: str, heading: str) -> None:
+    """Draw both sides of a diff next to each other."""
+    st.subheader(heading)
+    for file in sides(diff):
+        st.markdown(f"**{show.escaped(file.path)}**")
+        for column, text in zip(st.columns(2), (file.before, file.after), strict=True):
+            column.code(wording.visible(text), language="diff")
+
+
+def details(row: Mapping[str, Any]) -> None:
+    """Draw the change, the evidence for and against it, and what people said about it."""
+    if row["test_diff"]:
+        change(row["test_diff"], "The test that was written for it, which fails without the change")
+    change(row["diff"], "The change")
+    st.subheader("Evidence")
+    st.code("\n".join(wording.evidence_lines(row)), language=None, wrap_lines=True)
+    for stop in row["evidence"]["debugger"]:
+        show.link(EPISODE_PAGE, f"Debugger at {show.escaped(stop['place'])}", "bug_report", id=row["episode_id"],
+                  step=stop["step"])  # fmt: skip
+        st.code(wording.visible(stop["shown"]), language=None, wrap_lines=True)
+    for said in (*row["comments"], *filter(None, [row["decision"]])):
+        with st.container(border=True):
+            st.caption(f"{said['kind']} by {show.escaped(said['person'])}, {said['created_at'][:16]} UTC")
+            st.text(said["reason"])
+
+
+st.title("Proposals")
+rows = queries.proposals(engine())  # not cached: a person who decides must see the current state
+if not rows:
+    show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
+    st.stop()
+if said := st.session_state.pop(_SAID, ""):
+    st.error(said)
+
+waiting = [row["id"] for row in rows if row["status"] == "open"]
+wanted = address.number("pr_id") or (waiting or [rows[0]["id"]])[0]
+shown = next((row for row in rows if row["id"] == wanted), None)
+if shown is None:
+    address.ignore("pr_id", str(wanted))
+    shown = rows[0]
+after = waiting.index(shown["id"]) + 1 if shown["id"] in waiting else 0
+others = [number for number in (*waiting[after:], *waiting[:after]) if number != shown["id"]]
+
+st.caption(f"{len(waiting)} wait for a decision. Keys: a approves, r rejects, c comments, n shows the next one.")
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.header(f"Proposal {shown['id']}: {show.escaped(shown['title'])}", width="content")
+    st.badge(_MARKS[shown["status"]], color="gray")
+buttons(shown, others[0] if others else None)
+keys({"a": "pr_approve", "r": "pr_reject", "c": "pr_comment", "n": "pr_next"})
+about = f"{shown['repository']} at {shown['base'][:12]}, by {shown['entrant']}, change {shown['digest'][:16]}"
+st.caption(show.escaped(about))
+if shown["covered_by"]:
+    st.info(f"Proposal {shown['covered_by']}, which is approved, fixes everything that this one fixes.")
+show.link(EPISODE_PAGE, "The episode, step by step", id=shown["episode_id"])
+details(shown)
+
+st.subheader("Queue")
+lines = [
+    {
+        "Proposal": f"proposals?pr_id={row['id']}",
+        "Status": _MARKS[row["status"]],
+        "Surety": row["surety"],
+        "Problem": row["title"],
+        "Entrant": row["entrant"],
+        "Repository": row["repository"],
+    }
+    for row in rows
+]
+link = st.column_config.LinkColumn(display_text=r"pr_id=(\d+)$", help="Opens it in a new tab.")
+show.grid(lines, column_config={"Proposal": link}, alt="All proposals, those that wait first, the surest of them first")
+
+accepted = ask(queries.acceptance)
+if any(row["rate"] is not None for row in accepted):
+    st.subheader("What people accept")
+    board = [
+        {
+            "Entrant": row["entrant"],
+            "Approved": row["approved"],
+            "Rejected": row["rejected"],
+            "Rate": wording.percent(row["rate"]),
+            "95% interval": wording.interval(row["ci_low"], row["ci_high"]),
+            "Hours to decide": row["hours_to_decide"],
+        }
+        for row in accepted
+    ]
+    show.grid(board, alt="Share of each entrant's decided proposals that were approved")
+    show.csv_button(accepted, name="acceptance", key="pr_acceptance")
+    reasons = Counter((row["entrant"], reason) for row in accepted for reason in row["reasons"])
+    if reasons:
+        st.subheader("Why changes were rejected")
+        told = [{"Entrant": who, "Reason": why, "Times": times} for (who, why), times in reasons.most_common()]
+        show.grid(told, alt="Reasons for rejections, the most frequent first")

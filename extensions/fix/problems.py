@@ -1,0 +1,250 @@
+"""Finds the open problems of a project, as tasks without a known fix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.repo_schema import (
+    DefaultsEntry,
+    PythonEntry,
+    SourceEntry,
+    TaskEntry,
+    TasksFile,
+    id_from,
+    write_tasks,
+)
+from stackrank.env.benchmarks.testfiles import is_test, test_folders
+from stackrank.env.patches import enclosing
+from stackrank.env.sandbox.base import Backend, Say
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.extensions.authoring.difficulty.formulas import ochiai
+from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT, Place, Spectrum, Unmeasured, measure_suite
+from stackrank.extensions.authoring.from_commit import TASKS
+from stackrank.extensions.fix.project import Project
+from stackrank.extensions.fix.suite import Suite
+
+MEASURED_TIMES = 3
+"""The factor by which a suite's time limit is extended while it is measured."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be fixed: tests that fail together, or an issue."""
+
+    name: str
+    title: str
+    statement: str
+    tests: tuple[str, ...]
+    before: Suite
+    """The suite's result before the fix, including the test that represents an issue."""
+    test_diff: str = ""
+    """A diff that adds the test that represents an issue."""
+    parts: tuple[tuple[str, ...], ...] = ()
+    """Smaller groups of the tests, if they are one problem only because the same lines are most suspicious."""
+
+
+def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
+    """Group the failing tests that seem to have the same cause into problems.
+
+    Tests that fail in the same function of the program are a group. The other tests are grouped if they belong to the
+    same test function, and the program function run by the fewest tests is the same for them. Groups with the same most
+    suspicious lines are one problem. Files that cannot be imported for the same reason are one, too.
+
+    Raises BenchmarkError if no test of the suite passes, because then a fix cannot be told from damage. Files that
+    cannot be imported are an exception, because their own tests tell a fix from damage.
+    """
+    if not suite.passing and not any(map(is_file, suite.failing)):
+        why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
+        raise BenchmarkError(
+            f"no test of {project.name} passes ({why[:200]}), so a fix cannot be told from damage: install the project "
+            "with --setup and --require, or name its test command with --test"
+        )
+    if not suite.failing:
+        return []
+    spectrum = _spectrum(project, backend, say)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for test in sorted(suite.failing):
+        place = spectrum and _place(project.files, spectrum.failures.get(test, ()))
+        if is_file(test):
+            key: tuple[str, ...] = ("", suite.failing[test])
+        else:
+            key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
+        groups.setdefault(key, []).append(test)
+    together: dict[object, list[tuple[str, ...]]] = {}
+    for name, tests in groups.items():
+        together.setdefault(_suspects(spectrum, tests) or name, []).append(tuple(tests))
+    problems: list[Problem] = []
+    for parts in together.values():
+        tests = sorted(test for part in parts for test in part)
+        problems.append(_problem(suite, tests, tuple(parts) if len(parts) > 1 else (), problems))
+    return problems
+
+
+def is_file(test: str) -> bool:
+    """Whether this is not the id of a test but a test file that cannot be imported."""
+    return "::" not in test
+
+
+def split_up(
+    problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], mended: Collection[str]
+) -> list[Problem]:
+    """Split problems that turned out to have several causes, and return their parts as problems. Parts that the same
+    episodes fixed stay one problem; if the episodes fixed only some of each part, every part becomes a problem.
+
+    `several`: the name of such a problem -> for each episode that fixed some of it, the tests it left failing;
+    `mended`: the tests that some proposal fixes.
+    """
+    found: list[Problem] = []
+    for each in problems:
+        groups: dict[tuple[bool, ...], list[str]] = {}
+        for part in each.parts if each.name in several else ():
+            groups.setdefault(tuple(bool({*part} & {*left}) for left in several[each.name]), []).extend(part)
+        for tests in groups.values() if len(groups) > 1 else (each.parts if groups else ()):
+            if not {*tests} <= {*mended}:
+                found.append(_problem(each.before, tests, (), [*problems, *found]))
+    return found
+
+
+def hidden(problem: Problem, why: str, mended: Collection[str]) -> str:
+    """Say why a problem has no proposal: `why`, and that other bugs hide it, if proposals fix some of its tests."""
+    some = len({*problem.tests} & {*mended})
+    rest = (
+        f"; proposals mend {some} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
+    )
+    return why + rest * bool(some)
+
+
+def _problem(
+    suite: Suite, tests: Sequence[str], parts: tuple[tuple[str, ...], ...], others: Sequence[Problem]
+) -> Problem:
+    listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
+    if is_file(tests[0]):
+        opening = "These files of tests cannot be imported. All of their tests have to pass"
+    else:
+        opening = f"{'This test fails and has' if len(tests) == 1 else 'These tests fail and have'} to pass"
+    name = unique(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), others)
+    return Problem(name, title_of(tests), f"{opening}:\n{listed}\n", tuple(tests), suite, parts=parts)
+
+
+def title_of(tests: Sequence[str]) -> str:
+    """Return the title of a problem that these tests show."""
+    what = "cannot be imported" if is_file(tests[0]) else "fails"
+    return f"{tests[0]} {what}" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
+
+
+def unique(name: str, others: Sequence[Problem]) -> str:
+    """Return the name, with a number if another problem has it."""
+    taken = {each.name for each in others}
+    short = name[:80].rstrip("-.")
+    return next(each for each in (short, *(f"{short}-{n}" for n in range(2, len(taken) + 3))) if each not in taken)
+
+
+def measured(project: Project, backend: Backend, files: Mapping[str, bytes], only: Sequence[str] = ()) -> Spectrum:
+    """Measure which lines the suite, or `only` these tests, runs on these files. Raises Unmeasured, SandboxError."""
+    command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
+    with Sandbox(backend, project.spec) as sandbox:
+        return measure_suite(sandbox, files, command, project.timeout_s * MEASURED_TIMES)
+
+
+def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
+    try:
+        return measured(project, backend, project.files)
+    except Unmeasured as error:
+        say(f"{project.name}: tests that fail for one reason cannot be told, so each is a problem of its own ({error})")
+        return None
+
+
+def _suspects(spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[int]:
+    """Return the most suspicious groups of lines among those that all these tests run; empty if nothing is known."""
+    if spectrum is None or not {*tests} <= {*spectrum.tests}:
+        return frozenset()
+    wanted = {spectrum.tests.index(test) for test in tests}
+    used = {group for lines in spectrum.lines.values() for group in lines.values()}
+    scores = {
+        n: ochiai(spectrum.by_group[n])
+        for n in used
+        if wanted <= spectrum.groups[n] and AT_IMPORT not in spectrum.groups[n]
+    }
+    most = max(scores.values(), default=0.0)
+    return frozenset(n for n, score in scores.items() if score == most)
+
+
+def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: str) -> str:
+    """Return the program function of this test that the fewest tests run; empty if nothing is known about the test."""
+    if spectrum is None or test not in spectrum.tests:
+        return ""
+    size = [len(group) for group in spectrum.groups]
+    found = spectrum.run_by(test)
+    file, line = min(found, key=lambda place: (size[spectrum.lines[place[0]][place[1]]], place), default=("", 0))
+    return f"{file}:{next(iter(enclosing(files[file], [line])), '')}" if file else ""
+
+
+def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
+    """Return the innermost function of the program in a traceback; empty if it has none."""
+    for file, line in reversed(frames):
+        if not is_test(file):
+            return f"{file}:{next(iter(enclosing(files[file], [line])), '')}"
+    return ""
+
+
+def write_problems(project: Project, problems: Sequence[Problem], out: Path) -> Path:
+    """Write the problems as tasks into the folder `out`, and return the file."""
+    return write_entries(project, [_entry(project, each) for each in problems], out)
+
+
+def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
+    """Write tasks of a project into the folder `out`, and return the file."""
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / TASKS
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name)
+    content = TasksFile(schema=1, name=f"fix-{name}", defaults=DefaultsEntry(timeout_s=project.timeout_s), tasks=tasks)
+    write_tasks(file, content)
+    return file
+
+
+def _entry(project: Project, problem: Problem) -> TaskEntry:
+    """Make the task of a problem: its tests, and the passing tests of the same files. Other failing tests are left out.
+
+    The tests of a file that cannot be imported are unknown, so its task has no lists of tests, and all must pass.
+    """
+    suite = problem.before
+    files = sorted({test.partition("::")[0] for test in problem.tests})
+    near = sorted(test for test in suite.passing if test.partition("::")[0] in files)
+    others = {*suite.failing, *suite.flaky, *suite.outside} - set(problem.tests)
+    # pytest deselects all tests with this prefix, and `test_x` is a prefix of `test_x_again`.
+    counted = (*problem.tests, *near)
+    beside = sorted(
+        test
+        for test in others
+        if test.partition("::")[0] in files and not any(each.startswith(test) for each in counted)
+    )
+    return entry_of(
+        project,
+        problem.name,
+        project.command.on(files, *(word for test in beside for word in ("--deselect", test))),
+        title=problem.title,
+        statement=problem.statement,
+        fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
+        pass_to_pass=[] if is_file(problem.tests[0]) else near,
+        # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
+        readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
+        test_patch=problem.test_diff or None,
+    )
+
+
+def entry_of(project: Project, name: str, test: str, **more: Any) -> TaskEntry:
+    """Make a task of this project with the environment that all its tasks share. `more`: other fields."""
+    environment = project.environment
+    return TaskEntry(
+        id=name,
+        source=SourceEntry(git=str(project.repository), commit=project.commit),
+        test=test,
+        setup=list(environment.setup),
+        python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
+        **more,
+    )

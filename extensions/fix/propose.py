@@ -1,0 +1,160 @@
+"""Turns the episodes of a run into proposals with evidence, the surest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pathspec import GitIgnoreSpec
+from sqlalchemy import Engine
+
+from stackrank.db import queries
+from stackrank.db.writes.store import Store
+from stackrank.diffs import HEADER, own_name
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.patches import PatchError
+from stackrank.env.sandbox.base import Backend
+from stackrank.extensions.fix.decisions import Proposals
+from stackrank.extensions.fix.evidence import gather, surety
+from stackrank.extensions.fix.problems import Problem, title_of
+from stackrank.extensions.fix.project import Project
+from stackrank.extensions.fix.publish import require_applies
+from stackrank.terms import Verdict
+
+Row = dict[str, Any]
+Show = Callable[[int, int], None]
+Candidate = tuple[Problem, list[Mapping[str, Any]], int]
+"""A problem, the episodes that resolved it with the same change, and how many episodes tried."""
+
+
+def propose(
+    store: Store,
+    project: Project,
+    backend: Backend,
+    problems: Sequence[Problem],
+    run_id: int,
+    out: Path,
+    *,
+    times: int,
+    show: Show,
+) -> tuple[list[int], dict[str, str]]:
+    """Gather the evidence for every change that resolved its task, and store the changes as proposals.
+
+    Returns the proposals' numbers, the surest first, and the problems without a proposal: name -> why.
+    """
+    without: dict[str, str] = {}
+    candidates: dict[tuple[str, str], list[Candidate]] = {}
+    for problem in problems:
+        played = queries.episodes(store.engine, run_id, task=problem.name, limit=100_000)
+        resolved = [each["id"] for each in played if each["verdict"] == Verdict.RESOLVED]
+        changes = by_change(queries.whole_episodes(store.engine, resolved), project, problem.before.leaves)
+        if not changes:
+            without[problem.name] = _why_none(played)
+        for diff, episodes in changes.items():
+            candidates.setdefault((diff, problem.test_diff), []).append((problem, episodes, len(played)))
+    rows: list[Row] = []
+    for number, ((diff, _), found) in enumerate(candidates.items()):
+        show(number, len(candidates))
+        problem, episodes = _together(found), [each for _, own, _ in found for each in own]
+        try:
+            require_applies(project.repository, project.commit, problem.test_diff + diff)
+            evidence = gather(
+                store.engine, project, backend, problem, diff,
+                times=times, episodes=episodes, played=sum(number for _, _, number in found),
+            )  # fmt: skip
+        except (BenchmarkError, PatchError) as error:
+            without[problem.name] = f"a change was left out: {error}"
+            continue
+        evidence["covers"] = [each.name for each in problems if {*each.tests} <= {*evidence["mended"]}]
+        rows.append(_row(project, problem, run_id, out, diff, episodes[0], evidence))
+    for name in {name for row in rows for name in row["evidence"]["covers"]}:
+        without.pop(name, None)
+    show(len(candidates), len(candidates))
+    rows.sort(key=lambda row: -row["surety"])
+    return Proposals(store.engine).propose(rows), without
+
+
+def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> dict[str, list[frozenset[str]]]:
+    """Return the problems of which an episode fixed some tests but not all: name -> the tests that each such episode
+    left failing. These problems may have two causes.
+    """
+    found: dict[str, list[frozenset[str]]] = {}
+    for problem in problems:
+        ids = [each["id"] for each in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
+        for episode in queries.whole_episodes(engine, ids).values():
+            left = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
+            if left and len(left) < len(problem.tests):
+                found.setdefault(problem.name, []).append(left)
+    return found
+
+
+def _together(found: Sequence[Candidate]) -> Problem:
+    """Combine the problems that one change resolves into one."""
+    first = found[0][0]
+    if len(found) == 1:
+        return first
+    tests = tuple(dict.fromkeys(test for problem, _, _ in found for test in problem.tests))
+    return replace(first, title=title_of(tests), tests=tests)
+
+
+def by_change(
+    episodes: Mapping[int, Any], project: Project, leaves: Collection[str]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Return diff -> the episodes that produced it, oldest first. Empty changes are left out, because they fix nothing.
+
+    `leaves`: new files that the tests leave behind. They are removed from diffs, and so are files that the project's
+    `.gitignore` names.
+    """
+    ignored = GitIgnoreSpec.from_lines(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines())
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for _, episode in sorted(episodes.items()):
+        diff = "".join(
+            part
+            for part in re.split(r"(?m)^(?=diff --git )", episode["diff"])
+            if not (path := _new_file(part)) or not (path in leaves or ignored.match_file(path))
+        )
+        if diff.strip() and not episode["tampered"]:
+            found.setdefault(diff, []).append(episode)
+    return found
+
+
+def _new_file(part: str) -> str:
+    """Return the path of the file that this part of a diff creates; empty if it creates none."""
+    match = re.match(HEADER + "new file mode ", part)
+    return own_name(match) if match else ""
+
+
+def _why_none(played: Sequence[Mapping[str, Any]]) -> str:
+    if not played:
+        return "it was not played"
+    ends = sorted({each["failure_point"] or each["stop_reason"] or each["verdict"] or "open" for each in played})
+    return f"none of {len(played)} episodes resolved it ({', '.join(ends)})"
+
+
+def _row(
+    project: Project,
+    problem: Problem,
+    run_id: int,
+    out: Path,
+    diff: str,
+    episode: Mapping[str, Any],
+    evidence: Mapping[str, Any],
+) -> Row:
+    return {
+        "run_id": run_id,
+        "entrant_id": episode["entrant_id"],
+        "episode_id": episode["id"],
+        "repository": str(project.repository),
+        "base": project.commit,
+        "folder": str(out.absolute()),
+        "problem": problem.name,
+        "title": problem.title,
+        "tests": list(problem.tests),
+        "diff": diff,
+        "test_diff": problem.test_diff,
+        "evidence": dict(evidence),
+        "surety": surety(evidence),
+    }

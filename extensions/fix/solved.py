@@ -1,0 +1,37 @@
+"""Writes problems with an approved fix as tasks with a known fix, to be proved, attacked and played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
+from stackrank.extensions.authoring.from_commit import TASKS
+from stackrank.extensions.fix.folder import SOLVED
+
+
+def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | None:
+    """Write the tasks of the folder `out` whose tests an approved change makes pass into a subfolder, with that change
+    as their fix, and return the file. If there are none, return None and delete the previous file.
+
+    Raises BenchmarkError if the tasks of `out` cannot be read.
+    """
+    file, tasks = out / SOLVED / TASKS, out / TASKS
+    fixes = {
+        (row["base"], name): row["diff"]
+        for row in approved
+        for name in (*row["tests"], *row["evidence"]["mended"], row["problem"], *row["evidence"].get("covers", ()))
+    }
+    content = read_tasks(tasks)[0] if tasks.is_file() else None
+    solved = []
+    for entry in content.tasks if content else ():
+        found = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass or [entry.id]}
+        if len(found) == 1 and (fix := found.pop()):
+            solved.append(entry.model_copy(update={"fix": fix}))
+    if content is None or not solved:
+        file.unlink(missing_ok=True)
+        return None
+    file.parent.mkdir(exist_ok=True)
+    write_tasks(file, content.model_copy(update={"tasks": solved}))
+    return file

@@ -1,0 +1,191 @@
+"""Runs a project's whole suite in sandboxes: which tests pass, which fail, and which are flaky."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.git import git, resolve_commit
+from stackrank.env.sandbox.base import Backend
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.scoring.report import PASSED, TestReport, parse
+from stackrank.extensions.fix.project import Project
+from stackrank.source import literal
+
+_OUTSIDE = re.compile(
+    r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
+    r"|\bgaierror\b|Name or service not known|Temporary failure in name resolution|Network is unreachable"
+)
+"""A test that fails with such a message wrote where a sandbox forbids writing, or used the network, which it lacks."""
+
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
+"""Matches the error of a test file that cannot be imported; the groups name the module that causes it."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The combined result of several runs of a suite."""
+
+    passing: frozenset[str]
+    failing: Mapping[str, str]
+    """Test id -> the exception, on one line. Includes test files that cannot be imported because of the program."""
+    flaky: tuple[str, ...]
+    outside: tuple[str, ...] = ()
+    """Tests that fail because they write outside of the workspace or need a network. The program is not at fault."""
+    leaves: frozenset[str] = frozenset()
+    """New files that the tests leave in the workspace. They are not part of any change."""
+    unread: tuple[str, ...] = ()
+    """Test files that need a module that is not installed, each with the reason."""
+
+    def outcome(self, test: str) -> str:
+        """Return the outcome of a test or, for a file that can be imported, of its tests: `passed` if all passed."""
+        if test in self.passing:
+            return "passed"
+        if test in self.failing:
+            return "failed"
+        if test in self.flaky:
+            return "flaky"
+        within = (f"{test}::", f"{test}/")
+        if any(each.startswith(within) for each in (*self.failing, *self.unread)):
+            return "failed"
+        return "passed" if any(each.startswith(within) for each in self.passing) else "missing"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of passed, failing and flaky tests, and of test files that lack a module."""
+        counts = {"passed": len(self.passing), "failed": len(self.failing), "flaky": len(self.flaky)}
+        return counts | {"unread": len(self.unread)}
+
+
+def run_suite(
+    project: Project,
+    backend: Backend,
+    changed: Mapping[str, bytes | None] | None = None,
+    *,
+    times: int,
+    only: Sequence[str] = (),
+) -> Suite:
+    """Run the suite `times` times, each in a new sandbox. `changed`: files with new content, None for deleted files;
+    `only`: run only these files or tests.
+
+    Raises BenchmarkError if the suite gives no result, SandboxError.
+    """
+    return _agreed([_run(project, backend, changed or {}, only) for _ in range(times)], project.files)
+
+
+def run_again(
+    project: Project,
+    backend: Backend,
+    changed: Mapping[str, bytes | None],
+    before: Suite,
+    targets: Collection[str],
+    *,
+    times: int,
+) -> Suite:
+    """Run the suite with a change: once, or `times` times if a test that passed before, or a target, does not pass,
+    because it may be flaky. Raises the same as `run_suite`.
+    """
+    runs = [_run(project, backend, changed, ())]
+    first = _agreed(runs, project.files)
+    if any(first.outcome(test) != "passed" for test in (*before.passing, *targets)):
+        runs += [_run(project, backend, changed, ()) for _ in range(times - 1)]
+    after = _agreed(runs, project.files)
+    known = {*before.flaky, *before.outside}
+    return replace(
+        after,
+        passing=after.passing - known,
+        failing={test: why for test, why in after.failing.items() if test not in known},
+        flaky=tuple(sorted({*before.flaky, *after.flaky})),
+    )
+
+
+def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -> Suite:
+    """Combine several runs into one result. `files`: those of the project."""
+    reports = [report for report, _ in runs]
+    seen = {test for report in reports for test in report.outcomes}
+    passing, failing, flaky, outside = set(), {}, [], []
+    for test in sorted(seen):
+        outcomes = {report.outcomes.get(test, "missing") for report in reports}
+        message = next((report.messages[test] for report in reports if test in report.messages), "")
+        if outcomes <= set(PASSED):
+            passing.add(test)
+        elif len(outcomes) > 1:
+            flaky.append(test)
+        elif outcomes == {"failed"} and _OUTSIDE.search(message):
+            outside.append(test)
+        elif outcomes == {"failed"}:
+            failing[test] = message
+    leaves = frozenset(path for _, left in runs for path in left)
+    unread = []
+    own = {part for file in files for part in PurePosixPath(file).with_suffix("").parts}
+    errors = [dict(map(_import_error, report.collect_errors)) for report in reports]
+    for file in sorted({file for each in errors for file in each}):
+        message = next(each[file] for each in errors if file in each)
+        lacks = _MISSING.search(message)
+        if lacks and (lacks[1] or lacks[2]) not in own:
+            unread.append(f"{file}: {message}")
+        elif not all(file in each for each in errors):
+            flaky.append(file)
+        elif _OUTSIDE.search(message):
+            outside.append(file)
+        else:
+            failing[file] = message
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves, tuple(unread))
+
+
+def _import_error(error: str) -> tuple[str, str]:
+    """Return the file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`."""
+    file, _, lines = error.partition(": ")
+    return file, " ".join(line.removeprefix("E").strip() for line in literal(lines))
+
+
+def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
+    """Return the suite without tests that already fail where `base` and the project diverge. Raises as `run_suite`."""
+    given = resolve_commit(project.repository, base)
+    try:
+        parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
+    except BenchmarkError:
+        raise BenchmarkError(
+            f"{project.repository} has no common ancestor of {base} and HEAD: fetch more of its history, or "
+            "name another --base"
+        ) from None
+    before = run_suite(project.at(parted), backend, times=times)
+    known = {*before.failing, *before.flaky, *before.outside}
+    return replace(suite, failing={test: why for test, why in suite.failing.items() if test not in known})
+
+
+def _run(
+    project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]
+) -> tuple[TestReport, set[str]]:
+    """Run the suite once. Returns the report, and the new files that the tests left."""
+    files = {name: each for name, each in {**project.files, **changed}.items() if each is not None}
+    command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
+    with Sandbox(backend, project.spec) as sandbox:
+        sandbox.put(files)
+        key = os.urandom(32)
+        result = sandbox.test(command, project.timeout_s, key, score=True, every=True)
+        left = {path for path in sandbox.changes().files if path not in files}
+    if result.timed_out:
+        raise BenchmarkError(
+            f"the tests of {project.name} do not end within {project.timeout_s:g} s: set a longer --timeout, or "
+            "name faster ones with --test"
+        )
+    report = parse(result.report, key) if result.report else TestReport()
+    if not (report.outcomes or report.collect_errors) or not report.complete:
+        why = report.collect_errors[0] if report.collect_errors else _why(result.output)
+        raise BenchmarkError(
+            f"the tests of {project.name} do not run ({why[:300]}): name the test command with --test, and "
+            "install what they need with --setup and --require"
+        )
+    return report, left
+
+
+def _why(output: str) -> str:
+    """Return the last line that mentions an error, else the last line."""
+    said = output.strip().splitlines() or ["they print nothing"]
+    errors = [line for line in said if re.search(r"(?i)\berror\b", line)]
+    return " ".join((errors or said)[-1].split())

@@ -1,0 +1,73 @@
+"""The command `mcp`, through which third-party agents play."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Fixes, Repos, Sandbox, port_option
+from stackrank.wording import print_err
+
+app = typer.Typer()
+
+
+@app.command()
+def mcp(
+    task: Annotated[str, typer.Argument(help="Name of a task.")],
+    benchmark: Annotated[str, typer.Option(help="Name of a benchmark.")] = "bugs",
+    path: DataPath = None,
+    fixes: Fixes = None,
+    repos: Repos = None,
+    environments: Environments = None,
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "debug",
+    sandbox: Sandbox = None,
+    steps: Annotated[int | None, typer.Option(help="Most actions in the episode.")] = None,
+    wall_s: Annotated[float | None, typer.Option(help="Time limit in seconds, from the first call on.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the agent. Default: the client's name for itself.")] = "",
+    shows_failing_test: FailingTest = None,
+    leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    port: Annotated[int, port_option("Port for --http; 0 for any free port.")] = 8380,
+    host: Annotated[str, typer.Option(help="Address for --http.")] = "127.0.0.1",
+) -> None:
+    """Let an MCP client such as Claude Code or Codex play an episode, which is recorded and scored like any other."""
+    if not http and not sys.stdin.isatty():
+        _detach()
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.extensions.mcp.environment_server import serve_http, serve_stdio
+    from stackrank.extensions.mcp.outside_run import OutsideGame
+    from stackrank.settings import settings
+
+    places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
+    given: dict[str, Any] = {key: str(place) for key, place in places.items() if place}
+    given |= {"benchmark": benchmark, "sandbox": sandbox, "steps": steps, "wall_s": wall_s, "leaderboard": leaderboard}
+    given["shows_failing_test"] = shows_failing_test
+    fields = {key: value for key, value in given.items() if value is not None}
+    game = OutsideGame(Store(connect()), task, tools, name, fields, print_err)
+    if http:
+        serve_http(game, host, port, settings().mcp_token or "", print_err)
+    else:
+        serve_stdio(game)
+    raise typer.Exit(1 if game.failed else 0)
+
+
+def _detach() -> None:
+    """Continue in a child process with its own session, because clients soon kill the server that they started.
+
+    This way the episode still gets its verdict. Must be called before any thread starts.
+    """
+    import ctypes
+    import signal
+
+    parent = os.getpid()
+    if pid := os.fork():
+        status = os.waitpid(pid, 0)[1]
+        os._exit(max(os.waitstatus_to_exitcode(status), 0) if os.WIFEXITED(status) else 1)
+    os.setsid()
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: when the parent is killed, this gets SIGTERM
+    if os.getppid() != parent:
+        os._exit(1)

@@ -1,0 +1,88 @@
+"""The agent's questions to the debugger: where the program is stopped, what it executes, what a change would do."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.actions import Action, Observation
+from stackrank.extensions.repair.source import Candidate
+
+MARK = "repair>"
+MOST = 60_000
+"""The most characters that an answer may have."""
+_HOLDER = '__import__("sys").modules["repair_probe"]'
+
+
+@functools.cache
+def _probe() -> str:
+    return (Path(__file__).parent / "probe.py").read_text(encoding="utf-8")
+
+
+def _load() -> str:
+    """Return the command that loads the probe into the stopped program."""
+    new = '__import__("types").ModuleType("repair_probe")'
+    return f'!exec({_probe()!r}, vars(__import__("sys").modules.setdefault("repair_probe", {new})))'
+
+
+def _call(expression: str) -> str:
+    return f'!print({MARK!r}, __import__("json").dumps({_HOLDER}.{expression}))'
+
+
+def look() -> Action:
+    """Continue to where the test fails, and show the stack."""
+    return Action("pdb", {"command": "c\nw"})
+
+
+def ask_spectrum(paths: Sequence[str], failing: Sequence[str]) -> Action:
+    """Ask which lines the failing and the passing tests execute."""
+    command = f"{_load()}\n{_call(f'spectrum({list(paths)!r}, {list(failing)!r})')}"
+    return Action("pdb", {"command": command, "limit": MOST})
+
+
+def ask_trials(candidates: Sequence[Candidate], failing: Sequence[str], wall_s: float, start: bool) -> Action:
+    """Ask whether the failing tests pass when functions of the stopped program are changed like this."""
+    rows = [(each.path, [(c.start, c.end, c.text) for c in each.changes], list(each.imports)) for each in candidates]
+    command = _call(f"trials({rows!r}, {list(failing)!r}, {wall_s!r})")
+    return Action("pdb", {"command": f"c\n{_load()}\n{command}" if start else command, "limit": MOST})
+
+
+def can_be_asked(candidate: Candidate) -> bool:
+    """Whether a candidate can be tried in the stopped program. pdb takes `;;` anywhere for the end of a command."""
+    return candidate.warm and not any(";;" in change.text for change in candidate.changes)
+
+
+def trial_results(observation: Observation) -> list[Any] | None:
+    """Return for each candidate [fixed, broken], or the message of its failure, or None if its tests did not end."""
+    told = answer(observation)
+    if told is None:
+        return None
+    return [told["messages"][each] if isinstance(each, int) else each for each in told["results"]]
+
+
+def answer(observation: Observation) -> Any:
+    """Return the probe's answer; None if there is none."""
+    for line in observation.text.splitlines():
+        if line.startswith(MARK):
+            try:
+                return json.loads(line[len(MARK) :])
+            except ValueError:
+                return None
+    return None
+
+
+def stands_in_test(observation: Observation) -> bool:
+    """Whether the program is stopped inside a test, where the probe can work."""
+    state = observation.state
+    if not observation.ok or state["kind"] != "debugger" or not state.get("alive"):
+        return False
+    return state.get("event") in ("post_mortem", "line", "interrupted")
+
+
+def local_values(observation: Observation) -> dict[str, str]:
+    """Return the local variables where the program is stopped."""
+    state = observation.state
+    return dict(state.get("locals", {})) if state["kind"] == "debugger" else {}

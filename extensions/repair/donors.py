@@ -1,0 +1,81 @@
+"""Inserts statements that the program has elsewhere, and calls of a class's own methods, where they may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from stackrank.extensions.repair.names import variables
+from stackrank.extensions.repair.source import Candidate, Change, ParsedFile, indentation
+
+MOST = 40
+"""The most statements that are tried in one function."""
+
+
+def insertions(source: ParsedFile) -> Iterator[Candidate]:
+    """Insert a call before a statement or at the end of a function. Only a debugger can try so many candidates."""
+    calls = _calls(source)
+    for place in source.places:
+        function = place.node
+        if not isinstance(function, cst.FunctionDef) or not isinstance(function.body, cst.IndentedBlock):
+            continue
+        known = {*variables(function), "self"}
+        own = source.code(function.body)
+        donors = [text for text, used in calls.items() if used <= known and text not in own]
+        if place.class_ is not None:
+            donors += [text for text in _own_methods(place.class_, function) if text not in own]
+        for text in list(dict.fromkeys(donors))[:MOST]:
+            for position, statement in enumerate(function.body.body):
+                start, end = source.whole_lines(statement)
+                indent = indentation(source.text[start:end].lstrip("\n"))
+                if not _is_docstring(statement):
+                    yield _insert(source, start, f"{indent}{text}\n", 0.06 if position else 0.07)
+            last = function.body.body[-1]
+            if not (isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], (cst.Return, cst.Raise))):
+                yield _insert(source, end, f"{indent}{text}\n", 0.06)
+
+
+def _insert(source: ParsedFile, at: int, text: str, prior: float) -> Candidate:
+    return Candidate(source.path, (Change(at, at, text),), "put in", prior, source.line_at(at))
+
+
+def _is_docstring(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.SimpleStatementLine) and isinstance(
+        getattr(node.body[0], "value", None), cst.SimpleString
+    )
+
+
+def _calls(source: ParsedFile) -> dict[str, set[str]]:
+    """Return the call statements of the file -> the variables they use."""
+    found: dict[str, set[str]] = {}
+    for place in source.places:
+        if isinstance(place.node, cst.Expr) and isinstance(place.node.value, cst.Call) and place.function is not None:
+            text = source.code(place.node).rstrip(";").strip()
+            if "\n" not in text and len(text) < 80:
+                names = _roots(place.node.value)
+                found[text] = names & {*variables(place.function), "self", "cls"}
+    return found
+
+
+def _roots(node: cst.CSTNode) -> set[str]:
+    if isinstance(node, cst.Attribute):
+        return _roots(node.value)
+    if isinstance(node, cst.Arg):
+        return _roots(node.value)
+    if isinstance(node, cst.Name):
+        return {node.value}
+    return set().union(*(_roots(child) for child in node.children)) if node.children else set()
+
+
+def _own_methods(class_: cst.ClassDef, function: cst.FunctionDef) -> Iterator[str]:
+    known = set(variables(function))
+    for each in class_.body.body:
+        if isinstance(each, cst.FunctionDef) and each.name.value != function.name.value:
+            if each.decorators or each.name.value.startswith("__"):
+                continue
+            params = [param.name.value for param in each.params.params if param.default is None][1:]
+            if set(params) <= known:
+                prefix = "await " if each.asynchronous is not None else ""
+                if not prefix or function.asynchronous is not None:
+                    yield f"{prefix}self.{each.name.value}({', '.join(params)})"

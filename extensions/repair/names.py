@@ -1,0 +1,166 @@
+"""Changes of one name to another: variables of the same scope, members of the same class."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from stackrank.extensions.repair.source import Candidate, Operators, ParsedFile, Place, attribute_of, last_name
+
+NAMES = Operators()
+
+_NEVER = {"self", "cls", "True", "False", "None", "_"}
+
+
+@functools.lru_cache(maxsize=512)
+def variables(function: cst.FunctionDef) -> tuple[str, ...]:
+    """Return parameters and local variables of a function, in the order in which they appear."""
+    found: dict[str, None] = {}
+    params = function.params
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        found[param.name.value] = None
+
+    def targets(node: cst.CSTNode) -> None:
+        if isinstance(node, cst.Name):
+            found[node.value] = None
+        elif isinstance(node, (cst.Tuple, cst.List)):
+            for element in node.elements:
+                targets(element.value)
+
+    def walk(node: cst.CSTNode) -> None:
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr)):
+            targets(node.target)
+        elif isinstance(node, cst.AsName):
+            targets(node.name)
+        for child in node.children:
+            walk(child)
+
+    walk(function.body)
+    return tuple(name for name in found if name not in _NEVER)
+
+
+def _is_value(place: Place) -> bool:
+    """Whether a name is read as a value here, and not assigned, called, declared or the name of an attribute."""
+    parent, node = place.parent, place.node
+    if isinstance(parent, (cst.AssignTarget, cst.Param, cst.NameItem, cst.AsName, cst.Annotation, cst.ImportAlias)):
+        return False
+    if isinstance(parent, cst.Arg) and parent.keyword is node:
+        return False
+    if isinstance(parent, (cst.FunctionDef, cst.ClassDef)) and parent.name is node:
+        return False
+    if isinstance(parent, cst.Attribute) and parent.attr is node:
+        return False
+    if isinstance(parent, (cst.For, cst.CompFor, cst.AugAssign, cst.NamedExpr)) and parent.target is node:
+        return False
+    if isinstance(parent, cst.Call) and parent.func is node:
+        return False
+    if any(isinstance(each, cst.Annotation) for each in place.above):
+        return False
+    # An element of a tuple that is assigned to.
+    return not any(
+        isinstance(each, (cst.AssignTarget, cst.CompFor))
+        and place.above[-1] is not each
+        and (isinstance(each, cst.AssignTarget) or each.target in place.above)
+        for each in place.above[-4:]
+    )
+
+
+@NAMES.on(cst.Name)
+def variable(node: cst.Name, place: Place) -> Iterator[Candidate]:
+    """Propose another variable of the same function."""
+    function = place.function
+    if node.value in _NEVER or function is None or not _is_value(place):
+        return
+    known = variables(function)
+    if node.value not in known or not 2 <= len(known) <= 12:
+        return
+    for other in known:
+        if other != node.value:
+            yield place.swapped("variable", 0.5 / len(known) + 0.08, other)
+
+
+@functools.lru_cache(maxsize=512)
+def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tuple[str, ...]]:
+    """Return a class's methods -> (fewest, most positional arguments, is a property), and its data attributes."""
+    methods: dict[str, tuple[int, int, bool]] = {}
+    attributes: dict[str, None] = {}
+
+    def stored(node: cst.CSTNode) -> None:
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign)) and attribute_of(node.target) == "self":
+            attributes[last_name(node.target)] = None
+        for child in node.children:
+            stored(child)
+
+    for each in class_.body.body:
+        if isinstance(each, cst.FunctionDef):
+            params = each.params.params
+            most = len(params) - 1
+            few = sum(param.default is None for param in params) - 1
+            is_property = any(
+                isinstance(d.decorator, cst.Name) and "property" in d.decorator.value for d in each.decorators
+            )
+            methods[each.name.value] = (few, most, is_property)
+            stored(each.body)
+        elif isinstance(each, cst.SimpleStatementLine):
+            for statement in each.body:
+                if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+                    attributes[statement.target.value] = None
+    return methods, tuple(attributes)
+
+
+@NAMES.on(cst.Call)
+def other_method(node: cst.Call, place: Place) -> Iterator[Candidate]:
+    """Propose another method of the same class that takes as many arguments."""
+    func = node.func
+    if place.class_ is None or place.function is None or not isinstance(func, cst.Attribute):
+        return
+    if attribute_of(func) in ("self", "cls"):
+        methods, _ = _members(place.class_)
+        for name, (few, most, is_property) in methods.items():
+            known = name in (func.attr.value, place.function.name.value) or name.startswith("__")
+            if not known and few <= len(node.args) <= most and not is_property:
+                yield place.swapped("other method", 0.35, name, func.attr)
+
+
+@NAMES.on(cst.Attribute)
+def own_attribute(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
+    """Propose another attribute of the same object."""
+    if place.class_ is None or place.function is None or attribute_of(node) != "self":
+        return
+    if isinstance(place.parent, (cst.AssignTarget, cst.Call)) and getattr(place.parent, "func", node) is node:
+        return
+    _, attributes = _members(place.class_)
+    if node.attr.value in attributes and len(attributes) <= 8:
+        yield from _others(place, node, attributes, 0.12)
+
+
+def _others(place: Place, node: cst.Attribute, names: Iterable[str], prior: float) -> Iterator[Candidate]:
+    for name in names:
+        if name != node.attr.value:
+            yield place.swapped("other attribute", prior, name, node.attr)
+
+
+@NAMES.on(cst.Attribute)
+def foreign_attribute(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
+    """Propose another attribute that the file uses elsewhere on a variable of the same name."""
+    base = attribute_of(node)
+    if place.function is None or base not in variables(place.function):
+        return
+    if isinstance(place.parent, (cst.Call, cst.AssignTarget)):
+        return
+    others = _attributes_of(place.source).get(base, ())
+    if len(others) <= 6:
+        yield from _others(place, node, others, 0.2)
+
+
+@functools.lru_cache(maxsize=64)
+def _attributes_of(source: ParsedFile) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for place in source.places:
+        node = place.node
+        called = isinstance(place.parent, cst.Call) and place.parent.func is node
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and not called:
+            found.setdefault(node.value.value, {})[node.attr.value] = None
+    return {base: tuple(names) for base, names in found.items()}

@@ -1,0 +1,87 @@
+"""All candidates that the operators propose, and their order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+from stackrank.extensions.repair import combine
+from stackrank.extensions.repair.expressions import EXPRESSIONS
+from stackrank.extensions.repair.flow import FLOW
+from stackrank.extensions.repair.localise import Suspicion
+from stackrank.extensions.repair.names import NAMES
+from stackrank.extensions.repair.pitfalls import PITFALLS
+from stackrank.extensions.repair.source import Candidate
+from stackrank.extensions.repair.statements import STATEMENTS
+from stackrank.extensions.repair.symptoms import Symptoms
+from stackrank.extensions.repair.traps import TRAPS
+from stackrank.extensions.repair.workspace import Workspace
+
+OPERATORS = (*PITFALLS, *TRAPS, *FLOW, *EXPRESSIONS, *STATEMENTS, *NAMES)
+
+# Among changes that all make the tests pass, some kinds do so by accident more often than others: they remove what
+# is tested, or insert something at random. The traps of the language rarely occur where nothing is wrong.
+TRUST = {
+    **dict.fromkeys(("condition left out", "left out", "negation", "jump", "branches", "filter", "lookup"), 0.3),
+    **dict.fromkeys(("variable", "other attribute", "truth value", "order", "argument left out", "assignment"), 0.5),
+    **dict.fromkeys(("exchanged", "falsy", "swapped operands", "swapped arguments", "exception kind", "put in"), 0.5),
+    **dict.fromkeys(("deep copy", "copy", "lazy", "iterate a copy", "await", "scope", "late binding"), 3.0),
+    **dict.fromkeys(("hidden handler", "repeated list", "mutable default", "class attribute", "precedence"), 3.0),
+    **dict.fromkeys(("binary float", "encoding", "swallowed exception", "identity", "protocol", "if/while"), 2.0),
+    **dict.fromkeys(("not called", "shield", "reflected", "None"), 2.0),
+}
+
+
+class Proposals:
+    """Candidates for one state of the program, and what each is worth."""
+
+    def __init__(self, workspace: Workspace, suspicion: Suspicion, random_: random.Random) -> None:
+        self._workspace = workspace
+        self._suspicion = suspicion
+        self._random = random_
+        self._symptoms = Symptoms(workspace.messages, workspace.shown, workspace.values)
+        self.scores: dict[Candidate, float] = {}
+
+    def all(self) -> list[Candidate]:
+        """Return every candidate, the most promising first."""
+        found: list[Candidate] = []
+        for path in self._workspace.files:
+            source = self._workspace.source(path)
+            if source is None:
+                continue
+            for place in source.places:
+                for operator in OPERATORS:
+                    found.extend(operator(place))
+                found.extend(self._symptoms.changes(place))
+        return self.rank([*found, *combine.alike(found, self._workspace.files)])
+
+    def rank(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Sort candidates, the most promising first, and drop those on lines that cannot be at fault."""
+        factors: dict[str, float] = {}
+        scored: list[tuple[float, int, Candidate]] = []
+        for position, candidate in enumerate(candidates):
+            suspicion = self._suspicion.of(candidate.path, candidate.line)
+            if suspicion <= 0:
+                continue
+            if candidate.kind not in factors:
+                factors[candidate.kind] = self._symptoms.factor(candidate.kind)
+            score = suspicion * candidate.prior * factors[candidate.kind] * self._random.uniform(0.97, 1.0)
+            scored.append((-score, position, candidate))
+        scored.sort(key=lambda row: row[:2])
+        return self._spread(scored)
+
+    def _spread(self, scored: list[tuple[float, int, Candidate]]) -> list[Candidate]:
+        """Take turns between lines: many candidates of one line in a row would use up the budget."""
+        lines: dict[tuple[str, int], int] = {}
+        again = []
+        for score, position, candidate in scored:
+            line = (candidate.path, candidate.line)
+            lines[line] = lines.get(line, 0) + 1
+            again.append((score * 0.9 ** (lines[line] - 1), position, candidate))
+        again.sort(key=lambda row: row[:2])
+        self.scores.update({candidate: -score for score, _, candidate in again})
+        return [candidate for _, _, candidate in again]
+
+    def worth(self, candidate: Candidate) -> float:
+        """Return how good a candidate is among those that fix everything."""
+        return self.scores.get(candidate, 0.0) * TRUST.get(candidate.kind, 1.0)

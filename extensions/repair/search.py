@@ -1,0 +1,261 @@
+"""Try candidates: by writing and running them, or in the program that the debugger has stopped."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+from stackrank.agents.episode.protocol import Briefing
+from stackrank.env.actions import Observation
+from stackrank.env.state import messages_of, outcomes_of
+from stackrank.extensions.repair import combine, debugger, syntax, tracing
+from stackrank.extensions.repair.donors import insertions
+from stackrank.extensions.repair.proposals import Proposals
+from stackrank.extensions.repair.source import Candidate
+from stackrank.extensions.repair.workspace import Take, Workspace
+
+BATCH = 24
+"""The number of candidates tried in the stopped program with one action."""
+MOST_ROUNDS = 4
+"""The most rounds. A bug in several places is fixed one place per round."""
+MOST_SYNTAX = 6
+"""The most repairs that are tried for a file that does not parse."""
+MOST_BATCHES = 8
+PAIR_BATCHES = 3
+DONOR_BATCHES = 3
+COLD_AFTER_WARM = 6
+"""The number of candidates that are written and run after nothing helped in the stopped program."""
+LEAST_STEPS_TO_TRACE = 10
+"""With fewer steps left than this, nothing is traced."""
+MOST_HANGS = 2
+"""The most test runs that may use up their whole time; in the stopped program, ten times as many candidates may."""
+COLD = 0.6
+"""A line whose factor has fallen below this waits until the other lines have been tried."""
+KEEP_LOOKING = 2
+"""The number of batches that are still tried once a candidate fixes everything; the most trusted come first."""
+
+
+class Search(Workspace):
+    """The search in one episode, with what it has tried."""
+
+    def __init__(self, briefing: Briefing, first: Observation) -> None:
+        super().__init__(briefing, first)
+        self._random = random.Random(briefing.attempt_seed)
+        self._suspicion = self.suspect()
+        self._proposals = Proposals(self, self._suspicion, self._random)
+        self._cooled: dict[tuple[str, int], float] = {}
+        """(path, line) -> factor below 1 if changes of the line made no difference to how the tests fail."""
+        self._seen: set[str] = set()
+        """Changed texts of files that have already been candidates."""
+        self._hangs = 0
+        """Test runs that did not end by themselves."""
+        self._touched: dict[str, str] = {}
+        """Path -> text to restore, for files that still contain a change that did not help."""
+        self._stopped = False
+        """Whether candidates can be tried in the stopped program."""
+        self._stopped_again = False
+        """Whether the program has to be run to the failing test again before the next question."""
+        self._wall_s = 1.0
+        """Seconds that the tests of one candidate may take in the stopped program."""
+
+    def plan(self) -> Generator[Take, Observation, None]:
+        """The whole search, step by step."""
+        yield from self.read()
+        yield from self._mend_syntax()
+        for _ in range(MOST_ROUNDS):
+            before, had_pdb = len(self.failing), self.has("pdb")
+            self._suspicion = self.suspect()
+            self._stopped = self.has("pdb") and (yield from self._investigate())
+            if self.has("trace") and not self._stopped:
+                yield from self._trace()
+            self._proposals = Proposals(self, self._suspicion, self._random)
+            ranked = self._proposals.all()
+            if self._stopped:
+                helped = yield from self._try_stopped(ranked)
+                ranked = [each for each in ranked if not debugger.can_be_asked(each)][:COLD_AFTER_WARM]
+            else:
+                helped = False
+            helped = helped or (yield from self._try_cold(ranked))
+            unlocked = self.has("pdb") and not had_pdb
+            if (not helped and not unlocked) or (not self.failing and before):
+                break
+        if self.steps_left >= len(self._touched):
+            yield from self._put_back()
+
+    def _mend_syntax(self) -> Generator[Take, Observation, None]:
+        for path in [path for path, text in self.files.items() if syntax.problem(text)]:
+            for candidate in syntax.repairs(path, self.files[path])[:MOST_SYNTAX]:
+                if self.steps_left < 3 or (yield from self._attempt(candidate)):
+                    break
+
+    def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield the candidates that turn their file into a text that is new and compiles."""
+        for candidate in candidates:
+            old = self.files[candidate.path]
+            new = candidate.apply(old)
+            # A change that did not help in the stopped program, with its past, may help after a fresh start.
+            key = f"{candidate.path} {candidate.warm}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
+            if new != old and key not in self._seen and not syntax.problem(new):
+                self._seen.add(key)
+                yield candidate
+
+    def _attempt(self, candidate: Candidate) -> Generator[Take, Observation, bool]:
+        """Write a candidate, run the tests and return whether it helps. If not, the file has to be put back later."""
+        path = candidate.path
+        old = self.files[path]
+        new = candidate.apply(old)
+        yield from self._put_back(path)
+        why = f"Line {candidate.line}: {candidate.kind}."
+        written = yield from self.do("rewrite", why, path=path, new_code=new)
+        if not written.ok:
+            if "read-only" in written.text:
+                self.readonly.add(path)
+            return False
+        self._touched[path] = old
+        result = yield from self.do("eval", "Do the tests pass now?")
+        self._hangs += bool(result.state.get("timed_out"))
+        if self._better(result):
+            self.files[path] = new
+            self._touched.pop(path)
+            self.learn(result)
+            return True
+        if tuple(messages_of(result.state).values()) == self.messages:
+            line = (path, candidate.line)
+            self._cooled[line] = self._cooled.get(line, 1.0) * 0.8
+        return False
+
+    def _better(self, result: Observation) -> bool:
+        """Whether failing tests pass now and no passing test fails."""
+        after = outcomes_of(result.state)
+        if result.state.get("solved"):
+            return True
+        bad = {test for test, outcome in after.items() if outcome in ("failed", "missing")}
+        if not self.outcomes:  # nothing could be collected before
+            return bool(after) and len(bad) < len(after)
+        was_bad = set(self.failing)
+        return bad < was_bad or (bool(set(after) - set(self.outcomes)) and not bad - was_bad)
+
+    def _put_back(self, keep: str = "") -> Generator[Take, Observation, None]:
+        """Undo changes that did not help, except in the file `keep`, which is about to be written anyway."""
+        for path in [path for path in self._touched if path != keep]:
+            yield from self.do("rewrite", f"Put {path} back.", path=path, new_code=self._touched.pop(path))
+
+    def _try_cold(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+        """Write and run one candidate after another, as long as there are steps; return whether one helped."""
+        had_pdb = self.has("pdb")
+        queue = self._fresh(ranked)
+        later: list[Candidate] = []
+        while self.steps_left >= 3 + len(self._touched) and self._hangs < MOST_HANGS:
+            candidate = next(queue, None)
+            if candidate is None:
+                if not later:
+                    return False
+                queue, later = iter(later), []
+                self._cooled.clear()
+            elif self._cooled.get((candidate.path, candidate.line), 1.0) < COLD:
+                later.append(candidate)
+            elif self.has("pdb") and not had_pdb:
+                return False  # pdb has become available, and its answers change the order
+            elif (yield from self._attempt(candidate)):
+                return True
+        return False
+
+    def _investigate(self) -> Generator[Take, Observation, bool]:
+        """Ask where the failing test is stopped and what it executes. Return whether candidates can be tried there."""
+        yield from self._put_back()
+        stop = yield from self.take(debugger.look(), "Where does the test fail, and with what values?")
+        if not debugger.stands_in_test(stop):
+            return False
+        self.values = debugger.local_values(stop)
+        asked = debugger.ask_spectrum(sorted(self.files), self.failing)
+        told = yield from self.take(asked, "Which lines do the failing tests execute, and which the others?")
+        found = debugger.answer(told)
+        if not found:
+            return False
+        self._suspicion.executed = {
+            path: {line: (ef, ep) for line, ef, ep in rows} for path, rows in found["lines"].items()
+        }
+        self._wall_s = float(found["patience"])
+        self._stopped_again = False
+        return True
+
+    def _trace(self) -> Generator[Take, Observation, None]:
+        """Ask which lines a failing test runs that others do not, and with what values it fails."""
+        if not self.files or not self.failing or self.steps_left < LEAST_STEPS_TO_TRACE:
+            return
+        yield from self._put_back()
+        first = self.failing[0]
+        why = "Which lines does the failing test run, and with what values does it fail?"
+        told = yield from self.take(tracing.ask_lines(self.files, first), why)
+        run = tracing.lines_run(told)
+        if not run:
+            return
+        self.values = tracing.values_at_failure(told)
+        others = []
+        for test in tracing.alike(first, self.outcomes):
+            seen = yield from self.take(tracing.ask_lines(self.files, test), "And which does one that passes?")
+            others.append(tracing.lines_run(seen))
+        self._suspicion.executed = tracing.spectrum(run, others, max(len(self.failing), 1))
+
+    def _try_stopped(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+        """Try candidates in the stopped program, many in a step, and write the best of those that help."""
+        warm = [each for each in ranked if debugger.can_be_asked(each)]
+        found, live = yield from self._ask(self._fresh(warm), MOST_BATCHES)
+        if not found:
+            also = combine.pairs(live, self._suspicion, PAIR_BATCHES * BATCH)
+            found, _ = yield from self._ask(self._fresh(also), PAIR_BATCHES)
+        if not found:
+            sources = [source for path in self.files if (source := self.source(path)) is not None]
+            donors = self._proposals.rank(each for source in sources for each in insertions(source))
+            found, _ = yield from self._ask(self._fresh(donors), DONOR_BATCHES)
+        if found:
+            # Candidates that cannot be tried in the stopped program but look much better come first.
+            score = 1.5 * self._proposals.scores.get(found[0], 0.0)
+            cold = [each for each in ranked if self._proposals.scores[each] > score and not debugger.can_be_asked(each)]
+            found = [*list(self._fresh(cold))[:2], *found]
+        for candidate in found[:5]:
+            if self.steps_left < 3 + len(self._touched):
+                break
+            if (yield from self._attempt(candidate)):
+                return True
+        return False
+
+    def _ask(
+        self, queue: Iterator[Candidate], batches: int
+    ) -> Generator[Take, Observation, tuple[list[Candidate], list[Candidate]]]:
+        """Try candidates in the stopped program. Return those that fix something and break nothing, the best first,
+        and those that at least change how the tests fail."""
+        failing = self.failing
+        # With slow tests, try fewer candidates, so that an action takes a few seconds at most.
+        size = max(int(BATCH / self._wall_s**1.5), 3)
+        mending: list[tuple[int, float, int, Candidate]] = []
+        answers: list[tuple[Candidate, Any]] = []
+        since, position, hangs = None, 0, 0
+        for batch in range(batches if self._wall_s < 2 else batches // 3):
+            chosen = list(itertools.islice(queue, size))
+            enough = since is not None and batch - since >= KEEP_LOOKING
+            if not chosen or self.steps_left < 6 or enough or hangs > 10 * MOST_HANGS:
+                break
+            asked = debugger.ask_trials(chosen, failing, self._wall_s, self._stopped_again)
+            why = f"Would one of {len(chosen)} changes do? The first: line {chosen[0].line}, {chosen[0].kind}."
+            results = debugger.trial_results((yield from self.take(asked, why)))
+            self._stopped_again = results is None
+            found_before = since is not None
+            for candidate, result in zip(chosen, results or (), strict=False):
+                answers.append((candidate, result))
+                hangs += result is None
+                if isinstance(result, list) and result[1] == 0:
+                    mending.append((-result[0], -self._proposals.worth(candidate), position, candidate))
+                    if result[0] == len(failing) and since is None:
+                        since = batch
+                position += 1
+            if since is not None and not found_before:
+                queue = (
+                    iter(sorted(queue, key=lambda each: -self._proposals.worth(each))) if self._wall_s < 2 else iter(())
+                )
+        said = [result for _, result in answers if isinstance(result, str)]
+        usual = max(said, key=said.count, default="")
+        live = [candidate for candidate, result in answers if isinstance(result, list) or result not in (usual, None)]
+        return [row[-1] for row in sorted(mending, key=lambda row: row[:3])], live

@@ -1,0 +1,163 @@
+"""Repairs of files that do not parse: all small changes of tokens near the error that make the file parse."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from collections.abc import Iterator
+
+from stackrank.extensions.repair.source import Candidate, Change, indentation
+
+_OPEN = {"(": ")", "[": "]", "{": "}"}
+_COMPOUND = re.compile(r"\s*(if|elif|else|for|while|def|class|try|except|finally|with|match|case|async)\b")
+_STRING = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+_AROUND = 3
+"""How many lines around the reported one are searched: a parser often reports an error late."""
+
+
+def problem(text: str) -> SyntaxError | None:
+    """Return why a file does not compile; None if it does."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<file>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return error
+    except ValueError as error:  # a null byte
+        return SyntaxError(str(error))
+    return None
+
+
+def repairs(path: str, text: str) -> list[Candidate]:
+    """Return changes that make the file parse, the most natural first."""
+    error = problem(text)
+    if error is None:
+        return []
+    lines = text.splitlines(keepends=True)
+    line = min(max(error.lineno or 1, 1), max(len(lines), 1))
+    found: dict[str, Candidate] = {}
+    for prior, changes in _proposals(lines, line, str(error.msg)):
+        candidate = Candidate(path, changes, "syntax", prior, line, warm=False)
+        new = candidate.apply(text)
+        if new not in found and new != text and problem(new) is None:
+            found[new] = candidate
+    return sorted(found.values(), key=lambda each: -each.prior)
+
+
+def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[float, tuple[Change, ...]]]:
+    starts = [0]
+    for each in lines:
+        starts.append(starts[-1] + len(each))
+    around = range(max(line - _AROUND, 1), min(line + _AROUND, len(lines)) + 1)
+    yield from _brackets(lines, starts)
+    for number in around:
+        text, start = lines[number - 1], starts[number - 1]
+        body = text.rstrip()
+        nearness = 1.0 - 0.1 * abs(number - line)
+        end = start + len(body)
+        if not body:
+            continue
+        if _COMPOUND.match(text) and not body.endswith(":"):
+            yield 3.0 * nearness, (Change(end, end, ":"),)
+        yield from _positional_last(text, start, nearness)
+        for match in re.finditer(r"(?<![=!<>:])=(?!=)", body):
+            yield 0.8 * nearness, (Change(start + match.start(), start + match.end(), "=="),)
+        if not body.endswith((",", ":")):
+            yield 0.9 * nearness, (Change(end, end, ","),)
+        for quote in ("'", '"'):
+            if body.count(quote) % 2:
+                yield 1.0 * nearness, (Change(end, end, quote),)
+                for match in re.finditer(r"[)\]},:]", body):
+                    yield 0.9 * nearness, (Change(start + match.start(), start + match.start(), quote),)
+        for match in re.finditer(r"[)\]}]", body):
+            yield 0.7 * nearness, (Change(start + match.start(), start + match.end(), ""),)
+        for closer in ")]}":
+            yield 0.8 * nearness, (Change(end, end, closer),)
+            for match in re.finditer(r"[,:)\]}]", body):
+                yield 0.7 * nearness, (Change(start + match.start(), start + match.start(), closer),)
+        yield from _indents(lines, starts, number, nearness)
+        if re.match(r"\s*(await|async)\b|.*\bawait\b", text) and "outside" in message:
+            for back in range(number - 1, -1, -1):
+                if re.match(r"\s*def ", lines[back]):
+                    at = starts[back] + len(indentation(lines[back]))
+                    yield 2.5, (Change(at, at, "async "),)
+                    break
+
+
+def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tuple[Change, ...]]]:
+    """Propose a closing bracket where the indentation says that one is missing."""
+    inside = 0
+    for number, text in enumerate(lines):
+        body = _STRING.sub("", text).split("#")[0].rstrip()
+        nested = inside > 0
+        inside += sum(body.count(each) for each in _OPEN) - sum(body.count(each) for each in _OPEN.values())
+        if not body or body[-1] not in _OPEN:
+            continue
+        depth, closer = len(indentation(text)), _OPEN[body[-1]]
+        last = number
+        for later in range(number + 1, len(lines) + 1):
+            following = lines[later] if later < len(lines) else "end"
+            if not following.strip():
+                continue
+            if len(indentation(following)) > depth:
+                last = later
+                continue
+            if following.strip()[:1] != closer or len(indentation(following)) != depth:
+                # An element of a collection or call needs a comma; a statement must not have one.
+                for tail, prior in ((",", 3.0 if nested else 1.5), ("", 2.0 if nested else 3.0), (":", 1.0)):
+                    at = starts[last + 1]
+                    yield prior, (Change(at, at, f"{indentation(text)}{closer}{tail}\n"),)
+            break
+
+
+def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[float, tuple[Change, ...]]]:
+    """Propose to put positional arguments before the keyword arguments of their call."""
+    for match in re.finditer(r"\(", text):
+        parts, end = _split_arguments(text, match.end())
+        if end < 0 or len(parts) < 2:
+            continue
+        keyword = [bool(re.match(r"\s*(\w+\s*=(?!=)|\*\*)", part)) for part in parts]
+        if any(early and not late for early, late in itertools.pairwise(keyword)):
+            ordered = [part.strip() for part, named in zip(parts, keyword, strict=True) if not named]
+            ordered += [part.strip() for part, named in zip(parts, keyword, strict=True) if named]
+            yield 3.0 * nearness, (Change(start + match.end(), start + end, ", ".join(ordered)),)
+
+
+def _split_arguments(text: str, begin: int) -> tuple[list[str], int]:
+    """Return the arguments from `begin` on, and where they end; -1 if the bracket is not closed on the line."""
+    parts: list[str] = []
+    depth, last, quote = 0, begin, ""
+    for position in range(begin, len(text)):
+        char = text[position]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in _OPEN:
+            depth += 1
+        elif char in ")]}":
+            if depth == 0:
+                return [*parts, text[last:position]], position
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[last:position])
+            last = position + 1
+    return parts, -1
+
+
+def _indents(
+    lines: list[str], starts: list[int], number: int, nearness: float
+) -> Iterator[tuple[float, tuple[Change, ...]]]:
+    text, start = lines[number - 1], starts[number - 1]
+    own = len(indentation(text))
+    levels = {own + 4, own - 4, own + 2, own - 2, own + 1, own - 1}
+    before = next((each for each in reversed(lines[: number - 1]) if each.strip()), "")
+    levels |= {len(indentation(before)), len(indentation(before)) + 4}
+    for level in sorted(levels - {own}):
+        if level >= 0:
+            natural = 1.2 if level == len(indentation(before)) or before.rstrip().endswith(":") else 0.9
+            yield natural * nearness, (Change(start, start + own, " " * level),)
+    if before.rstrip().endswith(":"):
+        inner = " " * (len(indentation(before)) + 4)
+        yield 0.6 * nearness, (Change(start, start, f"{inner}pass\n"),)

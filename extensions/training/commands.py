@@ -1,0 +1,70 @@
+"""Commands for training programs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Repos, Sandbox, port_option
+from stackrank.wording import print_err
+
+app = typer.Typer()
+
+
+@app.command()
+def serve_env(
+    served: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BENCHMARK|TASK]...", help="What to serve, for instance `bugs` or `bugs/vat-table`."),
+    ] = None,
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "debug",
+    reward: Annotated[list[str] | None, typer.Option(help="A reward term, or TERM=WEIGHT. Repeat for several.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Most actions in one episode.")] = 50,
+    shows_failing_test: FailingTest = None,
+    sessions: Annotated[int, typer.Option(min=1, help="Most concurrent clients.")] = 64,
+    sandbox: Sandbox = None,
+    path: DataPath = None,
+    repos: Repos = None,
+    environments: Environments = None,
+    port: Annotated[int, port_option("Port to listen on; 0 for any free port.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Anyone who reaches it can use this machine.")
+    ] = "127.0.0.1",
+) -> None:
+    """Serve episodes to trainers over OpenEnv's WebSocket protocol, until interrupted."""
+    from stackrank.extensions.training.make import EnvMaker, every_task
+    from stackrank.extensions.training.serve import Sessions, serve
+    from stackrank.listening import listen, shown
+
+    names = every_task(served or ["bugs"], path=path, repos=repos, environments=environments)
+    weights = _weights(reward or ["verdict"])
+    maker = EnvMaker(
+        count=sessions,
+        tools=tools,
+        rewards=weights,
+        steps=steps,
+        shows_failing_test=shows_failing_test is not False,
+        sandbox=sandbox,
+        path=path,
+        repos=repos,
+        environments=environments,
+    )
+    said = f"{len(names)} tasks" if len(names) > 1 else names[0]
+    listening = listen(host, port)
+    address, port = listening.getsockname()[:2]
+    print_err(f"serving {said} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
+    serve(Sessions(maker, names, sessions), listening, {host, address})
+
+
+def _weights(given: list[str]) -> dict[str, float]:
+    from stackrank.extensions.training.rewards import TrainingError
+
+    found: dict[str, float] = {}
+    for each in given:
+        term, _, weight = each.partition("=")
+        try:
+            found[term] = float(weight or 1)
+        except ValueError:
+            raise TrainingError(f"--reward {each}: {weight!r} is not a number; write {term}=0.5") from None
+    return found

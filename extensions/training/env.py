@@ -1,0 +1,285 @@
+"""Episodes for a training program: reset, step, score and close, and the same for `async` code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.referee import Budget, Outcome, Referee
+from stackrank.agents.episode.workspace import with_workspace
+from stackrank.env.actions import Action, Observation
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.pool import Pool
+from stackrank.env.scoring.judge import Score
+from stackrank.env.task import Task
+from stackrank.env.tools import ToolSet
+from stackrank.extensions.training.rewards import Tally, Term, TrainingError
+from stackrank.flows.runs.playing.sandboxes import Lent
+from stackrank.terms import StopReason, Verdict
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Info = dict[str, Any]
+Act = Action | Mapping[str, Any] | str
+"""An action; or `{"tool": NAME, "arguments": {...}}`; or a tool's name, with its arguments as keywords."""
+
+
+class Transition(NamedTuple):
+    """The result of one step, in Gymnasium's order."""
+
+    observation: Observation
+    reward: float
+    terminated: bool
+    """Whether the episode ended because of what was done in it."""
+    truncated: bool
+    """Whether the episode ended because of a limit."""
+    info: Info
+    """`task`, `step`, `milestones` (reached so far), `distance` (of this step), `rewards` (by term); and `stop_reason`,
+    `verdict` and `failure_point`, which are empty until the episode ends. The same actions give the same info."""
+
+
+class TrainingEnv:
+    """Plays episodes under the rules of a run: the same tools, limits, stop reasons and verdict.
+
+    The last step of an episode determines its verdict, whatever ended it. Only one thread at a time may use this, but
+    any may call `close`. `areset`, `astep`, `ascore`, `aclose` and `async with` do the same without blocking the event
+    loop.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        tools: ToolSet,
+        pool: Pool,
+        find_task: Callable[[str], Task],
+        *,
+        budget: Budget,
+        weights: Mapping[Term, float],
+        ends_when_solved: bool = True,
+        shows_failing_test: bool = True,
+        owns_pool: bool = True,
+    ) -> None:
+        """Start nothing yet. `stackrank.make` explains the arguments; `owns_pool`: `close` closes the pool as well."""
+        self.task = task
+        self.tools = tools
+        self.outcome: Outcome | None = None
+        """How the last episode ended, with its verdict and its failure point; None while an episode is in progress."""
+        self._find_task = find_task
+        self._budget = budget
+        self._weights = weights
+        self._ends_when_solved = ends_when_solved
+        self._shows_failing_test = shows_failing_test
+        self._pool = pool
+        self._owns_pool = owns_pool
+        self._lent = Lent(pool)
+        self._env: DebugEnv | None = None
+        self._referee: Referee | None = None
+        self._tally: Tally | None = None
+        self._closed = False
+        self._thread: ThreadPoolExecutor | None = None
+
+    @property
+    def name(self) -> str:
+        """The task's name, as `make` takes it."""
+        return f"{self.task.benchmark.partition('/')[0]}/{self.task.id}"
+
+    def reset(self, task: str | None = None) -> tuple[Observation, Info]:
+        """Begin an episode, on another task if one is named. Returns the instructions, with the failing tests and the
+        list of files, and the info.
+
+        An episode in progress ends without a verdict. Raises TrainingError, BenchmarkError, SandboxError.
+        """
+        self._require_open()
+        if task is not None:
+            self.task = self._find_task(task)
+        self._leave()
+        self.outcome = None
+        env = DebugEnv(
+            self.task,
+            self.tools,
+            self._lent.new,
+            end_when_solved=self._ends_when_solved,
+            shows_failing_test=self._shows_failing_test,
+            rewards=False,
+        )
+        referee = Referee(env, self._budget)
+        self._env = env
+        observation = self._guarded(referee.reset)
+        self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
+        told = with_workspace(env.shown, observation)
+        return told, self._info(dict.fromkeys(map(str, self._weights), 0.0))
+
+    def step(self, action: Act, /, **arguments: Any) -> Transition:
+        """Carry out one action, such as `step("view", path="cart.py")`.
+
+        A mistake that an agent can correct (an unknown tool, wrong arguments) gives an observation that is not ok.
+        Raises TrainingError if no episode is in progress, or if this is not an action. Raises SandboxError if the
+        machine failed: the episode is then lost, and says nothing about the policy.
+        """
+        decision = Decision(self.check_action(action, **arguments))
+        return self._after(self._guarded(self._require_episode().carry_out, decision))
+
+    def check_action(self, action: Act, /, **arguments: Any) -> Action:
+        """Return the action that `step` would carry out, without doing so. Raises TrainingError as `step` does."""
+        self._require_episode()
+        return read_action(action, arguments)
+
+    def check_task(self, task: str | None) -> None:
+        """Check a task without starting it. Raises TrainingError, BenchmarkError if `reset` would not take it."""
+        self._require_open()
+        if task is not None:
+            self._find_task(task)
+
+    def refuse(self, message: str, said: str = "") -> Transition:
+        """Count a policy's answer without an action as a step. `message`: the correction, which the policy sees next.
+
+        Several such answers in a row end the episode, as in a run. Raises as `step` does.
+        """
+        return self._after(self._guarded(self._require_episode().refuse, Malformed(message, said=said)))
+
+    def score(self) -> Score:
+        """Return the verdict. This ends an episode in progress, as if the agent had given up. Raises as `step` does."""
+        self._require_open()
+        if self.outcome is None:
+            self._end(self._require_episode(), StopReason.AGENT_GAVE_UP)
+        assert self.outcome is not None and self.outcome.score is not None
+        return self.outcome.score
+
+    def close(self) -> None:
+        """End everything that was started, including what another thread is waiting for. May be called twice."""
+        self._closed = True
+        self._lent.end()
+        if self._owns_pool:
+            self._pool.close()
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+            self._thread = None
+        self._referee = None
+
+    def __enter__(self) -> TrainingEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- for async code
+
+    async def areset(self, task: str | None = None) -> tuple[Observation, Info]:
+        """As `reset`."""
+        return await self._soon(self.reset, task)
+
+    async def astep(self, action: Act, /, **arguments: Any) -> Transition:
+        """As `step`."""
+        return await self._soon(self.step, action, **arguments)
+
+    async def arefuse(self, message: str, said: str = "") -> Transition:
+        """As `refuse`."""
+        return await self._soon(self.refuse, message, said)
+
+    async def ascore(self) -> Score:
+        """As `score`."""
+        return await self._soon(self.score)
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        await asyncio.to_thread(self.close)
+
+    async def __aenter__(self) -> TrainingEnv:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _soon(
+        self, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        self._require_open()
+        if self._thread is None:  # its own thread: asyncio's are too few for many environments
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="stackrank-env")
+        return await asyncio.wrap_future(self._thread.submit(work, *args, **kwargs))
+
+    # ---- inside
+
+    def _after(self, observation: Observation) -> Transition:
+        referee, tally = self._require_episode(), self._tally
+        assert tally is not None
+        reason = referee.over()
+        if reason is not None:
+            self._end(referee, reason)
+        score = self.outcome.score if self.outcome else None
+        rewards = tally.of(referee.steps[-1], bool(score and score.resolved))
+        limit = reason is not None and reason.is_limit
+        return Transition(
+            observation, sum(rewards.values()), reason is not None and not limit, limit, self._info(rewards)
+        )
+
+    def _end(self, referee: Referee, reason: StopReason) -> None:
+        self.outcome = self._guarded(referee.finish, reason)
+        self._leave()
+
+    def _leave(self) -> None:
+        """End the sandbox of the last episode, but keep what is known about the episode."""
+        if self._env is not None:
+            self._env.close()
+            self._env = None
+
+    def _guarded(
+        self, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """Return what `work` returns; if it fails, the episode is lost."""
+        try:
+            return work(*args, **kwargs)
+        except BaseException:
+            self._referee = None
+            self._leave()
+            self._require_open()
+            raise
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise TrainingError("the environment is closed: create a new one")
+
+    def _require_episode(self) -> Referee:
+        self._require_open()
+        if self.outcome is not None and self._env is None:
+            raise TrainingError(f"the episode is over ({self.outcome.stop_reason}): call reset")
+        if self._referee is None:
+            raise TrainingError("no episode is in progress: call reset first")
+        return self._referee
+
+    def _info(self, rewards: dict[str, float]) -> Info:
+        assert self._referee is not None
+        last, ended = self._referee.steps[-1], self.outcome
+        resolved = bool(ended and ended.score and ended.score.resolved)
+        return {
+            "task": self.name,
+            "step": last.index,
+            "milestones": [str(each) for each in self._referee.tracker.found],
+            "distance": str(last.progress.distance or ""),
+            "rewards": rewards,
+            "stop_reason": str(ended.stop_reason) if ended else "",
+            "verdict": str(Verdict.RESOLVED if resolved else Verdict.UNRESOLVED) if ended else "",
+            "failure_point": str(ended.diagnosis.failure_point or "") if ended else "",
+        }
+
+
+def read_action(given: object, arguments: Mapping[str, Any]) -> Action:
+    """Read an action from the arguments of `step`. Raises TrainingError."""
+    if isinstance(given, str):
+        return Action(given, dict(arguments))
+    if isinstance(given, Action) and not arguments:
+        return given
+    if isinstance(given, Mapping) and not arguments and given.keys() <= {"tool", "arguments"}:
+        tool, named = given.get("tool"), given.get("arguments", {})
+        if isinstance(tool, str) and isinstance(named, Mapping):
+            return Action(tool, dict(named))
+    raise TrainingError(
+        f"{given!r:.200} is not an action: give a tool's name and its arguments, as in step('view', path='cart.py'), "
+        "or {'tool': 'view', 'arguments': {'path': 'cart.py'}}"
+    )

@@ -1,0 +1,196 @@
+"""Exports episodes as trajectories in ATIF 1.8, the format that Harbor and others read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stackrank.agents.llm.endpoints.as_chat import chat_tools, reasoning_of
+from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
+from stackrank.extensions.training.exports.turns import Turn, conversations
+from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.specification.spec import SpecError
+from stackrank.storable import storable_json
+from stackrank.terms import Verdict
+
+VERSION = "ATIF-v1.8"
+
+
+def atif(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield each episode as a trajectory; its further conversations become subagents.
+
+    The package `atif` checks each trajectory. Raises SpecError if it is not installed.
+    """
+    try:
+        from atif import Trajectory
+    except ImportError:
+        raise SpecError("the format atif needs another package: run pip install 'stackrank[atif]'") from None
+    for row, steps in source.played(exchanges=True, whole=True):
+        if len(steps) > 1:
+            document = _trajectory(source, row, steps)
+            Trajectory.model_validate(document)
+            yield document
+
+
+def _trajectory(source: Source, row: Row, steps: Sequence[Row]) -> dict[str, Any]:
+    talks = conversations(steps)
+    name = f"episode-{row['id']}"
+    agent: dict[str, Any] = {"name": row["agent"], "version": row["agent_version"] or "unknown"}
+    parts = {each: _conversation(turns) for each, turns in talks.items()}
+    if parts:
+        _last_words(parts, talks, steps)
+    conversation_steps = parts or {"none": _played(steps)}
+    documents: list[dict[str, Any]] = [
+        {
+            "schema_version": VERSION,
+            "session_id": name,
+            "trajectory_id": f"{name}-{each.replace(' ', '-')}" if number else name,
+            "agent": {**agent, **_model(talks.get(each, ())), "extra": {"conversation": each}},
+            "steps": [{"step_id": step_id, **step} for step_id, step in enumerate(part, 1)],
+        }
+        for number, (each, part) in enumerate(conversation_steps.items())
+    ]
+    root, *others = documents
+    _refer(root, others)
+    totals = {
+        "total_prompt_tokens": row["tokens_in"],
+        "total_completion_tokens": row["tokens_out"],
+        "total_cached_tokens": row["tokens_cached"],
+        "total_steps": len(root["steps"]),
+    }
+    if row["cost_usd"] is not None:
+        totals["total_cost_usd"] = row["cost_usd"]
+    verdict = {Verdict.RESOLVED: 1.0, Verdict.UNRESOLVED: 0.0}.get(row["verdict"])
+    told = ("stop_reason", "failure_point", "tools", "milestones")
+    extra = {**source.about(row), "reward": verdict, **{each: row[each] for each in told}}
+    return {
+        **root,
+        "notes": "Totals are of the whole episode, subagents included; prompts of several conversations are in them.",
+        "final_metrics": totals,
+        "extra": {**extra, "scope": source.sentence},
+        **({"subagent_trajectories": others} if others else {}),
+    }
+
+
+def _model(turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return what a trajectory says about the model of a conversation."""
+    if not turns:
+        return {}
+    question = turns[-1].question
+    tools = chat_tools(question.api, question.parameters.get("tools", ()))
+    return {"model_name": question.model, **({"tool_definitions": tools} if tools else {})}
+
+
+def _conversation(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """Return the steps of a conversation: the messages to the model, and each answer with the results of its calls."""
+    steps: list[dict[str, Any]] = []
+    for turn in turns:
+        for message in turn.heard:
+            text = _text(message.get("content"))
+            if message["role"] == "tool" and any(step["source"] == "agent" for step in steps):
+                _observe(steps, message["tool_call_id"], text)
+            else:
+                source = "system" if message["role"] in ("system", "developer") else "user"
+                steps.append({"source": source, "message": text})
+        steps.append(_answer(turn))
+    return steps
+
+
+def _observe(steps: list[dict[str, Any]], call_id: str | None, text: str, **extra: Any) -> None:
+    """Add the result of a call to the last answer."""
+    step = next(step for step in reversed(steps) if step["source"] == "agent")
+    known = {call["tool_call_id"] for call in step.get("tool_calls", ())}
+    result = {"content": text, **({"source_call_id": call_id} if call_id in known else {})}
+    step.setdefault("observation", {"results": []})["results"].append({**result, **({"extra": extra} if extra else {})})
+
+
+def _answer(turn: Turn) -> dict[str, Any]:
+    question, said = turn.question, turn.said
+    usage = question.usage
+    metrics = {
+        "prompt_tokens": usage["tokens_in"],
+        "completion_tokens": usage["tokens_out"],
+        "cached_tokens": usage["tokens_cached"],
+        **({} if usage["cost_usd"] is None else {"cost_usd": usage["cost_usd"]}),
+        **token_ids(question.answer),
+    }
+    reasoning = reasoning_of(said) or question.reasoning
+    calls = [_call(each) for each in said.get("tool_calls") or ()]
+    return {
+        "source": "agent",
+        "model_name": question.model,
+        "message": _text(said.get("content")),
+        **({"reasoning_content": reasoning} if reasoning else {}),
+        **({"tool_calls": calls} if calls else {}),
+        "metrics": metrics,
+        "llm_call_count": 1,
+        "extra": {"step": question.step, **({"history_cut": True} if question.cut else {})},
+    }
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content)
+    return content or ""
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    try:
+        # An escape may stand for a character that no file can hold.
+        arguments = storable_json(json.loads(function["arguments"]))
+    except ValueError:
+        arguments = None
+    sound = isinstance(arguments, dict)
+    return {
+        "tool_call_id": call["id"],
+        "function_name": function["name"],
+        "arguments": arguments if sound else {},
+        **({} if sound else {"extra": {"arguments": function["arguments"]}}),
+    }
+
+
+def _last_words(
+    parts: Mapping[str, list[dict[str, Any]]], turns: Mapping[str, list[Turn]], steps: Sequence[Row]
+) -> None:
+    """Add the results of the last answer's calls, which were not sent to a model any more."""
+    last = next(each for step in reversed(steps) for each in reversed(step["exchanges"]))["conversation"] or MAIN
+    if last not in parts:  # somebody else's program recorded it, in its own form
+        return
+    ids = [call["tool_call_id"] for call in parts[last][-1].get("tool_calls", ())]
+    for number, step in enumerate(steps[turns[last][-1].question.step :]):
+        _observe(parts[last], ids[number] if number < len(ids) else None, step["observation"], told=False)
+
+
+def _refer(root: dict[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
+    """Add a reference to each other conversation to the answer during which it began."""
+    for other in others:
+        began = next(step["extra"]["step"] for step in other["steps"] if step["source"] == "agent")
+        before = [step for step in root["steps"] if step["source"] == "agent" and step["extra"]["step"] <= began]
+        results = (before or [step for step in root["steps"] if step["source"] == "agent"])[-1].setdefault(
+            "observation", {"results": []}
+        )["results"]
+        if not results:
+            results.append({})
+        results[-1].setdefault("subagent_trajectory_ref", []).append({"trajectory_id": other["trajectory_id"]})
+
+
+def _played(steps: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the steps of an episode that no model played."""
+    told: list[dict[str, Any]] = [{"source": "user", "message": steps[0]["observation"], "extra": {"step": 0}}]
+    for step in steps[1:]:
+        name = f"call_{step['index']}"
+        call = {"tool_call_id": name, "function_name": step["tool"], "arguments": step["arguments"]}
+        result = {"content": step["observation"], **({"source_call_id": name} if step["tool"] else {})}
+        told.append(
+            {
+                "source": "agent",
+                "message": step["thought"],
+                **({"tool_calls": [call]} if step["tool"] else {}),
+                "observation": {"results": [result]},
+                "llm_call_count": 0,
+                "extra": {"step": step["index"]},
+            }
+        )
+    return told

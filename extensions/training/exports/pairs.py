@@ -1,0 +1,158 @@
+"""Exports preference pairs: two episodes of one task, one with a fix and one without.
+
+A person's decision about a proposed fix takes precedence over its verdict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from stackrank.agents.llm.endpoints.as_chat import chat_tools
+from stackrank.db import queries
+from stackrank.extensions.fix.decisions import require_genuine
+from stackrank.extensions.training.exports.turns import Turn, conversations
+from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.specification.spec import SpecError
+from stackrank.terms import DecisionKind, Verdict
+from stackrank.wording import as_json
+
+_GOOD: tuple[str, ...] = (DecisionKind.APPROVED, Verdict.RESOLVED)
+"""Outcomes of chosen episodes: for each task, the first of these that occurs."""
+_BAD: tuple[str, ...] = (DecisionKind.REJECTED, Verdict.UNRESOLVED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """A conversation as digests, enough to find how many messages it shares with another from the start."""
+
+    row: Row
+    tools: bytes
+    messages: tuple[bytes, ...]
+
+
+def pairs(source: Source) -> Iterator[dict[str, Any]]:
+    """Pair each unresolved episode with the resolved one that shares the longest beginning with it.
+
+    `outcome`: both conversations after the opening. `action`: the two answers where they diverge, if the model answered
+    differently in the same state. `change`: two proposed changes, of which a person approved one and rejected the
+    other. An episode whose change a person rejected counts as unresolved; if a task has approved episodes, only these
+    are chosen. The digests of one task's episodes are in memory at the same time.
+    Raises SpecError if the filters select by verdict, DecisionRefused for a forged decision.
+    """
+    if chosen := source.chosen("verdict"):
+        raise SpecError(f"pairs need both resolved and unresolved episodes: leave out --verdict {chosen[0]}")
+    decided = _decided(source)
+    for task_id in sorted(source.digests):
+        outlines: dict[str, dict[str, list[_Outline]]] = {}
+        proposed: dict[int, Row] = {}
+        for row, steps in source.played(exchanges=True, task_id=task_id):
+            proposal = decided.get(row["id"])
+            if proposal:
+                proposed.setdefault(proposal["id"], row)
+            side = proposal["status"] if proposal else row["verdict"]
+            for name, turns in conversations(steps).items() if side in (*_GOOD, *_BAD) else ():
+                if not name.startswith("investigator"):
+                    outlines.setdefault(name, {}).setdefault(side, []).append(_outline(row, turns))
+        for name, by_side in outlines.items():
+            preferred = next((by_side[side] for side in _GOOD if side in by_side), [])
+            worse = [each for side in _BAD for each in by_side.get(side, ())]
+            used = Counter[int]()
+            for bad in worse if preferred else ():
+                good = max(preferred, key=lambda each: (_along(each, bad), -used[each.row["id"]]))
+                used[good.row["id"]] += 1
+                yield from _records(source, name, good, bad, _reason(decided, bad.row))
+        yield from _changes(source, task_id, proposed, decided)
+
+
+def _decided(source: Source) -> dict[int, Row]:
+    """Return episode -> the proposal of its change, if a person approved or rejected it."""
+    rows = [row for row in queries.proposals(source.engine, run_id=source.run["id"]) if row["decision"]]
+    for row in rows:
+        require_genuine(row)
+    return {episode: row for row in rows for episode in row["evidence"]["episodes"]}
+
+
+def _reason(decided: Mapping[int, Row], row: Row) -> str:
+    return str(decided[row["id"]]["decision"]["reason"]) if row["id"] in decided else ""
+
+
+def _changes(
+    source: Source, task_id: int, proposed: Mapping[int, Row], decided: Mapping[int, Row]
+) -> Iterator[dict[str, Any]]:
+    """Pair a task's rejected changes with the approved one of highest surety. `proposed`: proposal -> an episode."""
+    rows = [(decided[row["id"]], row) for row in proposed.values()]
+    approved = [each for each in rows if each[0]["status"] == DecisionKind.APPROVED]
+    rejected = [each for each in rows if each[0]["status"] == DecisionKind.REJECTED]
+    if not (approved and rejected):
+        return
+    best, good = max(approved, key=lambda each: (each[0]["surety"], -each[0]["id"]))
+    statement = queries.task(source.engine, task_id)["statement"]
+    for worse, bad in rejected:
+        chosen, other = ([{"role": "assistant", "content": each["diff"]}] for each in (best, worse))
+        about = _about(source, "", good, bad, worse["decision"]["reason"])
+        prompt = [{"role": "user", "content": statement}]
+        yield {"kind": "change", "prompt": prompt, "chosen": chosen, "rejected": other, "tools": [], **about}
+
+
+def _outline(row: Row, turns: Sequence[Turn]) -> _Outline:
+    return _Outline(row, _digest(_tools(turns)), tuple(_digest(each) for each in _messages(turns)))
+
+
+def _digest(value: Any) -> bytes:
+    return blake2b(as_json(value).encode(), digest_size=12).digest()
+
+
+def _tools(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    question = turns[-1].question
+    return chat_tools(question.api, question.parameters.get("tools", ()))
+
+
+def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    return [message for turn in turns for message in (*turn.heard, turn.said)]
+
+
+def _along(one: _Outline, other: _Outline) -> int:
+    """Return how many leading messages two conversations with the same tools have in common."""
+    if one.tools != other.tools:
+        return 0
+    both = zip(one.messages, other.messages, strict=False)
+    return next((n for n, (a, b) in enumerate(both) if a != b), min(len(one.messages), len(other.messages)))
+
+
+def _about(source: Source, name: str, good: Row, bad: Row, reason: str) -> dict[str, Any]:
+    """Return what every record says about its two episodes. `reason`: why a person rejected one, if one did."""
+    return {
+        "conversation": name,
+        "task": good["task"],
+        "run": good["run"],
+        "split": source.split(good),
+        "chosen_episode": good["id"],
+        "rejected_episode": bad["id"],
+        "chosen_entrant": good["entrant"],
+        "rejected_entrant": bad["entrant"],
+        "reason": reason,
+        "scope": source.sentence,
+    }
+
+
+def _records(source: Source, name: str, good: _Outline, bad: _Outline, reason: str) -> Iterator[dict[str, Any]]:
+    ids = [good.row["id"], bad.row["id"]]
+    steps = queries.steps_of(source.engine, source.run["id"], ids, exchanges=True)
+    turns = [conversations(steps[each])[name] for each in ids]
+    chosen, rejected = (_messages(each) for each in turns)
+    tools = [_tools(each) for each in turns]
+    about = {
+        "tools": tools[0],
+        **({"rejected_tools": tools[1]} if tools[0] != tools[1] else {}),
+        **_about(source, name, good.row, bad.row, reason),
+    }
+    along, opening = _along(good, bad), len(turns[0][0].heard)
+    start = opening if along >= opening else 0
+    yield {"kind": "outcome", "prompt": chosen[:start], "chosen": chosen[start:], "rejected": rejected[start:], **about}
+    answers = [each[along : along + 1] for each in (chosen, rejected)]
+    if along >= opening and all(each and each[0]["role"] == "assistant" for each in answers):
+        yield {"kind": "action", "prompt": chosen[:along], "chosen": answers[0], "rejected": answers[1], **about}

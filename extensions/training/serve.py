@@ -1,0 +1,255 @@
+"""The server behind `stackrank serve-env`: each WebSocket is a session with an environment of its own.
+
+A client that disconnects, even in the middle of a step, ends its own episode and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import itertools
+import json
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import uvicorn
+from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
+from fastapi.middleware.trustedhost import TrustedHostMiddleware
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel, Field, ValidationError
+
+from stackrank import __doc__ as about
+from stackrank.errors import InfrastructureError, UsageError
+from stackrank.extensions.training import openenv
+from stackrank.extensions.training.env import TrainingEnv
+from stackrank.extensions.training.make import EnvMaker
+from stackrank.extensions.training.openenv import WireAction, WireReset, WireState
+from stackrank.extensions.training.rewards import TrainingError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+log = logging.getLogger(__name__)
+HOW = 'send {"type": "reset", "step", "state" or "close", "data": {...}}; GET /schema says what an action has'
+MOST_WAITING = 256
+"""Most messages of one client that may wait for their turn; a client that sends more does not read the answers."""
+
+
+class Incoming(BaseModel):
+    """A message from a client."""
+
+    type: Literal["reset", "step", "state", "close"]
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class Sessions:
+    """The sessions of a server, and which tasks they may play."""
+
+    def __init__(self, maker: EnvMaker, names: Sequence[str], most: int) -> None:
+        """`names`: the tasks that are served. `most`: the greatest number of sessions at the same time."""
+        self.maker = maker
+        self.names = tuple(names)
+        self.most = most
+        self.open = 0
+        self._order = itertools.cycle(self.names)
+
+    def choose(self, wanted: WireReset) -> str:
+        """Return the task that a reset asks for. Raises TrainingError."""
+        if wanted.task is not None:
+            if wanted.task not in self.names:
+                raise TrainingError(f"the task {wanted.task!r} is not served here: choose from {_some(self.names)}")
+            return wanted.task
+        return next(self._order) if wanted.seed is None else self.names[wanted.seed % len(self.names)]
+
+    @contextlib.asynccontextmanager
+    async def env(self) -> AsyncIterator[TrainingEnv]:
+        """Provide an environment for one session. Raises TrainingError if the limit of sessions is reached."""
+        if self.open >= self.most:
+            raise TrainingError(f"{self.most} sessions are open, which is the limit: try again later")
+        self.open += 1
+        try:
+            async with self.maker.env(self.names[0]) as env:
+                yield env
+        finally:
+            self.open -= 1
+
+
+class Session:
+    """The session of one client."""
+
+    def __init__(self, sessions: Sessions, env: TrainingEnv) -> None:
+        self._sessions = sessions
+        self._env = env
+        self._state = WireState()
+
+    async def answer(self, text: str) -> str | None:
+        """Return the answer to a message, as JSON; None if the client leaves."""
+        try:
+            reply = await self._answered(text)
+            return None if reply is None else json.dumps(reply)
+        except Exception:
+            log.exception("the message of a client could not be answered")
+            said = "the server failed in an unforeseen way, and its log says how: call reset for another episode"
+            return json.dumps(_error(said, "INTERNAL_ERROR"))
+
+    async def _answered(self, text: str) -> dict[str, Any] | None:
+        try:
+            asked = Incoming.model_validate_json(text)
+            if asked.type == "close":
+                return None
+            return await self._carry_out(asked)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the message"
+            return _error(f"{where}: {first['msg']}: {HOW}", "VALIDATION_ERROR")
+        except (UsageError, InfrastructureError) as error:
+            return _error(" ".join(str(error).split()), "EXECUTION_ERROR")
+
+    async def _carry_out(self, asked: Incoming) -> dict[str, Any]:
+        if asked.type == "state":
+            return {"type": "state", "data": self._state.model_dump()}
+        if asked.type == "reset":
+            wanted = WireReset.model_validate(asked.data)
+            seen, info = await self._env.areset(self._sessions.choose(wanted))
+            self._state = WireState(episode_id=wanted.episode_id, task=info["task"])
+            data = openenv.answer(seen, info, reward=None, done=False)
+        else:
+            action = WireAction.model_validate(asked.data)
+            done = await self._env.astep({"tool": action.tool, "arguments": action.arguments})
+            self._state.step_count = done.info["step"]
+            over = done.terminated or done.truncated
+            data = openenv.answer(done.observation, done.info, reward=done.reward, done=over, truncated=done.truncated)
+        return {"type": "observation", "data": data}
+
+
+class _NoPages:
+    """Refuses requests that a web page sends from somebody's browser."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan" and any(name == b"origin" for name, _ in scope["headers"]):
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            else:
+                await PlainTextResponse("pages in a browser are refused\n", 403)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
+    """Make the application, which closes the pool of sandboxes when it ends.
+
+    `names`: the host names that requests may use for this machine; empty: any.
+    """
+
+    @contextlib.asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(sessions.maker.pool.close)
+
+    app = FastAPI(title="stackrank", version=openenv.PROTOCOL, lifespan=life, docs_url=None, redoc_url=None)
+    app.add_middleware(_NoPages)
+    if hosts := list(names):
+        # A web page must not reach the server by a host name that the page's owner points to this machine.
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+
+    @app.get("/health")
+    async def health() -> dict[str, str]:
+        return {"status": "healthy"}
+
+    @app.get("/metadata")
+    async def metadata() -> dict[str, Any]:
+        return {"name": "stackrank", "description": (about or "").partition("\n")[0], "tasks": len(sessions.names)}
+
+    @app.get("/schema")
+    async def schema() -> dict[str, Any]:
+        return openenv.schemas(sessions.maker.tools)
+
+    @app.post("/mcp")
+    async def mcp(request: Request) -> dict[str, Any]:
+        try:
+            asked = json.loads(await request.body())
+        except ValueError:
+            asked = None
+        return openenv.mcp_answer(asked, sessions.maker.tools)
+
+    # Each HTTP request is a separate session, as in OpenEnv: it can look at a task, but an episode needs a WebSocket.
+    @app.post("/reset")
+    async def reset(wanted: WireReset) -> dict[str, Any]:
+        try:
+            async with sessions.env() as env:
+                seen, info = await env.areset(sessions.choose(wanted))
+        except (UsageError, InfrastructureError) as error:
+            raise HTTPException(400 if isinstance(error, UsageError) else 503, " ".join(str(error).split())) from None
+        return openenv.answer(seen, info, reward=None, done=False)
+
+    @app.post("/step")
+    async def step(action: WireAction) -> dict[str, Any]:
+        raise HTTPException(409, f"{action.tool}: an HTTP request has no episode; play over /ws")
+
+    @app.get("/state")
+    async def state() -> WireState:
+        return WireState()
+
+    @app.websocket("/ws")
+    async def session(socket: WebSocket) -> None:
+        await socket.accept()
+        try:
+            async with sessions.env() as env:
+                await _serve(socket, Session(sessions, env), env)
+        except TrainingError as error:
+            await socket.send_json(_error(str(error), "CAPACITY_REACHED"))
+        with contextlib.suppress(RuntimeError):  # the client has closed it
+            await socket.close()
+
+    return app
+
+
+async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
+    """Answer messages one after another, and keep listening, to notice a client that disconnects during a step."""
+    waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
+
+    async def listen() -> None:
+        async for text in socket.iter_text():
+            if waiting.full():
+                said = f"{MOST_WAITING} messages wait, and no more are kept: read the answers before you ask on"
+                await socket.send_json(_error(said, "CAPACITY_REACHED"))
+                return
+            waiting.put_nowait(text)
+
+    async def speak() -> None:
+        while (reply := await session.answer(await waiting.get())) is not None:
+            await socket.send_text(reply)
+
+    tasks = [asyncio.create_task(listen()), asyncio.create_task(speak())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await env.aclose()
+        for task in tasks:
+            task.cancel()
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            # A client may also disconnect while an answer is being sent to it.
+            if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError):
+                log.error("a session ended in an unforeseen way", exc_info=result)
+
+
+def serve(sessions: Sessions, listening: socket.socket, names: Iterable[str]) -> None:
+    """Serve until interrupted. `names`: the names by which the user called the machine when saying where to listen."""
+    loopback = ipaddress.ip_address(listening.getsockname()[0]).is_loopback
+    app = make_app(sessions, {*names, "localhost"} if loopback else ())
+    config = uvicorn.Config(app, log_level="warning", ws_per_message_deflate=False)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _error(message: str, code: str) -> dict[str, Any]:
+    return {"type": "error", "data": {"message": message, "code": code}}
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,146 @@
+"""Several environments that share one pool of sandboxes and are stepped at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from stackrank.env.actions import Action, Observation
+from stackrank.env.sandbox.pool import Pool
+from stackrank.env.scoring.judge import Score
+from stackrank.errors import InfrastructureError
+from stackrank.extensions.training.env import Act, Info, TrainingEnv, Transition
+from stackrank.extensions.training.rewards import TrainingError
+from stackrank.terms import StopReason
+
+Result = TypeVar("Result")
+
+
+class VecEnv:
+    """A vector of environments. If the machine fails in one of them, the others go on.
+
+    No environment is reset automatically: one whose episode is over takes None as its action until it is reset.
+    """
+
+    def __init__(self, envs: Sequence[TrainingEnv], pool: Pool) -> None:
+        """Start nothing yet. `envs` share `pool`, which is closed with them."""
+        self.envs = tuple(envs)
+        self._pool = pool
+        self._threads = ThreadPoolExecutor(len(self.envs), thread_name_prefix="stackrank-vec")
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self.envs)
+
+    def __iter__(self) -> Iterator[TrainingEnv]:
+        return iter(self.envs)
+
+    def reset(self, tasks: Sequence[str | None] | None = None) -> list[tuple[Observation, Info]]:
+        """Begin an episode in each environment, on the named tasks (None: the same task again).
+
+        If the machine failed, the observation is not ok and `info["error"]` says why. Raises TrainingError,
+        BenchmarkError.
+        """
+        named = self._one_each("tasks", tasks if tasks is not None else [None] * len(self))
+
+        for env, task in zip(self.envs, named, strict=True):
+            env.check_task(task)
+
+        def begin(env: TrainingEnv, task: str | None) -> tuple[Observation, Info]:
+            try:
+                return env.reset(task)
+            except InfrastructureError as error:
+                return _failed(env, error)
+
+        return self._all([functools.partial(begin, *each) for each in zip(self.envs, named, strict=True)])
+
+    def step(self, actions: Sequence[Act | None]) -> list[Transition | None]:
+        """Take a step in each environment, at the same time. Returns None for an environment whose action is None.
+
+        All actions are checked before the first step. If the machine failed, the transition is truncated, with
+        `info["error"]` and the stop reason `error`: such an episode says nothing about the policy. Raises
+        TrainingError before any environment has stepped.
+        """
+        asked = self._one_each("actions", actions)
+        given = [
+            None if action is None else env.check_action(action) for env, action in zip(self.envs, asked, strict=True)
+        ]
+
+        def take(env: TrainingEnv, action: Action | None) -> Transition | None:
+            if action is None:
+                return None
+            try:
+                return env.step(action)
+            except InfrastructureError as error:
+                observation, info = _failed(env, error)
+                return Transition(observation, 0.0, False, True, info)
+
+        return self._all([functools.partial(take, *each) for each in zip(self.envs, given, strict=True)])
+
+    def score(self) -> list[Score]:
+        """Return the verdict of each environment. Raises TrainingError, SandboxError."""
+        return self._all([env.score for env in self.envs])
+
+    def close(self) -> None:
+        """End everything that was started, even after an exception. May be called twice."""
+        self._closed = True
+        for env in self.envs:
+            env.close()
+        self._pool.close()
+        self._threads.shutdown(wait=True)
+
+    def __enter__(self) -> VecEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def areset(self, tasks: Sequence[str | None] | None = None) -> list[tuple[Observation, Info]]:
+        """As `reset`."""
+        return await asyncio.to_thread(self.reset, tasks)
+
+    async def astep(self, actions: Sequence[Act | None]) -> list[Transition | None]:
+        """As `step`."""
+        return await asyncio.to_thread(self.step, actions)
+
+    async def ascore(self) -> list[Score]:
+        """As `score`."""
+        return await asyncio.to_thread(self.score)
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        await asyncio.to_thread(self.close)
+
+    async def __aenter__(self) -> VecEnv:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise TrainingError("the environments are closed: create new ones")
+
+    def _one_each(self, what: str, given: Sequence[Result]) -> Sequence[Result]:
+        self._require_open()
+        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != len(self):
+            count = len(given) if isinstance(given, Sequence) and not isinstance(given, str) else repr(given)
+            raise TrainingError(f"{what} are {count}: give one for each of the {len(self)} environments")
+        return given
+
+    def _all(self, work: Sequence[Callable[[], Result]]) -> list[Result]:
+        """Run all calls at the same time and return their results. Raises the first error, once all are done."""
+        self._require_open()
+        futures = [self._threads.submit(each) for each in work]
+        errors = [error for future in futures if (error := future.exception()) is not None]
+        if errors:
+            raise errors[0]
+        return [future.result() for future in futures]
+
+
+def _failed(env: TrainingEnv, error: InfrastructureError) -> tuple[Observation, Info]:
+    said = " ".join(str(error).split())
+    return Observation(said, False), {"task": env.name, "stop_reason": str(StopReason.ERROR), "error": said}

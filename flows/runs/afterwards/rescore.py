@@ -1,0 +1,266 @@
+"""Scores the episodes of a run again: stored changes, today's scorer and tests, fresh sandboxes.
+
+No model is asked and no action is repeated. The verdict of record stays the one from when the episode was played, and
+leaderboards count only that one, because verdicts of different scorers are never pooled. New verdicts are stored in
+addition to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Engine
+
+from stackrank.db import queries, rows
+from stackrank.db.writes.store import Store
+from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.environment import files_digest
+from stackrank.env.patches import PatchError, apply_patch, make_diff
+from stackrank.env.sandbox.base import Say
+from stackrank.env.sandbox.client import Changes
+from stackrank.env.sandbox.pool import Pool
+from stackrank.env.sandbox.registry import chosen_backend
+from stackrank.env.scoring.record import DamagedChange, environment_digest, scorer_digest, unpack
+from stackrank.env.task import Task
+from stackrank.env.tools import ToolSet
+from stackrank.errors import StackrankError
+from stackrank.flows.runs.playing.episode import verdict_record
+from stackrank.flows.runs.playing.error_policy import sentence
+from stackrank.flows.runs.preparing.build import build_environments
+from stackrank.flows.runs.specification.spec import SpecError, make_spec
+from stackrank.storable import storable_text
+from stackrank.terms import RunStatus, TestOutcome, Verdict
+
+_MOST_TESTS = 3
+"""Most tests that the reason of a difference names."""
+
+
+class CannotRescore(StackrankError):
+    """The stored data of an episode is insufficient, or does not match today's task. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An episode in the table of what changed."""
+
+    episode: int
+    task: str
+    entrant: str
+    before: str
+    after: str
+    """Empty: the episode could not be scored again."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescoring:
+    """The result of scoring a run again."""
+
+    run: int
+    name: str
+    scorer: str
+    rows: tuple[Row, ...]
+    """All episodes that have a verdict, except `failed`."""
+    done_before: int
+    failed: tuple[Row, ...]
+    """Episodes that hit an infrastructure failure; a second call tries them again."""
+
+    @property
+    def changed(self) -> tuple[Row, ...]:
+        """The episodes whose verdict changed."""
+        return tuple(row for row in self.rows if row.after and row.after != row.before)
+
+    @property
+    def impossible(self) -> tuple[Row, ...]:
+        """The episodes that could not be scored again."""
+        return tuple(row for row in self.rows if not row.after)
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data. The counts before and after are over each entrant's episodes that were scored again."""
+        scored = [row for row in self.rows if row.after]
+        return {
+            "run": self.run,
+            "name": self.name,
+            "scorer": self.scorer,
+            "rescored": len(scored),
+            "done_before": self.done_before,
+            "changed": [asdict(row) for row in self.changed],
+            "impossible": [asdict(row) for row in self.impossible],
+            "errors": [asdict(row) for row in self.failed],
+            "entrants": [
+                {
+                    "entrant": entrant,
+                    "episodes": sum(row.entrant == entrant for row in scored),
+                    "resolved_before": _resolved(entrant, scored, "before"),
+                    "resolved_after": _resolved(entrant, scored, "after"),
+                }
+                for entrant in sorted({row.entrant for row in scored})
+            ],
+        }
+
+
+def _resolved(entrant: str, scored: list[Row], which: str) -> int:
+    return sum(row.entrant == entrant and getattr(row, which) == Verdict.RESOLVED for row in scored)
+
+
+def rescore(
+    store: Store,
+    ref: int | str,
+    *,
+    workers: int | None = None,
+    sandbox: str | None = None,
+    say: Say,
+    on_result: Callable[[int, int], None] = lambda done, total: None,
+) -> Rescoring:
+    """Score the changes of a run's episodes again, and store each verdict as soon as it is known.
+
+    Verdicts that this scorer gave before on the same task in the same environment are reused. `workers`, `sandbox`:
+    None means those of the run. `on_result`: called with the number of finished episodes and of all. Raises SpecError
+    if the run is still in progress, BenchmarkError, SandboxError.
+    """
+    engine = store.engine
+    run = queries.run(engine, ref)
+    run_id = run["id"]
+    if not RunStatus(run["status"]).ended:
+        wait = f"let it end, or end it with `stackrank cancel {run_id}`, before it is scored again"
+        raise SpecError(f"run {run_id} ({run['name']}) is {run['status']}: {wait}")
+    spec = make_spec(run["spec"], f"run {run_id}")
+    workers = workers or spec.workers
+    every = queries.episodes(engine, run_id, limit=1_000_000)
+    episodes = [row for row in every if row["verdict"] in (Verdict.RESOLVED, Verdict.UNRESOLVED)]
+    wanted = {row["task"] for row in episodes}
+    tasks = {task.id: task for task in load_benchmark(spec.benchmark, spec.source).tasks() if task.id in wanted}
+    backend = chosen_backend(sandbox or spec.sandbox)
+    before = _taken(engine, run_id, tasks, backend.name)
+    left = [row for row in episodes if row["id"] not in before]
+    playable = [tasks[name] for name in {row["task"] for row in left} if name in tasks]
+    unbuilt = build_environments(backend, playable, workers, say)
+    failed: dict[int, str] = {row["id"]: unbuilt[row["task"]] for row in left if row["task"] in unbuilt}
+    impossible: dict[int, str] = {}
+
+    def work(row: rows.EpisodeListed) -> None:
+        task = tasks.get(row["task"])
+        if task is None:
+            raise CannotRescore(f"{spec.benchmark} has no task {row['task']} any more")
+        change, changes = stored_change(engine, row["id"], task)
+        score = DebugEnv(task, ToolSet("", ()), pool.take).judge(changes)
+        store.add_verdict(row["id"], verdict_record(task, backend.name, score, change))
+
+    with Pool(backend, size=workers) as pool:
+        todo = [row for row in left if row["id"] not in failed]
+        done = len(episodes) - len(todo)
+        for row, error in _each(work, todo, workers):
+            done += 1
+            if isinstance(error, CannotRescore):
+                impossible[row["id"]] = str(error)
+            elif error is not None:
+                failed[row["id"]] = sentence(error)
+            on_result(done, len(episodes))
+    after = _taken(engine, run_id, tasks, backend.name)
+    return Rescoring(
+        run=run_id,
+        name=run["name"],
+        scorer=scorer_digest(),
+        rows=tuple(
+            _row(engine, row, after.get(row["id"]), impossible.get(row["id"], ""))
+            for row in episodes
+            if row["id"] not in failed
+        ),
+        done_before=len(before),
+        failed=tuple(
+            Row(row["id"], row["task"], row["entrant"], row["verdict"], "", failed[row["id"]])
+            for row in episodes
+            if row["id"] in failed
+        ),
+    )
+
+
+def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, rows.VerdictListed]:
+    """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
+    now = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
+    found = queries.verdicts_again(engine, run_id, scorer_digest())
+    return {each["episode_id"]: each for each in found if (each["task_digest"], each["environment"]) in now}
+
+
+def _each(
+    work: Callable[[rows.EpisodeListed], None], todo: list[rows.EpisodeListed], workers: int
+) -> Iterator[tuple[rows.EpisodeListed, Exception | None]]:
+    """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
+    threads = ThreadPoolExecutor(max_workers=workers)
+    try:
+        futures = {threads.submit(work, row): row for row in todo}
+        for future in as_completed(futures):
+            error = future.exception()
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            yield futures[future], error
+    finally:
+        threads.shutdown(cancel_futures=True)
+
+
+def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Changes]:
+    """Return the digest of an episode's stored change, and the change. Raises CannotRescore.
+
+    Episodes of older versions have only a diff and no digest: the diff is used if it reproduces the change completely.
+    """
+    record = next((each for each in queries.verdicts(engine, episode_id) if each["of_record"]), None)
+    if record is None:
+        return "", _from_diff(queries.episode(engine, episode_id)["diff"], task)
+    if not record["change"]:
+        raise CannotRescore("no change is stored: nothing was left to score, or more than is kept")
+    if record["workspace"] != files_digest(task.files):
+        raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
+    kept = queries.change(engine, record["change"])
+    if kept is None:
+        raise CannotRescore(f"the change {record['change']} is gone from the database")
+    try:
+        return record["change"], unpack(record["change"], kept)
+    except DamagedChange as error:
+        raise CannotRescore(str(error)) from None
+
+
+def _from_diff(diff: str, task: Task) -> Changes:
+    try:
+        files = apply_patch(task.files, diff) if diff else dict(task.files)
+    except PatchError as error:
+        raise CannotRescore(f"only a diff is stored, and {error}") from None
+    changed = {path: content for path, content in files.items() if task.files.get(path) != content}
+    deleted = tuple(path for path in task.files if path not in files)
+    touched = {path: task.files[path] for path in (*changed, *deleted) if path in task.files}
+    if storable_text(make_diff(touched, changed)) != diff:
+        raise CannotRescore("only a diff is stored, and it does not say all that was changed")
+    return Changes(changed, deleted)
+
+
+def _row(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed | None, why: str) -> Row:
+    after = "" if taken is None else str(Verdict.RESOLVED if taken["resolved"] else Verdict.UNRESOLVED)
+    if taken is not None and after != row["verdict"]:
+        why = _why(engine, row, taken)
+    return Row(row["id"], row["task"], row["entrant"], row["verdict"], after, why)
+
+
+def _why(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed) -> str:
+    """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
+    found = {each["id"]: each for each in queries.verdicts(engine, row["id"])}
+    now, first = found[taken["id"]], next((each for each in found.values() if each["of_record"]), None)
+    tests = first["tests"] if first else queries.episode(engine, row["id"])["score"].get("tests", {})
+    parts = [
+        f"{test}: {tests.get(test, 'not there')} before, {outcome} now"
+        for test, outcome in now["tests"].items()
+        if tests.get(test) != outcome and TestOutcome.UNSEEN not in (tests.get(test), outcome)
+    ]
+    if len(parts) > _MOST_TESTS:
+        parts[_MOST_TESTS:] = [f"and {len(parts) - _MOST_TESTS} more tests"]
+    if now["tampered"] and not row["tampered"]:
+        parts.append("found to be tampered with")
+    if now["tampered"] or not parts:
+        parts += now["notes"][:1]
+    if first is None:
+        return "; ".join([*parts, "the first verdict was not kept as a record"])
+    named = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
+    other = [name for column, name in named.items() if first[column] != now[column]]  # type: ignore[literal-required]
+    return "; ".join([*parts, f"changed since: {', '.join(other) or 'nothing that has a digest'}"])

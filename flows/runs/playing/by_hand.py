@@ -1,0 +1,81 @@
+"""A run of one episode, played by the person at this terminal or by somebody else's program.
+
+It does not use Prefect: while somebody watches, nothing has to be scheduled or retried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stackrank.db.writes.store import Store
+from stackrank.env.sandbox.base import Say
+from stackrank.flows.runs.playing.episode import play_episode
+from stackrank.flows.runs.playing.error_policy import EpisodeFailed
+from stackrank.flows.runs.playing.session import leave, open_session
+from stackrank.flows.runs.preparing.build import build
+from stackrank.flows.runs.preparing.check import CheckedRun, check
+from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.specification.spec import make_spec
+from stackrank.settings import default_owner
+from stackrank.terms import RunStatus, StopReason
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the run ended."""
+
+    status: RunStatus
+    episode_id: int
+    reason: str = ""
+    """Why the run did not finish; empty if it did."""
+
+
+def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], say: Say) -> Ended:
+    """Let the person at the terminal play a task. `fields`: further fields of the run's specification.
+
+    Raises SpecError, SandboxError, DatabaseError.
+    """
+    player = default_owner()
+    entrant = {"agent": "human", "tools": tools, "config": {"player": player}}
+    data = {
+        **fields,
+        "name": f"play-{task}",
+        "tasks": [task],
+        "entrants": [{**entrant, "name": f"human/{player} ({tools})" if player else ""}],
+        "workers": 1,
+        "steps": 10_000,
+        "wall_s": None,
+        "tags": ["play"],
+    }
+    return play_one(store, build(check(make_spec(data, "the call")), say), here=True)
+
+
+def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
+    """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
+    run_id = save_run(store, run)
+    session = open_session(run_id, run)
+    row = store.claim_next(run_id, session.claims.token)
+    assert row is not None
+    episode_id = row["id"]
+    try:
+        store.start_run(run_id)
+        session.claims.start_heart()
+        verdict = play_episode(session, row, here=here)["verdict"]
+        ended = (
+            Ended(RunStatus.FINISHED, episode_id) if verdict else Ended(RunStatus.CANCELLED, episode_id, "cancelled")
+        )
+    except EpisodeFailed as error:
+        store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=str(error), by=error.by or None)
+        ended = Ended(RunStatus.FAILED, episode_id, str(error))
+    except KeyboardInterrupt:
+        # On a terminal, this happens only while a tool is working: while a line is typed, Ctrl-C discards the line.
+        ended = Ended(RunStatus.CANCELLED, episode_id, "the player interrupted it")
+        store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=ended.reason)
+    except Exception as error:
+        store.end_run(run_id, RunStatus.FAILED, " ".join(str(error).split())[:500])
+        raise
+    finally:
+        leave(run_id)
+    store.end_run(run_id, ended.status, ended.reason)
+    return ended

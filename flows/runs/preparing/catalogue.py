@@ -1,0 +1,127 @@
+"""Lists the available benchmarks and tasks, with what is known about their soundness."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Engine
+
+from stackrank.db import queries
+from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
+from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
+from stackrank.env.scoring.proof import find_proof
+from stackrank.env.task import Task
+from stackrank.extensions.authoring.difficulty.measure import find_measured, label_of
+
+Row = dict[str, Any]
+_STANDING = {True: "valid", False: "invalid", None: "unproven"}
+
+
+def benchmark_rows(engine: Engine) -> list[Row]:
+    """Return all benchmarks: their current state or, if their data must be named, the state when last validated or run.
+
+    A family of sets has a row for each stored set: `benchmark` is the family, `set` the name of the set.
+    """
+    stored = {row["name"]: row for row in reversed(queries.benchmarks(engine))}
+    rows: list[Row] = []
+    for name in benchmark_names():
+        own = [stored.pop(each) for each in list(stored) if family_of(each) == name]
+        try:
+            found = load_benchmark(name, Source(fetch=False))
+            tasks = tuple(found.tasks())
+        except BenchmarkError as error:
+            last = [_stored(engine, row) for row in own] or [{"benchmark": name, "set": "", "tasks": None}]
+            rows += [{**row, "problem": str(error)} for row in last]
+            continue
+        rows.append({**_about(found, tasks, engine), "problem": ""})
+        rows += [{**_stored(engine, row), "problem": ""} for row in own if row["name"] != name]
+    return rows + [{**_stored(engine, row), "problem": ""} for row in stored.values()]
+
+
+def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
+    """Return a row for each task of a benchmark."""
+    known, audits = queries.validations(engine, benchmark.name), queries.audits(engine, benchmark.name)
+    repaired = queries.resolved_by(engine, benchmark.name, "repair")
+    rows: list[Row] = []
+    for task in benchmark.tasks():
+        row = known.get((task.id, task.digest))
+        proof = find_proof(task)
+        audit = audits.get((task.id, task.digest))
+        measured = find_measured(task)
+        repair = repaired.get((task.id, task.digest))
+        rows.append(
+            {
+                "task": task.id,
+                "title": task.title,
+                "category": task.category,
+                "difficulty": label_of(task),
+                "predicted": measured.predicted if measured else None,
+                "measured": measured.document() if measured else None,
+                "files": _count(task),
+                "fault_files": [fault.file for fault in task.faults],
+                "fail_to_pass": len(task.fail_to_pass),
+                "digest": task.digest,
+                "validated": _STANDING[row["valid"]] if row else None,
+                "validated_rounds": row["validated_rounds"] if row else 0,
+                "tests_deciding": proof.deciding if proof else None,
+                "tests_covered": proof.covered if proof else None,
+                "covered": f"{proof.covered} of {proof.deciding}" if proof else None,
+                "reason": row["invalid_reason"] if row else "",
+                "wrong_changes": len(audit["wrong"]) if audit else None,
+                "repair": f"{repair[0]} of {repair[1]}" if repair else None,
+            }
+        )
+    return rows
+
+
+def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
+    known = queries.validations(engine, benchmark.name)
+    found = [known.get((task.id, task.digest)) for task in tasks]
+    about = {
+        "benchmark": family_of(benchmark.name),
+        "set": benchmark.name,
+        "tasks": len(tasks),
+        "categories": dict(Counter(task.category for task in tasks)),
+        "difficulties": dict(Counter(label_of(task) for task in tasks)),
+        "license": benchmark.license,
+        "source": benchmark.source,
+        "digest": digest(tasks),
+        "excluded": dict(benchmark.excluded()),
+    }
+    return {**about, **_validated([row for row in found if row], len(tasks))}
+
+
+def _stored(engine: Engine, row: Mapping[str, Any]) -> Row:
+    tasks = queries.tasks(engine, row["id"])
+    about = {
+        "benchmark": family_of(row["name"]),
+        "set": row["name"],
+        "tasks": row["tasks_total"],
+        "categories": dict(Counter(task["category"] for task in tasks)),
+        "difficulties": dict(Counter(task["difficulty"] for task in tasks)),
+        "license": row["license"],
+        "source": row["source"],
+        "digest": row["digest"],
+    }
+    return {**about, **_validated([task for task in tasks if task["validated_at"]], len(tasks))}
+
+
+def _validated(rows: Sequence[Mapping[str, Any]], total: int) -> Row:
+    if not rows:
+        return {"validated": None, "validated_at": None}
+    valid = [row for row in rows if row["valid"]]
+    return {
+        "validated": f"{len(valid)} of {total}",
+        "validated_rounds": min((row["validated_rounds"] for row in valid), default=0),
+        "validated_at": max(row["validated_at"] for row in rows),
+    }
+
+
+def _count(task: Task) -> int | None:
+    """Return how many files a task has; None if its repository is not available."""
+    try:
+        return len(task.files)
+    except BenchmarkError:
+        return None

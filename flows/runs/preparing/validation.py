@@ -1,0 +1,211 @@
+"""Proves every task of a benchmark, in parallel; tasks that were proved before are not proved again."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from stackrank.db import queries
+from stackrank.db.writes.store import Store
+from stackrank.env.benchmarks import bug_suite
+from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
+from stackrank.env.benchmarks.bug_suite import BugSuite
+from stackrank.env.benchmarks.registry import load_benchmark, select
+from stackrank.env.corrections import save_correction
+from stackrank.env.sandbox.base import Backend, GuestBug, Say, spec_for
+from stackrank.env.sandbox.registry import chosen_backend
+from stackrank.env.scoring.proof import save_proof
+from stackrank.env.scoring.verdict import NewSandbox
+from stackrank.env.task import Task
+from stackrank.env.validate import Standing, Validation, validate
+from stackrank.extensions.authoring.benchmarks import deep_suite
+from stackrank.extensions.authoring.benchmarks.deep_suite import Deep, Releases
+from stackrank.extensions.authoring.difficulty.measure import find_measured, measure, save_measured
+from stackrank.flows.runs.playing.error_policy import policy, sentence
+from stackrank.flows.runs.playing.sandboxes import side_by_side
+from stackrank.flows.runs.preparing.build import build_environments
+from stackrank.flows.runs.preparing.save import save_benchmark
+
+_STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
+_RECORDED = (BugSuite.name, Deep.name, Releases.name)
+OnResult = Callable[[Validation, int, int], None]
+"""Called with a task's result, the number of finished tasks, and the number of all tasks."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known about the tasks of a benchmark."""
+
+    benchmark: Benchmark
+    digest: str
+    rounds: int
+    proved_before: int
+    results: tuple[Validation, ...]
+
+    @property
+    def counts(self) -> Counter[Standing]:
+        """The number of tasks with each standing."""
+        return Counter(result.standing for result in self.results)
+
+    @property
+    def sound(self) -> bool:
+        """Whether no task is invalid, and every task could be tried."""
+        return not (self.counts[Standing.INVALID] or self.counts[Standing.ERROR])
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        counts = self.counts
+        return {
+            "benchmark": self.benchmark.name,
+            "digest": self.digest,
+            "rounds": self.rounds,
+            "valid": counts[Standing.VALID],
+            "invalid": counts[Standing.INVALID],
+            "unproven": counts[Standing.UNPROVEN],
+            "errors": counts[Standing.ERROR],
+            "proved_before": self.proved_before,
+            "excluded": dict(self.benchmark.excluded()),
+            "tasks": [
+                {
+                    "task": result.task,
+                    "standing": str(result.standing),
+                    "valid": _STORED.get(result.standing),
+                    "reason": result.reason,
+                    "dropped": list(result.dropped),
+                    "tests_deciding": result.proof.deciding if result.proof else None,
+                    "tests_covered": result.proof.covered if result.proof else None,
+                    "uncovered_because": result.proof.reason if result.proof else "",
+                    "measured": result.measured.document() if result.measured else None,
+                    "fail_to_pass": list(result.fail_to_pass),
+                    "pass_to_pass": list(result.pass_to_pass),
+                }
+                for result in self.results
+            ],
+        }
+
+
+def validate_benchmark(
+    store: Store,
+    name: str,
+    source: Source,
+    *,
+    tasks: Sequence[str],
+    limit: int | None = None,
+    rounds: int,
+    workers: int | None,
+    sandbox: str | None,
+    again: bool,
+    record: bool,
+    say: Say,
+    on_result: OnResult,
+) -> Proof:
+    """Prove the tasks of a benchmark (all if `tasks` is empty), and store each result as soon as it is known.
+
+    A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
+    `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
+    measured difficulty, for `deep` and `releases` only the measured difficulty. Raises BenchmarkError, SandboxError.
+    """
+    if record and name not in _RECORDED:
+        raise BenchmarkError(f"--record writes into the files of {', '.join(_RECORDED)} only, not of {name}")
+    benchmark = load_benchmark(name, source)
+    all_tasks = tuple(benchmark.tasks())
+    chosen = select(all_tasks, tasks or None, limit)
+    backend = chosen_backend(sandbox)
+    saved = save_benchmark(store, benchmark, all_tasks)
+    known = set() if again or record else _proved(store, benchmark, chosen, rounds)
+    unmeasured = {task.id for task in chosen if task.id in known and find_measured(task) is None}
+    if known:
+        say(f"{len(known)} of {len(chosen)} tasks were proved before (--again proves them once more)")
+    if unmeasured:
+        say(f"{len(unmeasured)} of them are measured: how hard they are was not known")
+    results = {task: Validation(task, Standing.VALID) for task in known - unmeasured}
+
+    def add(result: Validation) -> None:
+        results[result.task] = result
+        on_result(result, len(results), len(chosen))
+
+    workers = workers or os.cpu_count() or 2
+    left = {task.id: task for task in chosen if task.id not in known or task.id in unmeasured}
+    if record:  # the new lists must not depend on the current ones
+        left = {name: replace(task, fail_to_pass=(), pass_to_pass=()) for name, task in left.items()}
+    for task_id, reason in build_environments(backend, list(left.values()), workers, say).items():
+        add(Validation(task_id, Standing.ERROR, reason))
+        del left[task_id]
+    with closing(_results(list(left.values()), backend, rounds, workers, unmeasured)) as found:
+        for result in found:
+            if result.measured is not None:
+                save_measured(left[result.task], result.measured)
+            if result.task in unmeasured:
+                add(result)
+                continue
+            if left[result.task].lists_from_elsewhere and result.valid:
+                save_correction(left[result.task], result.dropped)
+                if result.dropped:
+                    some = ", ".join(result.dropped[:3])
+                    say(f"{result.task}: {len(result.dropped)} tests of its lists do not count here: {some}")
+            if result.standing is not Standing.ERROR:
+                outcome = (_STORED[result.standing], result.reason)
+                covered = (result.proof.deciding, result.proof.covered) if result.proof else (None, None)
+                passed = rounds if result.valid else 0
+                store.save_validation(saved.id, {result.task: outcome}, rounds=passed, covered=covered)
+            if result.proof is not None:
+                save_proof(left[result.task], result.proof)
+            add(result)
+    save_benchmark(store, benchmark, all_tasks)  # again, now with the measurements
+    ordered = tuple(results[task.id] for task in chosen)
+    if record:
+        _record(name, source, [result for result in ordered if result.valid])
+    return Proof(benchmark, digest(all_tasks), rounds, len(known), ordered)
+
+
+def _record(name: str, source: Source, results: Sequence[Validation]) -> None:
+    if name != BugSuite.name:
+        measured = {result.task: result.measured for result in results if result.measured}
+        deep_suite.record(measured, source.path or deep_suite.DATA)
+        return
+    for result in results:
+        lists = result.fail_to_pass, result.pass_to_pass
+        bug_suite.record(result.task, *lists, result.proof, result.measured, source.path or bug_suite.DATA)
+
+
+def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: int) -> set[str]:
+    known = queries.validations(store.engine, benchmark.name)
+    rows = {task.id: known.get((task.id, task.digest)) for task in tasks}
+    return {name for name, row in rows.items() if row and row["valid"] and row["validated_rounds"] >= rounds}
+
+
+def _results(
+    tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str]
+) -> Generator[Validation, None, None]:
+    """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
+    late: set[str] = set()
+    prove = partial(_prove, rounds=rounds, proved=proved)
+    with closing(side_by_side(prove, tasks, backend, workers)) as found:
+        for result in found:
+            if result.out_of_time or result.standing is Standing.ERROR:
+                late.add(result.task)
+            else:
+                yield result
+    # One at a time, so that none takes time from another.
+    with closing(side_by_side(prove, [task for task in tasks if task.id in late], backend, 1)) as found:
+        yield from found
+
+
+def _prove(task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str]) -> Validation:
+    """Prove one task; an infrastructure failure becomes its result. A task in `proved` is only measured."""
+    try:
+        if task.id in proved:
+            with new_sandbox(spec_for(task, warm=False)) as sandbox:
+                return Validation(task.id, Standing.VALID, measured=measure(task, sandbox))
+        return validate(task, new_sandbox, rounds)
+    except Exception as error:
+        if policy(error).retried or isinstance(error, GuestBug):
+            return Validation(task.id, Standing.ERROR, sentence(error))
+        if isinstance(error, BenchmarkError):  # from data that is read only when needed, such as a repository
+            return Validation(task.id, Standing.ERROR, str(error))
+        raise

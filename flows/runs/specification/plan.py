@@ -1,0 +1,226 @@
+"""Plans how large a run must be to answer its question (tasks, attempts, dollars, hours), before anything is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from sqlalchemy import Engine
+
+from stackrank.agents.episode.protocol import SetupError
+from stackrank.agents.llm.endpoints.prices import find_price
+from stackrank.agents.registry import find_agent
+from stackrank.db.queries.comparisons.history import episode_means, shown_spread
+from stackrank.db.rows import EpisodeMean
+from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power
+from stackrank.db.stats.power import POWER
+from stackrank.db.stats.rates import ALPHA
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.registry import load_benchmark, select
+from stackrank.flows.runs.preparing.check import invalid_tasks, why_idle
+from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
+from stackrank.wording import duration, usd
+
+TOKENS_IN, TOKENS_CACHED, TOKENS_OUT = 150_000, 75_000, 5_000
+MODEL_S, SCRIPT_S = 120.0, 20.0
+"""Assumptions about an episode, used if no earlier run tells."""
+ATTEMPTS = (1, 2, 3, 5, 10)
+_LIMITS = ("steps", "tokens", "cost_usd", "wall_s")
+"""The limits that determine an episode's cost and time, by their names in specifications and conditions."""
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Episode:
+    """The cost and duration of one entrant's episode."""
+
+    cost_usd: float | None
+    wall_s: float
+    assumed: bool
+    other_limits: bool = False
+    """Whether the numbers come from episodes under other limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a specification chooses."""
+
+    benchmark: str
+    available: int
+    """How many tasks could be played."""
+    played: int
+    """How many tasks are."""
+    competing: frozenset[str]
+    """The entrants that are compared."""
+    episodes: tuple[_Episode, ...]
+    """An episode of each entrant, reference entrants included."""
+
+
+def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
+    """Return the plan as a document: what the run can detect, and ways to detect a difference of `detect` (0..1).
+
+    Raises SpecError.
+    """
+    chosen = _chosen(engine, spec)
+    entrants, episodes = len(chosen.competing), chosen.episodes
+    if entrants < 2:
+        raise SpecError("a plan compares entrants: the specification needs two that are not reference entrants")
+    against = spec.stop.against if spec.stop else ""
+    pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
+    alpha = ALPHA / pairs
+    shown = shown_spread(engine, chosen.benchmark, set(chosen.competing))
+    of = shown[0] if shown else ASSUMED
+    options = []
+    for attempts in sorted({*ATTEMPTS, spec.attempts}):
+        needed = needed_tasks(detect, attempts, of, alpha)
+        options.append({**_amounts(chosen, spec.workers, needed, attempts), "possible": needed <= chosen.available})
+    possible = [each for each in options if each["possible"]]
+    cheapest = min(possible, key=lambda each: int(each["episodes"])) if possible else None
+    document: Row = {
+        "benchmark": chosen.benchmark,
+        "tasks_available": chosen.available,
+        "entrants": len(episodes),
+        "pairs": pairs,
+        "detect": detect,
+        "power": POWER,
+        "alpha": alpha,
+        "test": "mcnemar" if spec.attempts == 1 else "permutation",
+        "variance": {
+            "between": of.between,
+            "within": of.within,
+            "source": "runs" if shown else "assumption",
+            "entrants": shown[1] if shown else [],
+            "sentence": _about_variance(of, shown[1] if shown else None),
+        },
+        "episode": {
+            "usd": [each.cost_usd for each in episodes],
+            "seconds": [each.wall_s for each in episodes],
+            "source": "assumption" if any(each.assumed for each in episodes) else "runs",
+            "sentence": _about_episodes(episodes),
+        },
+        "as_written": {
+            **_amounts(chosen, spec.workers, chosen.played, spec.attempts),
+            "power": power(detect, chosen.played, spec.attempts, of, alpha),
+            "detectable": detectable_difference(chosen.played, spec.attempts, of, alpha),
+            "detectable_in_one_pair": detectable_difference(chosen.played, spec.attempts, of, ALPHA),
+        },
+        "options": options,
+        "cheapest": cheapest,
+        "advice": _advice(of, spec.attempts, detect, chosen.played, chosen.available, cheapest, alpha),
+    }
+    return {**document, "sentence": _sentence(document)}
+
+
+def _chosen(engine: Engine, spec: RunSpec) -> _Chosen:
+    """Load what a specification chooses. Raises SpecError."""
+    try:
+        benchmark = load_benchmark(spec.benchmark, spec.source)
+        everything = tuple(benchmark.tasks())
+        playing = [each for each in spec.entrants if not why_idle(each)]
+        competing = frozenset(each.label for each in playing if not find_agent(each.agent).reference)
+        unsound = {} if spec.include_invalid else invalid_tasks(engine, benchmark, everything)
+        sound = [task for task in everything if task.id not in unsound]
+        named = [task for task in select(everything, spec.tasks, None) if task.id not in unsound]
+        played = select(named, None, spec.limit)
+        means = episode_means(engine, benchmark.name, {name: getattr(spec, name) for name in _LIMITS})
+        episodes = tuple(_episode(each, means) for each in playing)
+    except (BenchmarkError, SetupError, ValueError) as error:
+        raise SpecError(str(error)) from None
+    return _Chosen(benchmark.name, len(sound), len(played), competing, episodes)
+
+
+def _amounts(chosen: _Chosen, workers: int, tasks: int, attempts: int) -> Row:
+    """Return what a run of so many tasks and attempts costs and how long it takes."""
+    costs = [each.cost_usd for each in chosen.episodes]
+    known = [cost for cost in costs if cost is not None]
+    return {
+        "tasks": tasks,
+        "attempts": attempts,
+        "episodes": tasks * attempts * len(costs),
+        "usd": sum(known) * tasks * attempts if len(known) == len(costs) else None,
+        "hours": sum(each.wall_s for each in chosen.episodes) * tasks * attempts / workers / 3600,
+    }
+
+
+def _episode(entrant: EntrantSpec, means: list[EpisodeMean]) -> _Episode:
+    """Estimate from the same entrant's episodes, else from those of its agent and model, else from assumptions.
+
+    Episodes under other limits, as in a quick trial, are used only if there are none under the same limits.
+    """
+    same = [each for each in means if each["called"] == entrant.label]
+    alike = [each for each in means if (each["agent"], each["model"]) == (entrant.agent, entrant.model)]
+    for mean in sorted((*same, *alike), key=lambda mean: -mean["same_limits"]):
+        return _Episode(mean["cost_usd"], mean["wall_s"], False, not mean["same_limits"])
+    if not entrant.model:
+        return _Episode(None if find_agent(entrant.agent).needs_model else 0.0, SCRIPT_S, True)
+    price = find_price(entrant.model, entrant.config.get("price"))
+    return _Episode(price.of(TOKENS_IN, TOKENS_CACHED, TOKENS_OUT) if price else None, MODEL_S, True)
+
+
+def _about_variance(of: Spread, entrants: list[str] | None) -> str:
+    parts = f"{of.between:.3f} between tasks, {of.within:.3f} within them at one attempt"
+    if entrants is None:
+        return f"Assumed, because no run of this benchmark gives an estimate: a variance of {parts}."
+    split = " (in equal parts: with one attempt a task they cannot be told apart)" if of.assumed_split else ""
+    return (
+        f"From earlier runs of {', '.join(entrants[:4])}{' and others' if len(entrants) > 4 else ''}: {parts}{split}."
+    )
+
+
+def _about_episodes(episodes: Sequence[_Episode]) -> str:
+    if not any(each.assumed for each in episodes):
+        others = ", in part under other limits" if any(each.other_limits for each in episodes) else ""
+        return f"Costs and times come from earlier episodes{others}."
+    tokens = f"{TOKENS_IN:,} tokens in, half of them cached, and {TOKENS_OUT:,} out"
+    who = "an episode" if all(each.assumed for each in episodes) else "an episode of who has not played yet"
+    return f"Assumed of {who}: {tokens}, {MODEL_S:.0f} s with a model and {SCRIPT_S:.0f} s without."
+
+
+def _advice(
+    of: Spread, attempts: int, detect: float, played: int, available: int, cheapest: Row | None, alpha: float
+) -> str:
+    """Say whether more tasks or more attempts help."""
+    share = of.between / of.of(attempts) if of.of(attempts) else 0.0
+    why = (
+        f"{share:.0%} of the variance at {_count(attempts, 'attempt')} lies between tasks, which attempts do not reduce"
+    )
+    if power(detect, played, attempts, of, alpha) >= POWER:
+        return "It is enough as it is."
+    if cheapest is None:
+        at_best = detectable_difference(available, 100, of, alpha)
+        least = "nothing" if at_best is None else f"{100 * at_best:.1f} points"
+        return (
+            f"The benchmark is too small: with all its {available} tasks and any number of attempts, {least} could be "
+            f"detected. More tasks are needed: {why}."
+        )
+    if cheapest["attempts"] > attempts:
+        return f"More attempts help, because there are only {available} tasks; more tasks would be cheaper: {why}."
+    return f"More tasks help more than more attempts: {why}."
+
+
+def _sentence(document: Row) -> str:
+    wanted, written, best = document["detect"], document["as_written"], document["cheapest"]
+    smallest = "no difference" if written["detectable"] is None else f"{100 * written['detectable']:.1f} points"
+    pairs = document["pairs"]
+    corrected = f" in any of {pairs} comparisons" if pairs > 1 else ""
+    alone = written["detectable_in_one_pair"]
+    if pairs > 1 and alone is not None:
+        smallest += f" ({100 * alone:.1f} if only two were compared)"
+    text = f"To detect {100 * wanted:g} points{corrected} with {document['power']:.0%} power: "
+    text += _size(best) if best else f"the benchmark's {document['tasks_available']} tasks are not enough"
+    text += f". As written ({_size(written)}) it can detect {smallest}, and {100 * wanted:g} points with "
+    return f"{text}{written['power']:.0%} power. {document['advice']}"
+
+
+def _size(one: Row) -> str:
+    money = "at an unknown cost, " if one["usd"] is None else f"about {usd(one['usd'])}, " if one["usd"] else ""
+    return (
+        f"{_count(one['tasks'], 'task')} x {_count(one['attempts'], 'attempt')}, {money}"
+        f"{duration(ceil(one['hours'] * 3600))}"
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

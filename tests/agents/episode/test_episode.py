@@ -1,0 +1,182 @@
+"""The episode loop: every way an episode ends, exactly there, and what is recorded on the way."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from stackrank.agents.episode.loop import Budget, play
+from stackrank.agents.episode.protocol import EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.step import Step, Usage
+from stackrank.env.actions import Action, Observation
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.base import SandboxError
+from stackrank.terms import StopReason
+from tests.fixtures.agents import RESOLVED, FakeEnv, Scripted, costing, play_fake
+from tests.fixtures.env import cart
+from tests.support.waiting import run_out
+
+VIEW = Action("view", {"path": "cart.py"})
+
+
+def views() -> Any:
+    return (Action("view", {"path": "cart.py", "start": number}) for number in itertools.count(1))
+
+
+# ---- limits, each exactly at the limit
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_step_limit(steps: int) -> None:
+    env = FakeEnv(cart())
+    outcome, recorded = play_fake(env, Scripted(views()), Budget(steps=steps))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT
+    assert outcome.steps == steps == len(recorded) - 1
+    assert env.scored == 1 and outcome.score is not None  # the verdict is taken on what was edited so far
+
+
+@pytest.mark.parametrize(("limit", "played"), [(0, 0), (99, 1), (100, 1), (101, 2), (200, 2)])
+def test_token_limit(limit: int, played: int) -> None:
+    said = (costing(action, tokens_in=70, tokens_out=30, cost_usd=1.0) for action in views())
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted(said), Budget(tokens=limit))
+    assert outcome.stop_reason is StopReason.TOKEN_LIMIT
+    assert outcome.steps == played
+    assert outcome.usage.tokens_in == 70 * played and outcome.usage.tokens_out == 30 * played
+
+
+@pytest.mark.parametrize(("limit", "played"), [(0.25, 1), (0.26, 2), (0.5, 2)])
+def test_cost_limit(limit: float, played: int) -> None:
+    said = (costing(action, cost_usd=0.25) for action in views())
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted(said), Budget(cost_usd=limit))
+    assert outcome.stop_reason is StopReason.COST_LIMIT
+    assert outcome.steps == played and outcome.usage.cost_usd == 0.25 * played
+
+
+def test_one_unknown_price_makes_the_cost_unknown() -> None:
+    costs = [costing(VIEW, cost_usd=each) for each in (0.25, None, 0.25)]
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted([*costs, GaveUp()]), Budget(cost_usd=0.3))
+    assert outcome.usage.cost_usd is None
+    assert outcome.stop_reason is StopReason.AGENT_GAVE_UP  # and a limit on it cannot hold
+
+
+def test_time_limit() -> None:
+    def slow(action: Action) -> Observation:
+        time.sleep(0.12)
+        return Observation("done")
+
+    outcome, _ = play_fake(FakeEnv(cart(), slow), Scripted(views()), Budget(wall_s=0.2))
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert outcome.steps in (1, 2) and outcome.wall_s > 0.2, "one, where the machine is busy"
+
+
+def test_a_database_that_keeps_an_episode_waiting_takes_none_of_its_time() -> None:
+    wait_s = run_out(0.3)
+    agent, budget = Scripted(views()), Budget(steps=3, wall_s=wait_s)
+    outcome = play(cast(DebugEnv, FakeEnv(cart())), agent, budget=budget, record=lambda step: time.sleep(wait_s))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT and outcome.steps == 3
+    assert outcome.wall_s < wait_s
+
+
+# ---- what agents do wrong
+
+
+def test_malformed_ones_end_it_when_nothing_comes_between() -> None:
+    bad = Malformed("That is no call.", said="blah", usage=Usage(tokens_in=5, cost_usd=0.5))
+    agent = Scripted([bad, bad, VIEW, bad, bad, bad, VIEW])
+    outcome, recorded = play_fake(FakeEnv(cart()), agent, Budget(malformed=3))
+    assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
+    assert outcome.diagnosis.failure_point == "malformed_actions" and outcome.diagnosis.step == 1
+    assert outcome.steps == 6
+    # Each is a step with its cost, what was said, and the correction as what the agent sees next.
+    assert (recorded[1].thought, recorded[1].action) == ("blah", None)
+    assert outcome.usage.tokens_in == 25 and outcome.usage.cost_usd == 2.5
+    assert agent.seen[1] == Observation("That is no call.", False, {"malformed": True})
+
+
+@pytest.mark.parametrize("repeats", [2, 8])
+def test_repeats_end_it(repeats: int) -> None:
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted(itertools.repeat(VIEW)), Budget(repeats=repeats))
+    assert outcome.stop_reason is StopReason.AGENT_GAVE_UP
+    assert outcome.steps == repeats + 1
+    assert outcome.diagnosis.failure_point == "looped" or repeats < 3
+
+
+def test_the_same_action_with_another_result_is_no_repeat() -> None:
+    numbers = itertools.count()
+    env = FakeEnv(cart(), lambda action: Observation(f"result {next(numbers)}"))
+    outcome, _ = play_fake(env, Scripted(itertools.repeat(VIEW)), Budget(steps=20, repeats=2))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted(itertools.repeat(VIEW)), Budget(steps=20, repeats=None))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT
+
+
+def test_gave_up() -> None:
+    env = FakeEnv(cart(), score=RESOLVED)
+    outcome, _ = play_fake(env, Scripted([VIEW, GaveUp("no idea")]))
+    assert outcome.stop_reason is StopReason.AGENT_GAVE_UP
+    assert outcome.score == replace(RESOLVED, notes=("the agent did not go on: no idea",))
+    assert outcome.diagnosis.failure_point is None
+
+
+# ---- other ends
+
+
+def test_cancelled_is_not_scored() -> None:
+    env = FakeEnv(cart())
+    asked = itertools.count()
+    outcome, recorded = play_fake(env, Scripted(views()), cancelled=lambda: next(asked) >= 2)
+    assert outcome.stop_reason is StopReason.CANCELLED
+    assert outcome.score is None and env.scored == 0
+    assert len(recorded) == 3
+
+
+@pytest.mark.parametrize("over", ["submitted", "solved"])
+def test_the_environment_ends_it(over: str) -> None:
+    env = FakeEnv(cart(), lambda action: Observation("end", state={"over": over} if action.tool == "eval" else {}))
+    outcome, recorded = play_fake(env, Scripted([VIEW, Action("eval"), VIEW]))
+    assert outcome.stop_reason is StopReason(over)
+    assert [step.index for step in recorded] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "error", [EndpointError("down"), SetupError("no key"), SandboxError("gone"), KeyboardInterrupt()]
+)
+def test_errors_of_the_infrastructure_go_through(error: BaseException) -> None:
+    env = FakeEnv(cart())
+    recorded: list[Step] = []
+    with pytest.raises(type(error)):
+        from stackrank.agents.episode.loop import play
+
+        play(env, Scripted([VIEW, error]), budget=Budget(), record=recorded.append)  # type: ignore[arg-type]
+    assert [step.index for step in recorded] == [0, 1]  # what happened is on record
+    assert env.scored == 0
+
+
+def test_each_step_is_recorded_before_the_next_is_asked_for() -> None:
+    recorded: list[Step] = []
+    seen: list[int] = []
+
+    class Watching(Scripted):
+        def act(self, observation: Observation) -> Any:
+            seen.append(len(recorded))
+            return super().act(observation)
+
+    from stackrank.agents.episode.loop import play
+
+    play(FakeEnv(cart()), Watching([VIEW, VIEW, GaveUp()]), budget=Budget(), record=recorded.append)  # type: ignore[arg-type]
+    assert seen == [1, 2, 3]
+
+
+def test_a_recorder_that_fails_ends_the_episode() -> None:
+    def refuse(step: Step) -> None:
+        if step.index == 1:
+            raise OSError("the disk is full")
+
+    from stackrank.agents.episode.loop import play
+
+    with pytest.raises(OSError, match="full"):
+        play(FakeEnv(cart()), Scripted(views()), budget=Budget(), record=refuse)  # type: ignore[arg-type]

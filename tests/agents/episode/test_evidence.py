@@ -1,0 +1,219 @@
+"""What observations show, read from their text where the state does not say it."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from stackrank.agents.episode.evidence import Place, Reader
+from stackrank.agents.episode.line_map import LineMap
+from stackrank.agents.episode.milestones import Tracker
+from stackrank.env.actions import Observation
+from stackrank.env.patches import find_faults
+from stackrank.env.sandbox.guest.diffs import file_diff
+from stackrank.env.task import Fault
+from tests.fixtures.env import make_task
+
+SOURCE = """
+    def total(prices):
+        result = 0
+        for price in prices:
+            result += price
+        return result - 1
+
+
+    def mean(prices):
+        whole = total(prices)
+        print()
+        print()
+        print()
+        return whole / len(prices)
+"""
+TASK = make_task(
+    {"shop/cart.py": SOURCE, "shop/x.py": "print()\n", "tests/test_cart.py": "print()\n"},
+    faults=(Fault("shop/cart.py", ("total",), (5,)),),
+)
+FAILED = {"kind": "tests", "exit": 1, "solved": False, "tests": {"passed": 1, "failed": 1, "ids": {}}}
+RESET = Observation(
+    """E   assert 1005 == 1006
+E   assert 7 == 8
+E   assert 14 == 13
+E    +  where 13 = total([14])
+E   AssertionError: assert 'open' == 'shut'
+KeyError: 'x'
+[exit status 1]""",
+    state=FAILED,
+)  # type: ignore[arg-type]
+
+
+def reached(text: str, **state: Any) -> set[str]:
+    """The milestones of one step with this text, as a command's or with a state of its own."""
+    tracker = Tracker(TASK)
+    tracker.take(0, RESET)
+    return set(tracker.take(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    return result - 1",
+        "5:    return result - 1",
+        "shop/cart.py:5:    return result - 1",
+        "     5\t    return result - 1",
+        "def total(prices):\n    result = 0",
+        'Traceback (most recent call last):\n  File "/workspace/shop/cart.py", line 5, in total\nOverflowError: no',
+        "> /workspace/shop/cart.py(5)total()\n-> return result - 1",
+        "-    return result - 1\n+    return result",
+    ],
+)
+def test_text_shows_the_fault(text: str) -> None:
+    assert "localized" in reached(text)
+    assert "localized" in reached(text, kind="other")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print()\nprint()",  # stands in several files
+        "shop/x.py:5: print()",
+        "shop/cart.py",
+        "    return whole / len(prices)",  # eight lines below
+        "shop/cart.py:12:    print()",
+        "no_return result - 1x",
+    ],
+)
+def test_text_shows_something_else(text: str) -> None:
+    assert reached(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 failed, 1 passed in 0.00s",
+        "=== 2 failed in 0.00s ===",
+        "FAILED tests/test_cart.py::test_total - assert 5 == 6",
+        "E   assert 5 == 6",
+        "1005",
+        "the sum is 1005, it seems",
+        "7",
+        "items\nthe sum: 7\n",
+        "sum=13",
+        "open",
+        "Ran 2 tests in 0.00s\n\nFAILED (failures=1)",
+        "FAIL: test_total (tests.Cart)",
+        'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\nAssertionError',
+        "Traceback (most recent call last):\n  File \"/workspace/shop/x.py\", line 1, in <module>\nKeyError: 'x'",
+    ],
+)
+def test_text_shows_the_failure(text: str) -> None:
+    assert "reproduced" in reached(text)
+    assert "reproduced" in reached(text, kind="none")
+    assert "reproduced" not in reached(text, kind="shown", path="log.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2 passed in 0.00s",
+        "no tests ran in 0.00s",
+        "ERROR: file or directory not found: tests/none.py",
+        "10055",
+        "1006 is expected, 5 came",
+        "35 lines",
+        "wanted: 14",
+        "1 3 7",
+        "open it",
+        "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nKeyError: 'x'",
+        'Traceback (most recent call last):\n  File "/workspace/shop/x.py", line 1, in <module>\nTypeError: no',
+        "Ran 2 tests in 0.00s\n\nOK",
+    ],
+)
+def test_text_shows_no_failure(text: str) -> None:
+    assert "reproduced" not in reached(text, kind="command", exit=1)
+
+
+def test_a_command_that_fails_as_the_tests_did_at_first_shows_the_failure() -> None:
+    assert "reproduced" in reached("KeyError: 'x'\n[exit status 1]", kind="command", exit=1)
+    assert "reproduced" not in reached("KeyError: 'x'", kind="command", exit=0)
+
+
+def test_all_tests_passing_in_the_shell_solves_and_some_do_not() -> None:
+    assert reached("== 2 passed in 0.01s ==") == {"improved", "solved"}
+    assert reached("2 passed in 0.01s", kind="other") == {"improved", "solved"}
+    assert reached("1 passed in 0.01s") == set()
+    assert reached("3 passed in 0.01s") == set(), "with tests of its own it cannot be told"
+
+
+def test_breakpoints_that_were_hit_paused_there_unless_a_condition_decided() -> None:
+    row = {"file": "shop/cart.py", "line": 3, "hits": 2, "ignore": 0, "condition": None}
+    debugger = {"kind": "debugger", "alive": False, "ended": True}
+    assert reached("", **debugger, breakpoints=[row]) == {"breakpoint", "inspected", "localized"}
+    for other in ({"hits": 0}, {"ignore": 2}, {"condition": "price > 9"}):
+        assert reached("", **debugger, breakpoints=[{**row, **other}]) == {"breakpoint"}
+    stopped = "Breakpoint 1 at /workspace/shop/cart.py:5\n> /workspace/shop/cart.py(5)total()\n-> return result - 1\n0"
+    assert reached(stopped, **debugger, breakpoints=[]) == {"breakpoint", "inspected", "localized"}
+
+
+def test_what_was_followed_counts_as_far_as_it_was_shown() -> None:
+    place = {"file": "shop/cart.py", "line": 5, "function": "", "hits": 3, "shown": 2}
+    run = {"kind": "followed", "exit": 0, "timed_out": False}
+    assert reached("", **run, places=[place]) == {"breakpoint", "inspected", "localized"}
+    assert reached("", **run, places=[{**place, "shown": 0}]) == {"breakpoint"}, "values were not shown"
+    whole = {**place, "line": 2, "function": "total"}
+    assert reached("", **run, places=[whole]) == {"breakpoint", "inspected", "localized"}
+    frame = {"file": "shop/cart.py", "line": 4, "function": "total", "current": True}
+    assert reached("", **run, places=[], stack=[frame]) == {"inspected", "localized"}
+    assert reached("", **run, places=[], outcomes={"t::a": "failed"}) == {"reproduced"}
+    assert reached("", **run, places=[], outcomes={"t::a": "passed"}) == set()
+    assert reached("", **run, places=[], event="raised", exception="KeyError: 'x'") == {"reproduced"}
+    assert reached("", **run, places=[], event="raised", exception="ValueError: 'x'") == set()
+
+
+def test_line_numbers_follow_the_edits() -> None:
+    """Whatever is inserted, removed and replaced: a line that is still there is found under its first number."""
+    dice = random.Random(3)
+    for _ in range(60):
+        first = [b"line %d\n" % number for number in range(1, 40)]
+        lines, lines_map = list(first), LineMap({"a.py": b"".join(first)})
+        for _ in range(dice.randrange(1, 6)):
+            before = b"".join(lines)
+            at, gone = dice.randrange(len(lines) + 1), dice.randrange(4)
+            lines[at : at + gone] = [b"new %d\n" % dice.randrange(10**6) for _ in range(dice.randrange(4))]
+            lines_map.apply(file_diff("a.py", before, b"".join(lines)))
+        for number, line in enumerate(lines, 1):
+            if line.startswith(b"line"):
+                where = int(line.split()[1])
+                assert lines_map.original("a.py", number, number) == (where, where)
+
+
+def test_an_insertion_touches_both_sides_and_an_unshown_change_the_whole_file() -> None:
+    lines_map = LineMap({"a.py": b"1\n2\n3\n"})
+    assert [*lines_map.changed(file_diff("a.py", b"1\n2\n3\n", b"1\n2\nnew\n3\n"))] == [
+        ("a.py", (2, 2)),
+        ("a.py", (3, 3)),
+    ]
+    assert [*lines_map.changed("diff --git a/a.py b/a.py\nBinary files a/a.py and b/a.py differ\n")] == [("a.py", None)]
+    assert [*lines_map.changed("no diff")] == []
+
+
+def test_an_edit_counts_whichever_tool_made_it_and_a_test_run_makes_none() -> None:
+    content = TASK.files["shop/cart.py"]
+    diff = file_diff("shop/cart.py", content, content.replace(b"- 1", b"- 2"))
+    for kind in ("command", "terminal", "none", "other", "debugger"):
+        evidence = Reader(TASK).read(Observation("", state={"kind": kind, "exit": 0, "diff": diff}))  # type: ignore[arg-type]
+        assert evidence.edited == (Place("shop/cart.py", (5, 5)),)
+    assert Reader(TASK).read(Observation("", state={**FAILED, "diff": diff})).edited == ()  # type: ignore[arg-type]
+    tests = file_diff("tests/test_cart.py", b"print()\n", b"")
+    assert Reader(TASK).read(Observation("", state={"kind": "command", "exit": 0, "diff": tests})).edited == ()  # type: ignore[arg-type]
+
+
+def test_an_import_that_the_fix_needs_is_no_fault() -> None:
+    before = b"import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"
+    after = before.replace(b"import os\n", b"import os\nimport re\n").replace(b"return 2", b"return re.I")
+    (fault,) = find_faults({"a.py": before}, file_diff("a.py", before, after))
+    assert (fault.lines, fault.functions) == ((9,), ("b",))
+    only = file_diff("a.py", before, before.replace(b"import os\n", b"import os\nimport re\n"))
+    assert find_faults({"a.py": before}, only)[0].lines == (1, 2)

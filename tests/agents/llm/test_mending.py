@@ -1,0 +1,109 @@
+"""Calls that are written otherwise than the protocol says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from stackrank.agents.episode.protocol import Briefing
+from stackrank.agents.llm import LlmAgent
+from stackrank.agents.llm.endpoints.endpoint import Reply
+from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.syntax import BadCall
+from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.env.actions import Action, Observation
+from stackrank.env.tools import find_tool, tool_set
+from tests.support.openai_server import ScriptedReply, call, says
+
+SYNTAX = ToolCalling([find_tool(name) for name in tool_set("debug").tools])
+HERMES = '<tool_call>\n{"name": "view", "arguments": {"path": "a.py"}}\n</tool_call>'
+LLAMA = 'functions.view:\n{"path": "a.py"}\n'
+QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>\n3\n</parameter>\n</function>"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "action", "said"),
+    [
+        ("view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), ""),
+        ("functions.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("View", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("view", json.dumps('{"path": "a.py"}'), Action("view", {"path": "a.py"}), "decoded twice"),
+        ("view", '{"arguments": {"path": "a.py"}}', Action("view", {"path": "a.py"}), "inside arguments"),
+        ("view", '{"path": "a.py", "why": 1}', Action("view", {"path": "a.py"}), "no why"),
+        ("rewrite", '{"path": "a", "new_code": "x\n\ty"}', Action("rewrite", {"path": "a", "new_code": "x\n\ty"}), ""),
+        ("eval", "null", Action("eval", {}), ""),
+        ("eval", "", Action("eval", {}), ""),
+        ("eval", '""', Action("eval", {}), "decoded twice"),
+        ("pdb", '{"command": ["b cart.py:3", "c"]}', Action("pdb", {"command": "b cart.py:3\nc"}), "command as lines"),
+        ("functions.view:0", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("default_api.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("view<|channel|>commentary", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("view", '{}{"path": "a.py"}', Action("view", {"path": "a.py"}), "the only arguments"),
+        ("view", '{"path": "a.py"} {"path": "a.py"}', Action("view", {"path": "a.py"}), "the only arguments"),
+        ("view", '{"path": "a.py", "path": "a.py"}', Action("view", {"path": "a.py"}), ""),
+        ("EVAL", '{"verbose": true, "why": 1}', Action("eval", {"verbose": True}), "the tool eval and no why"),
+    ],
+)
+def test_what_has_one_meaning_is_mended(name: str, arguments: str, action: Action, said: str) -> None:
+    found, note = SYNTAX.read(Call("1", name, arguments))
+    assert found == action and said in note and bool(note) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("look", "{}", "no tool 'look'"),
+        ("view", '{"file": "a.py"}', "takes path, start, end"),
+        ("view", "[1]", "JSON object"),
+        ("view", '"[1]"', "JSON object"),
+        ("view", '{"path": ', "not valid JSON"),
+        ("view", '{"path": "a.py"}{"path": "b.py"}', "not valid JSON"),
+        ("view", '{"path": "a.py", "path": "b.py"}', "'path' is there twice"),
+        ("view", "[" * 100_000, "nested too deep"),
+    ],
+)
+def test_what_has_none_is_refused(name: str, arguments: str, said: str) -> None:
+    with pytest.raises(BadCall, match=said):
+        SYNTAX.read(Call("1", name, arguments))
+
+
+@pytest.mark.parametrize(("text", "actions"), [(HERMES, 1), (HERMES * 2, 2), (QWEN, 1), ("<tool_call>{no", 0), ("", 0)])
+def test_calls_that_a_server_left_in_the_text(text: str, actions: int) -> None:
+    found = SYNTAX.calls(Reply(f"I look.\n{text}"))
+    assert len(found) == actions
+    for each in found:
+        action, note = SYNTAX.read(each)
+        assert action.arguments["path"] == "a.py" and action.arguments.get("start", 3) == 3 and not note
+    assert SYNTAX.calls(Reply(text, calls=(Call("1", "eval", ""),))) == (Call("1", "eval", ""),)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (LLAMA, ["view"]),
+        (f"{LLAMA}functions.eval:\n{LLAMA}", ["view", "eval", "view"]),
+        ("functions.submit:", ["submit"]),
+        (f"I call {LLAMA}", []),
+        ("functions.view: it shows a file", []),
+    ],
+)
+def test_calls_as_llama_cpp_python_leaves_them(text: str, names: list[str]) -> None:
+    found = SYNTAX.calls(Reply(text))
+    assert [SYNTAX.read(each)[0].tool for each in found] == names
+
+
+def test_the_model_is_told_and_sees_what_it_wrote(serve: Any) -> None:
+    raw = ScriptedReply(calls=(("functions.rewrite", '{"path": "a.py", "new_code": "x\n"}'),))
+    server = serve([raw, says(HERMES), call("submit")])
+    agent = LlmAgent(model="scripted", config={})
+    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50), Observation("It fails."))
+    assert agent.act(Observation("It fails.")).action == Action("rewrite", {"path": "a.py", "new_code": "x\n"})
+    assert agent.act(Observation("Rewrote a.py.")).action == Action("view", {"path": "a.py"})
+    agent.act(Observation("a.py, lines 1 to 1"))
+    first, told, second, answer = server.requests[-1]["messages"][2:]
+    assert json.loads(first["tool_calls"][0]["function"]["arguments"])["new_code"] == "x\n"
+    assert told["content"] == "[Your call was taken with the tool rewrite.]\nRewrote a.py."
+    assert second["content"] == HERMES and "tool_calls" not in second
+    assert answer == {"role": "user", "content": "a.py, lines 1 to 1"}

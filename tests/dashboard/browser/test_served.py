@@ -1,0 +1,110 @@
+"""The files that a browser fetches before a page is there: compressed, kept, few."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import urllib.error
+import urllib.request
+from contextlib import suppress
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
+
+from stackrank.dashboard.asgi import LeavingBrowsers
+from tests.dashboard.browsing import ready, sync_api
+
+FIRST_LOAD_BYTES = 1_500_000
+
+
+def _get(address: str, **headers: str) -> tuple[bytes, dict[str, str]]:
+    asked = urllib.request.Request(address, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        return answer.read(), {name.lower(): value for name, value in answer.headers.items()}
+
+
+def test_scripts_come_compressed_to_who_takes_them_so(served: str) -> None:
+    page, headers = _get(served)
+    assert headers["cache-control"] == "no-cache"
+    names = re.findall(r'(?:src|href)="\./(static/\S+\.(?:js|css))"', page.decode())
+    assert {name.rpartition(".")[2] for name in names} == {"js", "css"}
+    for name in (names[0], next(name for name in names if name.endswith(".css"))):
+        plain, told = _get(f"{served}/{name}")
+        packed, told_packed = _get(f"{served}/{name}", Accept_Encoding="br, gzip")
+        assert "content-encoding" not in told and told_packed["content-encoding"] == "gzip"
+        assert gzip.decompress(packed) == plain and len(packed) < len(plain) / 2
+        assert "immutable" in told_packed["cache-control"] and told_packed["vary"] == "Accept-Encoding"
+        assert re.match(r"text/css|(text|application)/javascript", told_packed["content-type"])
+
+
+@pytest.mark.parametrize("path", ["static/../../setup.py", "static/..%2f..%2fversion.py", "static/js/no.such.js"])
+def test_nothing_else_comes_out_of_the_folder(served: str, path: str) -> None:
+    try:
+        body, headers = _get(f"{served}/{path}", Accept_Encoding="gzip")
+    except urllib.error.HTTPError as error:
+        assert error.code in (400, 404)
+        error.close()
+    else:  # what is not there is a page's address
+        assert headers["content-type"].startswith("text/html") and b"<title>Streamlit" in body
+
+
+def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
+    sizes: list[float] = []
+    session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto("/")
+    ready(page)
+    sync_api.expect(page.get_by_text("Infrastructure", exact=True)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert 500_000 < sum(sizes) < FIRST_LOAD_BYTES
+
+
+def test_a_page_names_the_long_scripts_that_it_will_need(page: sync_api.Page, served: str) -> None:
+    """Else the browser asks for each of them only when what it draws has come."""
+    for place, charts in (("/", False), ("/leaderboard", True), ("/failures", True), ("/run?id=1", True)):
+        asked: list[str] = []
+        page.on("requestfinished", lambda request, asked=asked: asked.append(request.url.rpartition("/")[2]))
+        page.goto(place)
+        ready(page)
+        body, headers = _get(served + place)
+        hints = re.findall(r"<\./static/js/([^>]+)>; rel=modulepreload", headers["link"])
+        assert any(name.startswith("embed.") for name in hints) == charts
+        for name in hints:
+            assert _get(f"{served}/static/js/{name}", Accept_Encoding="gzip")[1]["content-type"].startswith("text/java")
+        named = set(hints) | set(re.findall(r"static/js/([^\"]+)", body.decode()))
+        late = {name for name in asked if name.endswith(".js") and name not in named}
+        assert not {name for name in late if len(_get(f"{served}/static/js/{name}")[0]) > 100_000}
+        assert not any(name.startswith("PlotlyChart") for name in asked), "four times as long as all the others"
+
+
+async def _talks(scope: Scope, receive: Receive, send: Send) -> None:
+    """As Streamlit does: what cannot be received was no message of the right kind, and the connection is closed."""
+    websocket = WebSocket(scope, receive, send)
+    await websocket.accept()
+    with suppress(WebSocketDisconnect):  # Streamlit's own sender notes it
+        await websocket.send_bytes(b"a page")
+    try:
+        await websocket.receive_bytes()
+    except RuntimeError:
+        await websocket.close()
+
+
+@pytest.mark.parametrize("kind", ["websocket", "http"])
+def test_a_browser_that_leaves_is_no_error(kind: str) -> None:
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "websocket.send":
+            raise OSError("the browser is gone")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await _talks({**scope, "type": "websocket"}, receive, send)
+
+    # Nothing in it waits, so no event loop is needed, of which Playwright keeps one in this thread.
+    session = LeavingBrowsers(app)({"type": kind, "path": "/", "headers": []}, receive, send)
+    with pytest.raises(StopIteration if kind == "websocket" else WebSocketDisconnected):
+        session.send(None)

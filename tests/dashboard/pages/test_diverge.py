@@ -1,0 +1,126 @@
+"""Two episodes of one task, side by side."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stackrank.dashboard.parts.divergence import Pair, action_of, align, divergence
+from stackrank.db.connection.engine import connect
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
+from tests.dashboard.pages.test_trace import texts
+from tests.dashboard.seed import HOSTILE
+from tests.support.episodes import start
+
+
+def pairs(a: str, b: str) -> list[Pair]:
+    return align([(one, "{}") for one in a], [(one, "{}") for one in b])
+
+
+def drawn(a: str, b: str) -> list[str]:
+    found = []
+    for pair in pairs(a, b):
+        left, right = ("-" if at is None else of[at] for at, of in ((pair.a, a), (pair.b, b)))
+        found.append(f"{left}{'=' if pair.same else '!'}{right}")
+    return found
+
+
+def test_equal_actions_are_beside_each_other() -> None:
+    assert drawn("abcd", "abxcd") == ["a=a", "b=b", "-!x", "c=c", "d=d"]
+    assert drawn("abcd", "abd") == ["a=a", "b=b", "c!-", "d=d"]
+    assert drawn("ab", "xyz") == ["a!x", "b!y", "-!z"]
+    assert drawn("", "a") == ["-!a"] and drawn("", "") == []
+    # Taken alone, the longest match would tear the common beginning apart.
+    assert drawn("axyz", "abbaxyz")[0] == "a=a"
+
+
+def test_every_step_is_there_once_and_in_order() -> None:
+    dice = random.Random(3)
+    for _ in range(200):
+        a, b = ("".join(dice.choices("abc", k=dice.randint(0, 12))) for _ in range(2))
+        found = pairs(a, b)
+        assert [pair.a for pair in found if pair.a is not None] == list(range(len(a)))
+        assert [pair.b for pair in found if pair.b is not None] == list(range(len(b)))
+        assert all(a[pair.a] == b[pair.b] for pair in found if pair.same)  # type: ignore[index]
+        assert (divergence(found, len(a), len(b)) is None) == (a == b)
+
+
+def test_where_they_part_each_side_has_its_next_action() -> None:
+    assert divergence(pairs("abd", "abcd"), 3, 4) == Pair(2, 2, False)
+    assert divergence(pairs("ab", "abc"), 2, 3) == Pair(None, 2, False)
+
+
+def test_what_counts_as_the_same_action() -> None:
+    one, other = (
+        action_of({"tool": "view", "arguments": text})
+        for text in ('{"path": "a", "start": null, "n": " x\\n"}', '{"n": "x", "path": "a"}')
+    )
+    assert one == other
+    assert action_of({"tool": "view", "arguments": '{"cut'}) == ("view", '{"cut')
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> SimpleNamespace:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    benchmark = store.save_benchmark(
+        name="b", digest="d", license="", source="", tasks=[{"name": "t"}, {"name": "other"}, {"name": "lonely"}]
+    )
+    entrants = [store.save_entrant(digest=name, name=name, agent="a") for name in ("first", HOSTILE)]
+    run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
+    tasks = benchmark.task_ids
+    cells = [(tasks["t"], one, 1) for one in entrants] + [(tasks["other"], entrants[0], 1)]
+    ids = list(store.create_episodes(run, [*cells, (tasks["lonely"], entrants[0], 1)]).values())
+    for episode, commands in zip(ids, (["b 1", "c", "p x"], ["b 1", HOSTILE, "p x"], ["b 1"], []), strict=True):
+        start(store, episode)
+        for index, command in enumerate(["", *commands]):
+            given = {"command": command} if index else {}
+            store.add_step(
+                Step(
+                    episode_id=episode,
+                    index=index,
+                    tool="pdb" if index else "",
+                    arguments=given,
+                    observation=f"seen {index}",
+                )
+            )
+        store.finish_episode(episode, verdict="resolved", stop_reason="solved", steps=len(commands))
+    return SimpleNamespace(url=url, ids=ids)
+
+
+def test_the_page_opens_where_they_part(visit: Any, two: SimpleNamespace) -> None:
+    app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[1]))
+    table = app.dataframe[0].value
+    assert table[""].tolist() == ["=", "=", "≠", "="]
+    assert table["A"].tolist() == ["0 reset: ", "1 pdb: b 1", "2 pdb: c", "3 pdb: p x"]
+    assert "They part at line 2 of 3; 3 actions are the same." in texts(app)
+    assert [block.value for block in app.code] == ["c", "seen 2", HOSTILE, "seen 2"]
+    at_end = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[1]), at="3")
+    assert [block.value for block in at_end.code] == ["p x", "seen 3", "p x", "seen 3"]
+    assert not any("<script>" in part.value for part in (*app.markdown, *app.subheader, *app.caption))
+
+
+def test_the_same_episode_twice(visit: Any, two: SimpleNamespace) -> None:
+    app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[0]))
+    assert app.success[0].value == "Both did the same in all 4 steps."
+
+
+def test_what_is_missing_is_asked_for(visit: Any, two: SimpleNamespace) -> None:
+    assert "open one and choose another" in texts(visit(two.url, "diverge"))
+    app = visit(two.url, "diverge", a=str(two.ids[0]))
+    app.selectbox(key="diverge_b").set_value(two.ids[1]).run()
+    assert "They part at line 2" in texts(app)
+    backwards = visit(two.url, "diverge", b=str(two.ids[1]))
+    assert backwards.selectbox(key="diverge_a").options
+    assert "No other episode" in texts(visit(two.url, "diverge", a=str(two.ids[3])))
+
+
+def test_episodes_of_different_tasks_are_refused(visit: Any, two: SimpleNamespace) -> None:
+    app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[2]))
+    assert "is about another task, other" in app.warning[0].value
+    assert app.selectbox(key="diverge_b").options

@@ -1,0 +1,39 @@
+"""Pages where entrants had errors, or rates next to 0 and 100%."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stackrank.dashboard.parts.tables import board_frame
+from stackrank.db import queries
+from stackrank.db.queries import Scope
+from stackrank.wording import interval
+from tests.dashboard.page_parts import texts
+from tests.db.queries.test_fair_boards import Store, connect, played
+
+
+def test_errors_that_count_as_failures_are_counted_on_every_page_that_says_so(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'errors.db'}"
+    store = Store(connect(url))
+    played(store, {"one": "!" * 30, "two": "+" * 29 + "-"})
+    app = visit(url, "compare", cmp_errors="as-failures")
+    assert "0 episodes with a verdict on 30 tasks; 30 errors, counted as failures" in texts(app)
+    app = visit(url, "failures", fp_errors="as-failures")
+    assert "counted as failures" not in texts(app) and "errors: one 30" in texts(app)
+    task = queries.tasks(store.engine, "bugs")[0]["id"]
+    shown = visit(url, "task", id=str(task), task_errors="as-failures")
+    assert shown.dataframe[0].value["Rate"].tolist() == [100.0, 0.0]
+    assert shown.dataframe[1].value["Above"].tolist() == ["yes", "yes"]
+    assert queries.scope_of(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(shown)
+
+
+def test_no_page_rounds_to_0_or_100_percent(tmp_path: Path) -> None:
+    store = Store(connect(f"sqlite:///{tmp_path / 'nearly.db'}"))
+    for _ in range(9):
+        played(store, {"one": "+" * 30})
+    played(store, {"one": "+" * 29 + "-"})
+    row = queries.leaderboard(store.engine)[0]
+    assert 0.995 < row["rate"] < 1  # type: ignore[operator]
+    assert board_frame([row])["95% interval"].tolist() == [interval(row["ci_low"], row["ci_high"])]
+    assert interval(0.9812, 0.9994) == "98.1–99.9%"

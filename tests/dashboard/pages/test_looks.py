@@ -1,0 +1,103 @@
+"""What can be said of looks without looking: contrast, and figures of many entrants."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import stackrank.dashboard as dashboard
+from stackrank.dashboard import charts
+
+HERE = Path(dashboard.__file__).parent
+LEAST = 4.5
+"""The contrast that WCAG asks for between a text and what is behind it."""
+FADED = 0.6
+"""How much of the text's colour Streamlit gives to captions and to pinned columns."""
+Color = tuple[float, ...]
+
+
+def rgb(text: str) -> Color:
+    return tuple(int(text[at : at + 2], 16) for at in (1, 3, 5))
+
+
+def luminance(color: Color) -> float:
+    parts = [part / 255 for part in color]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+
+
+def contrast(one: Color, other: Color) -> float:
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_can_be_read(scheme: str) -> None:
+    theme = tomllib.loads((HERE / "theme.toml").read_text())["theme"][scheme]
+    text = rgb(theme["textColor"])
+    for behind in (rgb(theme["backgroundColor"]), rgb(theme["secondaryBackgroundColor"])):
+        faded = tuple(FADED * a + (1 - FADED) * b for a, b in zip(text, behind, strict=True))
+        assert contrast(faded, behind) >= LEAST
+    code = rgb(theme["codeBackgroundColor"])
+    styles = "".join(
+        (HERE / file).read_text() for file in ("app.css", "trace/browser/source.css", "trace/browser/step.css")
+    )
+    pairs = re.findall(r"light-dark\((#[0-9A-F]{6}), (#[0-9A-F]{6})\)", styles)
+    assert len(pairs) > 9
+    for pair in pairs:
+        assert contrast(rgb(pair[scheme == "dark"]), code) >= LEAST, pair
+
+
+def test_names_of_many_entrants_do_not_lie_on_each_other() -> None:
+    rows: list[dict[str, Any]] = [
+        {"entrant_id": number, "entrant": f"e{number}", "cost_per_episode": 0.01 * number, "rate": 0.5 - 0.01 * number}
+        for number in range(1, 11)
+    ]
+    named = [trace.text[0] for trace in charts.cost_against_rate(rows).data if trace.mode == "markers+text"]
+    assert named == ["e1"] + [""] * 9, "only the one that nobody beats"
+    few = [trace.text[0] for trace in charts.cost_against_rate(rows[:7]).data if trace.mode == "markers+text"]
+    assert few == [f"e{number}" for number in range(1, 8)]
+
+
+def test_figures_of_vega_have_all_rows_with_their_marks() -> None:
+    rows: list[dict[str, Any]] = [
+        {"entrant_id": number, "entrant": f"<b>e{number}", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "tasks": 9}
+        for number in range(1, 11)
+    ]
+    drawn = charts.ranking([*rows, {**rows[0], "rate": None}])["data"]["values"]
+    assert [row["label"] for row in drawn] == [row["entrant"] for row in rows], "nothing reads HTML"
+    assert len({(row["color"], row["shape"]) for row in drawn}) == 10
+    pairs: list[dict[str, Any]] = [
+        {"label": "sure", "difference": 0.1, "ci_low": 0.02, "ci_high": 0.18, "tasks": 9},
+        {"label": "open", "difference": -0.1, "ci_low": -0.22, "ci_high": 0.02, "tasks": 9},
+    ]
+    assert [row["fill"] == row["color"] for row in charts.forest(pairs, "a", "b")["data"]["values"]] == [True, False]
+    used = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
+    parts = charts.tool_calls([used])["data"]["values"]
+    assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
+    assert [part["name"] for part in parts] == ["searching", "diagnosing", ""]
+
+
+def test_a_command_with_a_hostile_name_stays_text() -> None:
+    def page() -> None:
+        from stackrank.dashboard.parts import show
+
+        show.empty("Nothing.", "stackrank run --benchmark repo/a` ![x](http://example.invalid/x)\n# `b")
+
+    (_, shown) = AppTest.from_function(page).run().markdown
+    assert shown.value == "`stackrank run --benchmark repo/a' ![x](http://example.invalid/x) # 'b`"
+
+
+def test_who_has_no_debugger_has_no_point_for_inspecting() -> None:
+    stages = ["localized", "inspected", "resolved"]
+    row = {"entrant_id": 1, "entrant": "e", "counted": 2, "shares": dict.fromkeys(stages, 0.5)} | dict.fromkeys(
+        stages, 1
+    )
+    for debugger in (True, False):
+        points = charts.funnel([{**row, "debugger": debugger}], stages)["data"]["values"]
+        assert [point["stage"] for point in points] == ["Localized", *(["Inspected"] * debugger), "Resolved"]

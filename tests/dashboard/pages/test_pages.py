@@ -1,0 +1,211 @@
+"""What the pages show, without a browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from sqlalchemy import text
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.queries import Scope
+from stackrank.db.writes.store import Store
+from tests.dashboard.page_parts import drawn, texts
+from tests.dashboard.seed import HOSTILE
+from tests.support.databases import Databases
+
+
+def test_a_query_finds_episodes_and_the_step(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "episodes", ep_query="-tool:pdb verdict:resolved")
+    assert set(app.dataframe[0].value["Entrant"]) == {"qwen3-coder / rewrite"}
+    app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', ep_run="1")
+    shown = app.dataframe[0].value
+    steps = [int(told.split(":")[0].removeprefix("step ")) for told in shown["Found"]]
+    assert steps and all("passed in" in told for told in shown["Found"])
+    ends = zip(shown["Episode"], steps, strict=True)
+    assert all(link.startswith("episode?id=") and link.endswith(f"&step={step}") for link, step in ends)
+    app = visit(seeded.url, "episodes", ep_query="verdict:<b>good</b>")
+    assert "does not exist; choose resolved, unresolved or error." in texts(app) and not app.dataframe
+    app.text_input(key="ep_query_widget").set_value("text:xyzzy").run()
+    assert "No episode matches" in texts(app)
+
+
+def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "overview")
+    assert {metric.label: metric.value for metric in app.metric}["Episodes"] == "60/60"
+    board, going_on, reasons = (table.value for table in app.dataframe)
+    assert "None of 3 entrants is clearly better or worse; tasks resolved less often: " in texts(app)
+    assert len(board) == 3 and "3 of 3 entrants show no clear change" in texts(app)
+    assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
+    assert going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
+    saved = [part.proto.label for part in app.get("download_button")]
+    assert len(saved) == len(set(saved)) == 4
+
+
+def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> None:
+    ids = seeded.made.entrants
+    pick = f"{ids['qwen3-coder / debug']},{ids['llama-3.3-70b / debug']}"
+    app = visit(seeded.url, "leaderboard", lb_pick=pick, lb_runs="All")
+    board = app.dataframe[0].value
+    assert board["Entrant"].tolist()[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
+    assert board["Cost per resolved"].isna().tolist() == [False, False, True]
+    assert "points behind" in texts(app) and "smallest detectable difference" in texts(app)
+    app.segmented_control(key="lb_last_widget").set_value("1").run()
+    assert not app.exception
+    assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()
+
+
+@pytest.mark.parametrize("tab", ["Ranking", "Cost against rate", "Budget", "Reliability", "Abilities", "Numbers"])
+def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
+    app = visit(seeded.url, "leaderboard", lb_tab=tab)
+    assert drawn(app) == (tab != "Numbers")
+    saved = [button.label for button in app.get("download_button")]
+    assert saved[0] == "Figure for a paper (SVG)" and len(saved[1:]) == {"Ranking": 0, "Abilities": 4}.get(tab, 1)
+
+
+def test_comparing_several(visit: Any, seeded: SimpleNamespace) -> None:
+    one, two, three = seeded.made.entrants.values()
+    app = visit(seeded.url, "compare", cmp_pick=f"{one},{two},{three}")
+    pairs = app.dataframe[0].value
+    assert len(pairs) == 3 and pairs["Tasks"].tolist() == [20, 20, 20]
+    asked = queries.compare_all(seeded.store.engine, [one, two, three], Scope(benchmark="bugs"))
+    assert pairs["Points"].tolist() == [100 * row["difference"] for row in asked]
+    assert asked[0]["sentence"] in texts(app)
+    app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
+    assert not app.exception and asked[2]["sentence"] in texts(app)
+    shown = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0]))
+    (found,) = queries.compare_all(seeded.store.engine, [one, two], Scope(run=seeded.made.runs[0]))
+    assert shown.dataframe[0].value["Task"].tolist() == found["only_second"]
+    forest = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="By category")
+    assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
+    differs = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="What differs").dataframe[0].value
+    assert differs["Setting"].tolist() == ["tools", "tool_list"]
+    app = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="Effort")
+    (needed,) = queries.effort(seeded.store.engine, [(one, two)], Scope(benchmark="bugs"))
+    row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
+    assert (row["Saved"], row["If not resolved"]) == (f"{needed['saved']:+.1f}", f"{needed['budget']:.1f}")
+    assert queries.effort_sentence(asked[0]["first"]["entrant"], asked[0]["second"]["entrant"], needed) in texts(app)
+
+
+def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
+    sets, use = (table.value for table in app.dataframe)
+    asked = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
+    assert sets["Tool set"].tolist() == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
+    assert sets["Points"].tolist()[1] == 100 * asked[0]["difference"] and asked[0]["sentence"] in texts(app)
+    turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
+    assert turned.dataframe[0].value["Points"].tolist()[1] == -100 * asked[0]["difference"]
+    assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}
+    rows = queries.side_by_side(seeded.store.engine, asked, Scope(benchmark="bugs"))
+    assert sets["Steps saved"].tolist()[1] == rows[1]["steps_saved"] is not None
+
+
+@pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])
+def test_tabs_of_failure_points(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
+    app = visit(seeded.url, "failures", fp_tab=tab, fp_point="wrong_fix", fp_runs="All")
+    assert drawn(app) == (tab != "Not the entrant's fault") and len(app.dataframe) == 1
+    if tab == "Where it went wrong":
+        assert len(app.get("page_link")) == 6  # five examples and all of them
+
+
+def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "tasks", tk_category="logic")
+    rates = app.dataframe[0].value
+    assert len(rates) == 5 and "5 of 20 tasks" in texts(app)
+    task_id = rates["Id"][0].rpartition("=")[2]
+    one = visit(seeded.url, "task", id=task_id)
+    assert len(one.dataframe[0].value) == 3 and "leaves out the first item" in texts(one)
+    assert "There is no task" in visit(seeded.url, "task", id="4711").warning[0].value
+
+
+def test_notes_and_tags(visit: Any, databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_OWNER", "ada")
+    url, made = databases.seeded(tmp_path / "x.db", runs=1, live=False, tasks=2)
+    app = visit(url, "run", id=str(made.runs[0]))
+    app.text_area[0].set_value(HOSTILE)
+    next(button for button in app.button if button.label == "Add note").click().run()
+    assert not app.exception
+    (note,) = queries.notes(connect(url))
+    assert (note["author"], note["body"], note["episode_id"]) == ("ada", HOSTILE, None)
+    assert HOSTILE in [part.value for part in app.text]
+    next(button for button in app.button if button.label == "Remove").click().run()
+    assert not app.exception and queries.notes(connect(url)) == []
+
+
+def test_a_run_shows_what_got_worse_and_how_to_repeat_it(visit: Any, databases: Databases, tmp_path: Path) -> None:
+    url, made = databases.seeded(tmp_path / "x.db", runs=1, live=False, tasks=2)
+    engine = connect(url)
+    with engine.begin() as connection:
+        regressions = json.dumps([{"entrant": "e", "what": "rate", "sentence": "It <b>fell</b> by 9 points."}])
+        connection.execute(text("UPDATE run SET regressions = :r, schedule = 'nightly'"), {"r": regressions})
+    for page in ("run", "overview"):
+        app = visit(url, page, id=str(made.runs[0]), run_tab="Specification")
+        assert "It <b>fell</b> by 9 points." in texts(app)
+    app = visit(url, "run", id=str(made.runs[0]), run_tab="Specification")
+    command = next(block.value for block in app.code if "stackrank run" in block.value)
+    done = subprocess.run(["bash", "-c", command.replace("stackrank run", "cat")], cwd=tmp_path, capture_output=True)
+    assert yaml.safe_load(done.stdout) == queries.run(engine, made.runs[0])["spec"]
+
+
+@pytest.mark.parametrize("tab", ["Entrants", "Failure points", "Episodes", "Errors", "Specification"])
+def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
+    app = visit(seeded.url, "run", id=str(seeded.made.runs[0]), run_tab=tab)
+    assert "Run nightly" in texts(app)
+    if tab == "Specification":
+        assert "benchmark: bugs" in texts(app) and "\nstackrank run run-1.yaml" in texts(app)
+
+
+@pytest.mark.parametrize("point", [None, "wrong_fix"])
+def test_examples_are_of_what_is_counted(visit: Any, seeded: SimpleNamespace, point: str | None) -> None:
+    engine, run = seeded.store.engine, seeded.made.runs[0]
+    (row, *_) = queries.failure_points(engine, Scope(run=run))
+    found = queries.examples(engine, point, Scope(run=run), entrant=row["entrant"], limit=1000)
+    assert len(found) == (row["failure_points"][point] if point else row["resolved"])
+    assert {(one["run_id"], one["entrant"]) for one in found} == {(run, row["entrant"])}
+    chosen = {"run_point": point} if point else {}
+    app = visit(seeded.url, "run", id=str(run), run_tab="Failure points", run_entrant=row["entrant"], **chosen)
+    links = [part.proto.query_string for part in app.get("page_link")]
+    assert f"id={found[0]['id']}" in links[1] and f"ep_run={run}" in links[-1]
+
+
+def test_a_run_without_a_sign_of_life(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    engine = connect(url)
+    store = Store(engine)
+    benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[])
+    run = store.create_run(name="silent", benchmark_id=benchmark.id, spec={})
+    store.start_run(run)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE run SET heartbeat_at = '2020-01-01 00:00:00'")
+    app = visit(url, "run", id="silent")
+    assert f"`stackrank resume {run}`" in app.warning[0].value
+    store.end_run(run, "failed", "No sandbox.")
+    assert "No sandbox." in [part.value for part in visit(url, "run", id="silent").text]
+
+
+def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
+    run = str(seeded.made.runs[0])
+    app = visit(seeded.url, "episodes", ep_run=run)
+    assert len(app.dataframe[0].value) == 60
+    app.pills(key="ep_verdict_widget").set_value(["error"]).run()
+    errors = app.dataframe[0].value
+    assert 0 < len(errors) < 10 and set(errors["Verdict"]) == {"! error"}
+    app.text_input(key="ep_text_widget").set_value("no such task").run()
+    assert not app.dataframe and "No episode matches" in texts(app)
+    paged = visit(seeded.url, "episodes", ep_after="50")
+    assert paged.dataframe[0].value["Episode"].tolist() == [f"episode?id={one}" for one in range(49, 0, -1)]
+    by_address = visit(seeded.url, "episodes", ep_run=run, ep_tool="pdb", ep_entrant="qwen3-coder / debug")
+    assert len(by_address.dataframe[0].value) == 20
+
+
+def test_the_known_fix_is_behind_a_switch(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "episode", id="5", trace_tab="Known fix")
+    assert "@@ -12,5" not in texts(app)
+    app.toggle(key="trace_spoiler").set_value(True).run()
+    assert "@@ -12,5" in texts(app) and "Book.total, lines 14" in texts(app)

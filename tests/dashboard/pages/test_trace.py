@@ -1,0 +1,266 @@
+"""The episode page's logic: what the list is given, and what each tab says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stackrank.dashboard.trace.conversation import questions
+from stackrank.dashboard.trace.repeats import repeats
+from stackrank.dashboard.trace.view import current, keep
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
+from tests.dashboard.trace_parts import detail, fed, outline, rows, texts
+from tests.dashboard.traces import add_many, finish, new_episode
+
+
+def test_what_the_list_and_the_timeline_show(visit: Any, played: SimpleNamespace) -> None:
+    app = visit(played.url, "episode", id=played.episode)
+    assert outline(app)["start"] == 2, "the failure point comes first"
+    listed = rows(app)
+    assert [row["tool"] for row in listed] == ["reset", "pdb", "rewrite", "eval", "rewrite", "bash"]
+    assert [listed[2]["text"], listed[4]["text"]] == ["+ for item in items:", "- from decimal import Decimal"]
+    assert [row["marks"] for row in listed[:3]] == [["reproduced"], [], ["localized"]]
+    assert (listed[0]["tests"], listed[1]["where"], listed[3]["ok"]) == ("1 of 2 pass", "core.py:14 Book.total", False)
+    assert [(row["depth"], row["passed"], row["distance"]) for row in listed[:2]] == [(None, 1, ""), (2, None, "line")]
+    assert listed[1]["about"] == ["core.py:14 Book.total", "depth 2", "at the fault"]
+
+
+def test_a_part_is_the_same_bytes_whichever_step_is_selected(visit: Any, played: SimpleNamespace) -> None:
+    one, other = (visit(played.url, "episode", id=played.episode, step=step) for step in ("1", "4"))
+    first, second = (
+        {part.proto.id: part.proto.bytes for part in app.get("bidi_component") if not part.proto.id.endswith("-jump")}
+        for app in (one, other)
+    )
+    assert first == second and all(first.values()) and len(first) > 3
+
+
+@pytest.mark.parametrize(
+    ("step", "part", "shown", "not_shown"),
+    [
+        (1, "action", ["command"], ["core.py"]),
+        (1, "badges", ["at the fault"], ["failure point"]),
+        (2, "badges", ["failure point", "localized"], ["tool error"]),
+        (
+            2,
+            "action",
+            ["core.py, line 14", r"-        for item in items[1:]:\n+        for item in items:\n"],
+            ["@@ -1,"],
+        ),
+        (3, "badges", ["tool error"], []),
+        (4, "action", ["core.py, lines 1 to 2", "-from decimal import Decimal"], [r"for item in items:\n+"]),
+        (5, "action", ["command"], []),
+        (5, "changed", ["+# seen"], ["-from decimal"]),
+        (1, "stack", ["core.py:14 Book.total · depth 2", '"at": 1', '["core.py", 13]', '"current": true'], []),
+        (4, "stack", ['"at": 1'], []),
+        (0, "stack", ['"at": null'], []),
+    ],
+)
+def test_a_step(
+    visit: Any, played: SimpleNamespace, step: int, part: str, shown: list[str], not_shown: list[str]
+) -> None:
+    found = json.dumps(detail(visit(played.url, "episode", id=played.episode), step)[part], ensure_ascii=False)
+    assert [one for one in shown if one not in found] == []
+    assert [one for one in not_shown if one in found] == []
+
+
+@pytest.mark.parametrize(
+    ("step", "tab", "shown", "not_shown"),
+    [
+        ("1", "Diff", ['"so_far": {"text": ""', "the final diff"], ["without recording"]),
+        ("5", "Diff", ["-from decimal", "+        for item in items:", "+# seen"], ["without recording"]),
+        ("2", "Tests", ["1 passed, 1 failed", '"at": 0'], []),
+        ("5", "Tests", ['2 passed, 0 failed", "rows": [["passed", "t.py::a", "failed"], ["passed", "t.py::b"'], []),
+        ("5", "Tests", ['"at": 3'], []),
+        ("3", "Model", ["Question 1 · m · 7 tokens in, 2 out", r"\"why?\"", r"\"text\": \"so\""], []),
+        ("3", "Model", ["cut to about 900 tokens", "3 earlier turns are left out, 1 observation is cut"], []),
+        ("2", "Model", ["[]"], ["Question"]),
+    ],
+)
+def test_tabs(visit: Any, played: SimpleNamespace, step: str, tab: str, shown: list[str], not_shown: list[str]) -> None:
+    app = visit(played.url, "episode", id=played.episode, step=step, step_tab=tab)
+    found = json.dumps(fed(app)[f"{tab}:{step}"], ensure_ascii=False)
+    assert [one for one in shown if one not in found] == []
+    assert [one for one in not_shown if one in found] == []
+    assert not {name for name in fed(app) if name.partition(":")[0] in {"Diff", "Tests", "Model"} - {tab}}
+
+
+def test_a_conversation_tells_what_is_new_from_what_was_said_before() -> None:
+    said = [("system", "s"), ("user", "u"), ("assistant", "a"), ("tool", "t")]
+    messages: list[Any] = [{"role": role, "content": text} for role, text in said]
+    messages[2]["tool_calls"] = [{"function": {"name": "pdb"}}]
+    messages += ["nonsense", {"role": "user", "content": [{"text": "one"}, "two", {"type": "image"}]}]
+    (asked,) = questions([{"request": {"messages": messages}, "answer": {"text": "x"}, "reasoning": "r" * 30_000}])
+    assert [(each["role"], each["text"]["text"]) for each in asked["new"]] == [("tool", "t"), ("user", "one\ntwo")]
+    assert [each["role"] for each in asked["earlier"]] == ["system", "user", "assistant"]
+    assert '"pdb"' in asked["earlier"][2]["calls"]["text"] and asked["earlier_total"] == 3
+    assert (len(asked["reasoning"]["text"]), asked["reasoning"]["total"]) == (20_000, 30_000)
+    assert questions([{"request": "text", "answer": None}])[0]["new"] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("", []),
+        ("abcabc", []),
+        ("aab", []),
+        ("xaaay", [(1, 3, 1)]),
+        ("abababx", [(0, 5, 2)]),
+        ("abcababab", [(3, 8, 2)]),
+        ("aaaabbbb", [(0, 3, 1), (4, 7, 1)]),
+        ("xabcdabcdabcdab", [(1, 12, 4)]),
+        ("abcdeabcdeabcde", []),
+    ],
+)
+def test_repeats(rows: str, found: list[tuple[int, int, int]]) -> None:
+    assert repeats(rows) == found
+
+
+def test_steps_that_did_the_same_and_came_to_something_else_are_no_repeat(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    lines = [1, 2, 3, 3, 3, 3]
+    for index, line in enumerate(lines):
+        at = {"file": "core.py", "line": line, "function": "f", "breakpoints": []}
+        store.add_step(Step(episode_id=episode, index=index, tool="pdb", arguments={"command": "n"}, state=at))
+    long = {"path": "core.py", "new_code": "x" * 500}
+    for index in range(len(lines), len(lines) + 4):
+        store.add_step(Step(episode_id=episode, index=index, tool="rewrite", arguments=long, ok=False))
+    assert outline(visit(url, "episode", id=str(episode)))["repeats"] == [[2, 5, 1]]
+
+
+def test_a_text_is_found_in_the_steps(visit: Any, played: SimpleNamespace) -> None:
+    app = visit(played.url, "episode", id=played.episode, find="ITEM IN items")
+    assert [hit["step"] for hit in fed(app)["find:ITEM IN items"]] == [2]
+    assert fed(visit(played.url, "episode", id=played.episode, find="nowhere"))["find:nowhere"] == []
+
+
+def test_what_the_browser_says_counts_until_the_address_changes(visit: Any, played: SimpleNamespace) -> None:
+    app = visit(played.url, "episode", id=played.episode, step="1")
+    before = ({"id": [played.episode], "step": ["1"]}, {"step": ["3"], "step_tab": ["Tests"], "find": []})
+    app.session_state["learned_parameters"] = before
+    assert "Tests:3" in fed(app.run())
+    app.query_params["step"] = "4"
+    assert not any(name.startswith("Tests") for name in fed(app.run()))
+
+
+@pytest.mark.parametrize("said", [None, 7, {}, {"step": True}, {"step": -1, "tab": [], "find": 5}, {"tab": "Other"}])
+def test_nonsense_from_the_browser_is_no_view(said: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {}
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr("streamlit.query_params", {})
+    keep(said)
+    shown = current()
+    assert shown.step is None and shown.tab == "Step"
+
+
+def test_the_fix_marks_lines_only_after_it_was_asked_for(visit: Any, played: SimpleNamespace) -> None:
+    app = visit(played.url, "episode", id=played.episode, step="1")
+    assert outline(app)["faults"] == {}
+    app.session_state["trace_spoiler"] = True
+    assert outline(app.run())["faults"] == {"core.py": [14]}
+
+
+def test_a_file_that_is_not_stored(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store, files={})
+    state = {"file": "core.py", "line": 2, "source": ["   2 -> x"], "breakpoints": []}
+    store.add_step(Step(episode_id=episode, index=0))
+    store.add_step(Step(episode_id=episode, index=1, tool="pdb", state=state))
+    app = visit(url, "episode", id=str(episode), step="1")
+    shown = detail(app, 1)["source"]
+    assert (shown["path"], shown["file"], shown["excerpt"]) == ("core.py", None, "   2 -> x")
+    assert detail(app, 0)["source"]["path"] == "" and not any(name.startswith("file:") for name in fed(app))
+
+
+def test_many_steps_come_in_parts(visit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stackrank.dashboard.trace.steps.WINDOW", 100)
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    assert "No step has been committed" in texts(visit(url, "episode", id=str(episode)))
+    add_many(store, episode, 250)
+    app = visit(url, "episode", id=str(episode), step="120")
+    assert [rows(app)[at]["step"] for at in (0, -1)] == [100, 199] and detail(app, 120)["tool"] == "pdb"
+    assert sorted(name for name in fed(app) if name.startswith("steps:")) == ["steps:120", "steps:150", "steps:90"]
+    app = visit(url, "episode", id=str(episode), step="99")
+    assert [rows(app)[at]["step"] for at in (0, -1)] == [0, 99] and detail(app, 99)
+    live = outline(visit(url, "episode", id=str(episode)))
+    assert (live["start"], live["last"]) == (249, 249), "who watches an episode sees its newest step"
+
+
+def test_an_episode_of_an_older_version(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    store.add_step(Step(episode_id=episode, index=0))
+    arguments = {"path": "core.py", "new_code": "x = 1"}
+    store.add_step(
+        Step(
+            episode_id=episode,
+            index=1,
+            tool="rewrite",
+            arguments=arguments,
+            state={"edited": "core.py", "lines": [1, 9]},
+        )
+    )
+    store.add_step(
+        Step(
+            episode_id=episode, index=2, tool="bash", arguments={"command": "ls"}, state={"exit": 0, "timed_out": False}
+        )
+    )
+    finish(store, episode, steps=2, diff="the final diff")
+    app = visit(url, "episode", id=str(episode), step="2", step_tab="Diff")
+    told = fed(app)["Diff:2"]
+    assert "files without recording it: 1, 2." in told["doubts"][1] and told["final"]["text"] == "the final diff"
+    assert detail(app, 1)["action"][1]["text"]["text"] == "x = 1"
+
+
+def test_the_head_says_what_speaks_against_a_verdict(visit: Any, seeded: SimpleNamespace) -> None:
+    played = queries.episodes(seeded.store.engine, limit=500)
+    tampered = next(row["id"] for row in played if row["tampered"] and row["id"] % 4 == 0)
+    shown = texts(visit(seeded.url, "episode", id=str(tampered)))
+    assert "tests/test_core.py::test_total passed with a wrong expectation" in shown
+    assert "core.py:3 reads its callers' frames" in shown
+
+
+def test_an_investigation_stands_below_the_step_that_asked(visit: Any, tmp_path: Path) -> None:
+    """Its answer and all its steps; a second one that has no answer yet; a question that was refused is none."""
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    asked, told = {"question": "Why <b>?"}, {"text": "Because *x*."}
+    steps = [
+        ("", {}, "reset"),
+        ("investigate", asked, "begins"),
+        ("pdb", {"command": "c"}, "stopped"),
+        ("", {}, "calls no tool"),
+        ("answer", told, "Because *x*."),
+        ("view", {"path": "core.py"}, "shown"),
+        ("investigate", {}, "refused"),
+        ("investigate", asked, "begins"),
+        ("view", {"path": "core.py"}, "seen"),
+    ]
+    for index, (tool, arguments, seen) in enumerate(steps):
+        ok = seen not in ("refused", "calls no tool")
+        store.add_step(
+            Step(episode_id=episode, index=index, tool=tool, arguments=arguments, observation=seen, ok=ok, tokens_in=7)
+        )
+    finish(store, episode, steps=8)
+    app = visit(url, "episode", id=str(episode), step="1")
+    assert [row["inside"] for row in rows(app)] == [False, False, True, True, True, False, False, False, True]
+    found = detail(app, 1)["investigation"]
+    assert (found["answer"]["text"], found["about"]) == ("Because *x*.", "3 steps, 21 tokens")
+    assert found["steps"] == [[2, "pdb c"], [3, "malformed "], [4, "answer Because *x*."]]
+    assert detail(app, 7)["investigation"]["answer"] is None
+    assert detail(app, 6)["investigation"] is None
+    first = queries.steps(store.engine, episode, first=3, limit=3)
+    assert [row["investigation"] for row in first] == [1, 1, None]

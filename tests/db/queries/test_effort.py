@@ -1,0 +1,129 @@
+"""What entrants need to resolve a task: the statistics against a count of all exchanges, and what is asked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from statistics import fmean
+
+import pytest
+from sqlalchemy import Engine
+
+from stackrank.db import queries, stats
+from stackrank.db.queries import Scope
+from stackrank.db.writes.store import Store
+from stackrank.terms import ErrorsAre
+from tests.support.episodes import start
+
+INF = float("inf")
+
+
+def exact(gaps: list[float]) -> float:
+    """The share of all exchanges of sides whose mean is as far from 0 as the observed one, twice the smaller tail."""
+    total = abs(sum(gaps))
+    sums = [sum(sign * gap for sign, gap in zip(signs, gaps, strict=True)) for signs in _signs(len(gaps))]
+    return min(1.0, 2 * sum(each >= total - 1e-9 for each in sums) / len(sums))
+
+
+def _signs(count: int) -> list[tuple[int, ...]]:
+    return list(itertools.product((1, -1), repeat=count))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_test_exchanges_sides_and_the_interval_inverts_it(seed: int) -> None:
+    dice = random.Random(seed)
+    tasks, shift = dice.randint(6, 10), dice.choice((0, 4, 12))
+    first = [[float(dice.randint(5, 40))] for _ in range(tasks)]
+    second = [[max(1.0, took[0] - shift + dice.randint(-5, 5))] if dice.random() < 0.9 else [INF] for took in first]
+    found = stats.effort(first, second, 50)
+    gaps = [a[0] - min(b[0], 50) for a, b in zip(first, second, strict=True)]
+    assert found.saved == pytest.approx(fmean(gaps)) and found.tasks == tasks
+    assert found.p_value == pytest.approx(exact(gaps), abs=0.5 ** (tasks - 1) + 1e-9)
+    assert found.low is not None and found.high is not None and found.low <= fmean(gaps) <= found.high
+    assert (found.p_value is not None and found.p_value < 0.05) == (not found.low <= 0 <= found.high)
+
+
+def test_attempts_are_of_one_task_and_tasks_of_one_side_only_are_left_out() -> None:
+    found = stats.effort([[10, 20, INF], [5], []], [[10], [INF], [3]], 30)
+    assert (found.tasks, found.first, found.second) == (2, fmean([20, 5]), fmean([10, 30]))
+    assert found.saved == pytest.approx(-7.5)
+
+
+def test_nothing_in_common_says_nothing_and_no_difference_is_no_certainty() -> None:
+    assert stats.effort([[]], [[3]], 50) == stats.Effort(0, None, None, None, None, None, None)
+    same = stats.effort([[7.0]] * 30, [[7.0]] * 30, 50)
+    assert same.saved == 0 and same.p_value == 1
+    assert same.low is not None and same.high is not None and same.low < 0 < same.high
+    lonely = stats.effort([[7.0]], [[9.0]], 50)
+    assert (lonely.low, lonely.high) == (-50, 50)
+
+
+def test_a_budget_that_nobody_knows_is_what_was_needed_most() -> None:
+    assert stats.effort([[0.0]], [[0.0]], 0).p_value == 1
+    assert math.isclose(stats.effort([[INF]] * 8, [[2.0]] * 8, 10).saved or 0, 8)
+
+
+def played(store: Store, *, limit: int | None = 50) -> tuple[Scope, list[int]]:
+    """Two entrants that resolve all but one of ten tasks, the second in six steps less; each with an error."""
+    tasks = [{"name": f"task-{n:02}", "digest": f"d{n}"} for n in range(10)]
+    benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
+    run = store.create_run(name="effort", benchmark_id=benchmark.id, spec={}, conditions={"steps": limit})
+    store.start_run(run)
+    ids = []
+    for name, steps in (("one", 16), ("other", 10)):
+        entrant = store.save_entrant(
+            digest=name, name=name, agent="llm", agent_version="1", model=name, tools="debug", tool_list=["pdb"]
+        )
+        ids.append(entrant)
+        cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
+        for number, episode in enumerate(store.create_episodes(run, cells).values()):
+            start(store, episode)
+            verdict = {0: "unresolved", 1: "error"}.get(number, "resolved")
+            used = {"steps": steps + number % 3, "tokens_in": 100 * steps, "tokens_out": 0}
+            used |= {"cost_usd": None if (name, number) == ("other", 4) else 0.25}
+            more = {"error": "it broke"} if verdict == "error" else {}
+            store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **used, **more)
+    store.end_run(run, "finished")
+    return Scope(run=run), ids
+
+
+def test_what_entrants_that_resolve_the_same_save(store: Store, engine: Engine) -> None:
+    scope, (one, other) = played(store)
+    (found,) = queries.effort(engine, [(one, other)], scope)
+    assert (found["tasks"], found["budget"], found["by"]) == (9, 50, "steps")
+    assert found["saved"] == pytest.approx(8 * 6 / 9), "on the task that neither resolves nothing is saved"
+    assert found["low"] is not None and found["low"] > 0 and found["p_value"] == pytest.approx(2 / 2**8)
+    said = queries.effort_sentence("one", "other", found)
+    assert said.startswith("To resolve a task, other needs 5.3 fewer steps than one [+"), said
+    assert said.endswith("p = 0.0078: 15.3 against 20.7; an episode that does not resolve its task counts as 50.0.")
+    (back,) = queries.effort(engine, [(other, one)], scope)
+    assert "needs 5.3 more steps" in queries.effort_sentence("other", "one", back)
+
+
+def test_errors_that_count_as_failures_took_all_that_is_allowed(store: Store, engine: Engine) -> None:
+    scope, (one, other) = played(store)
+    failed = Scope(run=scope.run, errors=ErrorsAre.AS_FAILURES)
+    (found,) = queries.effort(engine, [(one, other)], failed)
+    assert found["tasks"] == 10 and found["saved"] == pytest.approx(8 * 6 / 10)
+
+
+def test_by_tokens_the_budget_is_what_an_episode_took_at_most(store: Store, engine: Engine) -> None:
+    scope, (one, other) = played(store)
+    (found,) = queries.effort(engine, [(one, other)], scope, by="tokens")
+    assert found["budget"] == 1600 and found["saved"] == pytest.approx(8 * 600 / 9)
+    assert "533 fewer tokens" in queries.effort_sentence("one", "other", found)
+
+
+def test_with_an_unknown_price_there_is_no_cost_to_compare(store: Store, engine: Engine) -> None:
+    scope, (one, other) = played(store)
+    (found,) = queries.effort(engine, [(one, other)], scope, by="cost_usd")
+    assert (found["tasks"], found["saved"], queries.effort_sentence("one", "other", found)) == (0, None, "")
+    (alone,) = queries.effort(engine, [(one, one)], scope, by="cost_usd")
+    assert "$0.00 less" in queries.effort_sentence("one", "one", alone)
+
+
+def test_without_a_limit_of_steps_the_most_that_were_taken_are_the_budget(store: Store, engine: Engine) -> None:
+    scope, (one, other) = played(store, limit=None)
+    (found,) = queries.effort(engine, [(one, other)], scope)
+    assert found["budget"] == 18

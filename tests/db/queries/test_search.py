@@ -1,0 +1,151 @@
+"""Episodes by words: what means nothing first, then what holds, and texts of steps, on both databases."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stackrank.db import queries
+from stackrank.db.models.runs import Step
+from stackrank.db.search import Word, parse
+from stackrank.db.writes.store import Store
+from stackrank.errors import UsageError
+from tests.support.episodes import start
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("entrnt:x", "there is no field 'entrnt'; choose entrant, model"),
+        ("AssertionError", "'AssertionError' is not a milestone (reproduced, localized"),
+        ("AssertionError", 'text:"AssertionError" searches for a text'),
+        ('text:"Assertion', "is not closed"),
+        ('text:"a"b', "cannot be read"),
+        ("steps>many", "'many' is not a number; write, for instance, steps>20"),
+        ("steps>-1", "'-1' is not a number"),
+        ("entrant>x", "only steps, cost, tokens, seconds or attempt can be compared; write entrant:x"),
+        ("verdict:solved", "'solved' does not exist; choose resolved, unresolved or error"),
+        ("failure:wrong_fix,nonsense", "'nonsense' does not exist"),
+        ("entrant:", "entrant needs a value, as in entrant:name"),
+        ('text:""', "text needs a value"),
+        ("steps>", "steps needs a value, as in steps>20"),
+        ("step:x", "write the number of one step, as in step:12"),
+        ("step:1,2", "write the number of one step"),
+        ("step>3", "can be compared; write step:3"),
+        ("-", "'-' is not a milestone"),
+        (",", "cannot be read"),
+        ("tool:a,,b", "cannot be read"),
+        ("x" * 5_000, "...' is not a milestone"),
+    ],
+)
+def test_what_means_nothing_is_one_sentence(query: str, told: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse(query)
+    assert told in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_words() -> None:
+    assert parse(" \t\n") == []
+    assert parse('entrant:"a / b",c -breakpoint steps>=20 -tool:pdb "x y" cost=0.5') == [
+        Word("entrant", ":", ("a / b", "c")),
+        Word("breakpoint", negated=True),
+        Word("steps", ">=", ("20",)),
+        Word("tool", ":", ("pdb",), negated=True),
+        Word("text", ":", ("x y",)),
+        Word("cost", ":", ("0.5",)),
+    ]
+
+
+@pytest.fixture
+def played(store: Store, matrix: SimpleNamespace) -> dict[str, int]:
+    """Three episodes that ended, and three that have not started; name -> id."""
+    first, second, third = list(matrix.episodes.values())[:3]
+    long = "no such thing\n" * 300  # stored once for all steps that have it
+    for episode in (first, second, third):
+        start(store, episode)
+        store.add_step(Step(episode_id=episode, index=0, observation=f"{long}E   AssertionError: 100% of_it"))
+    ran = {"tool": "pdb", "arguments": {"command": "p Ärger", "nested": [{"deep": "needle one"}]}}
+    store.add_step(Step(episode_id=first, index=1, **ran, milestones=["localized", "breakpoint"]))
+    store.add_step(Step(episode_id=second, index=1, tool="view", thought=f"{long} look at the ÜBERTRAG"))
+    ends: list[dict[str, Any]] = [
+        {"verdict": "resolved", "stop_reason": "solved", "steps": 30, "cost_usd": 0.25},
+        {"verdict": "unresolved", "stop_reason": "step_limit", "failure_point": "wrong_fix", "steps": 12},
+        {"verdict": "unresolved", "stop_reason": "submitted", "steps": 5, "cost_usd": 1.5},
+    ]
+    for episode, end in zip((first, second, third), ends, strict=True):
+        store.finish_episode(episode, **end)
+    return {"first": first, "second": second, "third": third}
+
+
+ALL = {"first", "second", "third"}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ALL),
+        ("breakpoint", {"first"}),
+        ("-breakpoint", {"second", "third"}),
+        ("tool:pdb,view", {"first", "second"}),
+        ("-tool:pdb", {"second", "third"}),
+        ("verdict:unresolved -failure:wrong_fix", {"third"}),
+        ("failure:unknown", {"third"}),
+        ("failure:wrong_fix,unknown", {"second", "third"}),
+        ("stop:solved,submitted", {"first", "third"}),
+        ("steps>=12 steps<30", {"second"}),
+        ("steps:12,5", {"second", "third"}),
+        ("cost>1", {"third"}),
+        ("-cost>1", {"first", "second"}),
+        ("entrant:ON task:t0", {"first"}),
+        ("task:%", set()),
+        ("model:m1 tools:debug run:r", {"first", "third"}),
+        ("tag:none", set()),
+        ("text:assertionerror", ALL),
+        ('"100% OF_IT"', ALL),
+        ('text:"of%it"', set()),
+        ("text:ärger", {"first"}),
+        ("text:übertrag -text:needle", {"second"}),
+        ('text:"needle one" text:AssertionError', {"first"}),
+        ("text:needle,übertrag", {"first", "second"}),
+        ("-text:needle verdict:unresolved", {"second", "third"}),
+        ("text:command", set()),
+        ("step:1", {"first", "second"}),
+        ("-step:1", {"third"}),
+        ("step:99", set()),
+    ],
+)
+def test_what_holds(store: Store, played: dict[str, int], query: str, expected: set[str]) -> None:
+    found = queries.search(store.engine, query, "r", status="done")
+    assert [row["id"] for row in found["episodes"]] == sorted(played[name] for name in expected)
+    assert found["following"] is None
+
+
+def test_a_step_that_was_asked_for_is_what_is_opened(store: Store, played: dict[str, int]) -> None:
+    found = queries.search(store.engine, "step:0 text:needle", newest_first=True)
+    assert found["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:120]}}
+    assert queries.search(store.engine, "-step:1")["hits"] == {}
+
+
+def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[str, int]) -> None:
+    found = queries.search(store.engine, "text:needle text:assertionerror")
+    assert found["hits"] == {played["first"]: {"step": 1, "excerpt": "p Ärger needle one"}}
+    ids, after = [], None
+    for _ in range(3):
+        part = queries.search(store.engine, "text:AssertionError", newest_first=True, limit=1, after=after)
+        ids += [row["id"] for row in part["episodes"]]
+        assert part["hits"][ids[-1]]["step"] == 0 and part["hits"][ids[-1]]["excerpt"].endswith("Error: 100% of_it")
+        after = part["following"]
+    assert ids == sorted(played.values(), reverse=True) and after is None
+
+
+def test_a_search_out_of_time_says_where_it_goes_on(
+    store: Store, played: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_AT_ONCE", 1)
+    found = queries.search(store.engine, "text:übertrag", status="done", seconds=0)
+    assert (found["episodes"], found["looked_at"], found["following"]) == ([], 1, played["first"])
+    found = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after=found["following"])
+    assert [row["id"] for row in found["episodes"]] == [played["second"]]

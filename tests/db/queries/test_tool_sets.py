@@ -1,0 +1,111 @@
+"""Many tool sets of several models beside each other: the same numbers as pair by pair, corrected together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from stackrank.db import queries, stats
+from stackrank.db.queries import Scope
+from stackrank.db.writes.store import Store
+from stackrank.env.tools import tool_set
+from tests.support.episodes import start
+
+pytestmark = pytest.mark.slow  # by its time
+
+SETS = {"rewrite": 0.4, "debug": 0.45, "trace": 0.8, "calls": 0.5, "snapshot": 0.6, "investigate": 0.7}
+TASKS = 30
+
+
+def played(
+    store: Store,
+    models: tuple[str, ...] = ("large", "small"),
+    more: tuple[str, ...] = (),
+    versions: Mapping[str, dict[str, str]] = MappingProxyType({}),
+) -> int:
+    """A run in which every model plays every tool set, the better the higher its number."""
+    dice = random.Random(3)
+    tasks = [{"name": f"task-{n:02}", "digest": f"d{n}"} for n in range(TASKS)]
+    benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
+    run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={})
+    store.start_run(run)
+    for model in models:
+        for name in (*SETS, *more):
+            tools, label = list(tool_set(name).tools), f"llm/{model} ({name})"
+            entrant = store.save_entrant(
+                digest=label, name=label, agent="llm", agent_version="1", model=model, tools=name, tool_list=tools,
+                tool_versions=versions.get(name, {}),
+            )  # fmt: skip
+            cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
+            for episode in store.create_episodes(run, cells).values():
+                start(store, episode)
+                verdict = "resolved" if dice.random() < SETS.get(name, 0.4) else "unresolved"
+                used = {"steps": dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
+                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **used)
+    store.end_run(run, "finished")
+    return run
+
+
+def test_each_is_compared_with_the_one_without(store: Store, engine: Engine) -> None:
+    scope = Scope(run=played(store))
+    pairs = queries.tool_sets(engine, scope)
+    assert {(pair["second"]["model"], pair["first"]["tools"], pair["second"]["tools"]) for pair in pairs} == {
+        (model, "rewrite", name) for model in ("large", "small") for name in SETS if name != "rewrite"
+    }
+    assert [pair["p_holm"] for pair in pairs] == stats.holm([pair["p_value"] for pair in pairs])
+    for pair in pairs:
+        direct: dict[str, Any] = dict(
+            queries.compare(engine, pair["first"]["entrant"], pair["second"]["entrant"], scope)
+        )
+        assert {**pair, "p_holm": None, "holm_sentence": ""} == {**direct, "p_holm": None, "holm_sentence": ""}
+
+
+@pytest.mark.parametrize("base", ["trace", "rewrite"])
+def test_any_of_them_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
+    scope = Scope(run=played(store, more=("bash",)))
+    pairs = queries.tool_sets(engine, scope, base=base, models=["small"])
+    assert {pair["second"]["tools"] for pair in pairs} == {*SETS, "bash"} - {base}
+    assert {(pair["first"]["tools"], pair["second"]["model"]) for pair in pairs} == {(base, "small")}
+    assert queries.tool_sets(engine, scope, base="nowhere") == queries.tool_sets(engine, scope, models=["x"]) == []
+
+
+def test_the_nearest_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
+    scope = Scope(run=played(store, models=("one",), more=("bash", "full", "edit", "edit-debug")))
+    found = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
+    assert found == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
+
+
+def test_another_version_of_a_shared_tool_is_no_base(store: Store, engine: Engine) -> None:
+    versions = {"rewrite": {"rewrite": "1", "view": "1"}, "debug": {"rewrite": "2", "view": "1", "pdb": "1"}}
+    scope = Scope(run=played(store, models=("one",), versions=versions))
+    pairs = queries.tool_sets(engine, scope)
+    assert {pair["second"]["tools"] for pair in pairs} == SETS.keys() - {"rewrite", "debug"}, "rewrite is not the same"
+
+
+def test_beside_each_other(store: Store, engine: Engine) -> None:
+    scope = Scope(run=played(store))
+    pairs = queries.tool_sets(engine, scope)
+    board = {row["entrant"]: row for row in queries.leaderboard(engine, scope)}
+    rows = queries.side_by_side(engine, pairs, scope)
+    assert [(row["model"], bool(row["base"])) for row in rows] == [
+        (model, based) for model in ("large", "small") for based in (False, *[True] * 5)
+    ]
+    for row in rows:
+        one = board[row["entrant"]]
+        for name in ("rate", "ci_low", "ci_high", "steps_mean", "cost_per_episode", "cost_per_resolved", "tasks"):
+            assert row[name] == one[name], name  # type: ignore[literal-required]
+        assert (row["episodes"], row["tokens_mean"], row["errors"]) == (TASKS, 1000, 0)
+    compared = {pair["second"]["entrant"]: pair for pair in pairs}
+    for row in (row for row in rows if row["base"]):
+        pair = compared[row["entrant"]]
+        assert (row["difference"], row["p_holm"]) == (pair["difference"], pair["p_holm"])
+        (needed,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
+        saved = (row["steps_saved"], row["steps_saved_low"], row["steps_saved_high"])
+        assert saved == (needed["saved"], needed["low"], needed["high"])
+        assert (row["gained"], row["lost"]) == (len(pair["only_second"]), len(pair["only_first"]))
+    assert queries.side_by_side(engine, []) == []

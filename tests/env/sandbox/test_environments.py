@@ -1,0 +1,195 @@
+"""Environments, in every backend that has them. What can go wrong first."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import uuid
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.environment import Environment
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_for
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.environments import archive, interpreter, why
+from stackrank.env.task import Limits, Task
+from stackrank.flows.runs.preparing.build import build_environments
+from tests.fixtures.env import cart, usable
+from tests.support.repository import REMEDY, SECRET, instance, make_repository, write, write_lines
+
+pytestmark = pytest.mark.slow
+
+WRONG = {
+    "no such package": (Environment(requirements=("stackrank-has-no-such-package==1",)), "cannot be built: ERROR"),
+    "set-up that fails": (
+        Environment(setup=("echo 'error: no compiler'; exit 4",)),
+        "cannot be built: error: no compiler",
+    ),
+    "no such Python": (Environment(python="3.2"), "needs Python 3.2"),
+    "image that cannot be had": (
+        Environment(prebuilt="127.0.0.1:1/acme/none:1", repository="/testbed"),
+        "127.0.0.1:1/acme",
+    ),
+}
+
+
+def spec(environment: Environment) -> SandboxSpec:
+    return SandboxSpec(environment=environment, limits=Limits(timeout_s=60, memory_mb=512))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_built_is_one_sentence(sandbox_backend: Backend, name: str) -> None:
+    environment, part = WRONG[name]
+    with pytest.raises(BuildError) as caught:
+        sandbox_backend.prepare(spec(environment))
+    assert part in str(caught.value) and "\n" not in str(caught.value)
+
+
+PIP = """\
+  error: subprocess-exited-with-error
+  × Getting requirements to build editable did not run successfully.
+  ╰─> [3 lines of output]
+      Traceback (most recent call last):
+      LookupError: no version
+      More about it.
+      [end of output]
+error: subprocess-exited-with-error
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (PIP, "LookupError: no version"),
+        (PIP.replace("LookupError: ", ""), "More about it."),
+        ("building\nERROR: no such package\nbye\n", "ERROR: no such package"),
+        ("", ""),
+    ],
+)
+def test_what_a_failed_build_said(output: str, said: str) -> None:
+    assert why(output) == said
+
+
+def test_files_of_an_environment_have_a_date_that_a_wheel_can_have() -> None:
+    with tarfile.open(fileobj=io.BytesIO(archive({"/a/b": b"x"}))) as tar:
+        (member,) = tar.getmembers()
+    zipfile.ZipInfo("b", time.gmtime(member.mtime)[:6])  # refuses what is before 1980
+
+
+def test_the_others_go_on(sandbox_backend: Backend) -> None:
+    broken = cart(id="broken", environment=WRONG["set-up that fails"][0])
+    sound = cart(id="sound", environment=Environment(setup=("true",)).with_source({"a": b""}))
+    problems = build_environments(sandbox_backend, [broken, sound, cart(id="plain")], 2, lambda message: None)
+    assert list(problems) == ["broken"]
+
+
+def test_local_has_none() -> None:
+    with pytest.raises(BuildError, match="local sandbox has no environments"):
+        Sandbox(usable("local"), spec(Environment(requirements=("six",))))
+
+
+def test_built_once_with_variables_and_what_the_set_up_made(sandbox_backend: Backend) -> None:
+    nonce = uuid.uuid4().hex[:8]
+    environment = Environment(
+        setup=("mkdir made && echo $COLOUR > made/colour && echo changed > given",),
+        variables=(("COLOUR", f"blue-{nonce}"),),
+    ).with_source({"given": b"given\n"})
+    said: list[str] = []
+    sandbox_backend.prepare(spec(environment), said.append)
+    before = len(said)
+    sandbox_backend.prepare(spec(environment), said.append)
+    assert before and len(said) == before
+    with Sandbox(sandbox_backend, spec(environment)) as sandbox:
+        sandbox.put({"given": b"given\n"})
+        seen = sandbox.run("cat made/colour given; echo $COLOUR; touch /opt/environment/x || echo kept", 20).output
+        assert seen.startswith(f"blue-{nonce}\ngiven\nblue-{nonce}\n") and seen.endswith("kept\n")
+        assert "passed" not in sandbox.run("python -m pytest --version", 20).output
+        other = r"find / \( -path /proc -o -path '*/environment*' \) -prune -o -name _pytest -print 2>/dev/null"
+        assert sandbox.run(other, 60).output == ""  # of another version, perhaps one with the fix of a task
+        sandbox.run("echo red > made/colour", 10)
+        assert sandbox.changes().files == {}
+
+
+@pytest.fixture
+def prebuilt() -> Iterator[str]:
+    """An image as SWE-bench's are: the repository in /testbed with history, installed in place, other things beside."""
+    usable("docker")
+    name = f"stackrank-test-prebuilt:{uuid.uuid4().hex[:8]}"
+    lines = [
+        "FROM stackrank-sandbox:latest", "USER root",
+        "RUN mkdir -p /testbed/src && cd /testbed && git init -q . && echo 'X = 1' > src/shop.py && git add . "
+        "&& git -c user.name=a -c user.email=a@b commit -qm one "
+        f"&& echo '# {REMEDY}' >> src/shop.py && git -c user.name=a -c user.email=a@b commit -qam two "
+        "&& git checkout -q HEAD~1 && echo 'Y = 2' > src/built.py "
+        "&& echo /testbed/src > $(python3 -c 'import site; print(site.getsitepackages()[0])')/shop.pth",
+    ]  # fmt: skip
+    built = ["docker", "build", "-q", "-t", name, "-"]
+    subprocess.run(built, input="\n".join(lines), text=True, check=True, capture_output=True)
+    yield name
+    subprocess.run(["docker", "rmi", "-f", name], check=False, capture_output=True)
+
+
+def test_a_prebuilt_image_is_adopted(prebuilt: str) -> None:
+    backend = usable("docker")
+    environment = Environment(prebuilt=prebuilt, repository="/testbed").with_source({})
+    with Sandbox(backend, spec(environment)) as sandbox:
+        sandbox.put({"src/shop.py": b"X = 10\n"})
+        seen = sandbox.run("python -c 'import shop, built; print(shop.X, built.Y)'; ls -a /testbed/", 20).output
+        assert seen.startswith("10 2\n") and ".git" not in seen
+        assert sandbox.changes().files == {}
+        assert REMEDY not in sandbox.run("git log -p --all 2>&1", 60).output
+
+
+# Everything that can be read, names of files; then whether there is any history.
+SEARCH = "LC_ALL=C grep -rIl --exclude-dir=proc --exclude-dir=sys -e %s / 2>/dev/null; git log --all 2>&1 | head -1"
+
+
+def _tasks(folder: Path) -> list[Task]:
+    """One of each kind of benchmark whose data has a fix that could be found."""
+    made = make_repository(folder / "repos" / "acme__shop", package=True)
+    rows = write_lines(folder / "rows.jsonl", [instance(made)])
+    overrides = folder / "environments.json"
+    overrides.write_text('{"acme__shop-1": {"setup": ["python -m pip list > /dev/null"]}}')
+    source = Source(rows, repos=folder / "repos", environments=overrides)
+    found = load_benchmark("swebench", source).tasks()
+    write(folder, {"fix.patch": made.fix, "tests.patch": made.test_patch})
+    entry = f"source: {{git: repos/acme__shop, commit: '{made.before}'}}, fix: fix.patch, test_patch: tests.patch"
+    planted = "source: {path: repos/acme__shop}, apply: back.patch, hidden: [tests/]"
+    rest = "hidden_tests: true, test: pytest, setup: ['true']"
+    text = f"tasks:\n - {{id: a, {entry}, {rest}}}\n - {{id: b, {planted}, test: pytest}}"
+    reverse = subprocess.run(
+        ["git", "diff", made.after, made.before, "--", "src"], cwd=made.path, text=True, capture_output=True, check=True
+    )
+    write(folder, {"tasks.yaml": f"schema: 1\n{text}\n", "back.patch": reverse.stdout})
+    return [*found, *load_benchmark("repo", Source(folder)).tasks()]
+
+
+def test_the_fix_the_hidden_tests_and_history_are_nowhere(sandbox_backend: Backend, tmp_path: Path) -> None:
+    for task in _tasks(tmp_path):
+        secrets = [REMEDY, *([SECRET] if task.hidden_files else [])]
+        assert REMEDY in task.fix
+        with Sandbox(sandbox_backend, spec_for(task)) as sandbox:
+            sandbox.put({**task.files, "found.txt": REMEDY.encode()})
+            found = sandbox.run(SEARCH % " -e ".join(secrets), 400)
+            # It finds what there is, and nothing else.
+            assert found.output.startswith("/workspace/found.txt\nfatal: not a git repository"), (task.id, found)
+
+
+def test_a_shim_of_pyenv_without_that_python_is_no_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shim = tmp_path / "python3.42"
+    shim.write_text("#!/bin/sh\necho 'pyenv: python3.42: command not found' >&2\nexit 127\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(BuildError, match=r"it needs Python 3.42, which this machine does not have"):
+        interpreter(Environment("3.42"))
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    assert interpreter(Environment("3.42")) == Path(sys.executable).resolve()

@@ -1,0 +1,258 @@
+"""Verdicts of tasks with contradictions: which are sealed, which are not and why, and what points at a cheat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stackrank.env.benchmarks.bug_suite import BugSuite
+from stackrank.env.patches import make_diff
+from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.scoring import verdict
+from stackrank.env.scoring.blind import plan
+from stackrank.env.scoring.carry_over import carry_over
+from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load, save_proof
+from stackrank.env.scoring.suspicious import find_suspicious
+from stackrank.env.scoring.verdict import score
+from stackrank.env.task import Task
+from tests.env.scoring.proofs import proof_of, unit, with_fix
+from tests.fixtures.env import cart, source, usable
+
+# ---- verdicts
+
+
+HIDDEN = """
+    from cart import total
+
+
+    def test_one():
+        assert total([5]) == 5
+
+
+    def test_two():
+        assert total([5, 4]) == 9
+"""
+
+
+def test_a_task_is_proved_before_the_first_verdict_that_needs_it(
+    own_home: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = with_fix(HIDDEN)
+    backend = usable("bubblewrap")
+    made: list[str] = []
+    plain = verdict.prove
+
+    def counted(*arguments: Any) -> Proof:
+        made.append("proof")
+        return plain(*arguments)
+
+    monkeypatch.setattr(verdict, "prove", counted)
+    wrong = score(task, Changes(), lambda spec: Sandbox(backend, spec))
+    assert not wrong.resolved and made == [] and find_proof(task) is None
+    right = {"cart.py": task.files["cart.py"].replace(b" - 1", b"")}
+    for _ in range(2):
+        good = score(task, Changes(files=right), lambda spec: Sandbox(backend, spec))
+        assert good.resolved and good.sealed >= 2 and set(good.tests.values()) == {"passed"}, good.notes
+    assert made == ["proof"]
+    assert find_proof(replace(task, statement="another one")) is None
+
+
+def test_another_right_fix_is_resolved(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = with_fix(HIDDEN)
+    other = {"cart.py": b"total = sum\n\n\ndef average(items):\n    return sum(items) / len(items)\n"}
+    good = score(task, Changes(files=other), lambda spec: Sandbox(backend, spec))
+    assert good.resolved and good.sealed
+
+
+UNITTEST = """
+    import unittest
+
+    from cart import total
+
+
+    class TotalTest(unittest.TestCase):
+        def test_one(self):
+            self.assertEqual(total([5]), 5)
+
+        def test_many(self):
+            self.assertEqual(total(range(10)), 45)
+"""
+
+
+@pytest.mark.parametrize("cheat", ["", "import os\n\nos._exit(0)\n"])
+def test_a_command_that_tells_only_its_exit_status_is_sealed_as_one_test(cheat: str, own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = replace(
+        with_fix(""),
+        hidden_files={"test_hidden.py": source(UNITTEST)},
+        test_command="python -m unittest test_hidden",
+        fail_to_pass=(),
+    )
+    work = cheat.encode() or task.files["cart.py"].replace(b" - 1", b"")
+    verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
+    assert verdict.resolved is not bool(cheat) and verdict.tampered is bool(cheat), verdict.notes
+    assert cheat or verdict.sealed == 1, verdict
+
+
+def by_status(hidden: str = UNITTEST, **options: Any) -> Task:
+    """A task whose command tells only its exit status."""
+    files = {"test_hidden.py": source(hidden)}
+    return replace(with_fix(""), hidden_files=files, test_command="python -m unittest", fail_to_pass=(), **options)
+
+
+def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = replace(by_status(), hidden_files={}, test_command="python -m unittest test_m test_old")
+    old = source(UNITTEST.replace("45", "44").replace("self.assertEqual(total([5]), 5)", "self.assertTrue(True)"))
+    files = {**task.files, "test_m.py": b"", "test_old.py": old}
+    fixed = {
+        **files,
+        "cart.py": files["cart.py"].replace(b" - 1", b""),
+        "test_m.py": source(UNITTEST),
+        "test_old.py": b"# Longer than it was.\n" + old.replace(b"44", b"45"),
+    }
+    del files["test_m.py"]
+    task = replace(task, files=files, fix=make_diff(files, fixed), readonly=("test_*.py",))
+    proof = proof_of(task)
+    assert not proof.contradictions and "no changed expectation" in proof.reason
+    task = replace(by_status(), fix=make_diff(files, fixed), files=files)
+    proof = proof_of(task)
+    assert {each.path for each in proof.contradictions} == {"test_hidden.py"}
+    work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
+    good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
+    assert good.resolved and good.sealed == 1, good
+
+
+def test_a_kept_proof_about_a_file_that_the_task_lacks_is_no_error(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = replace(by_status(), test_command="python -m unittest test_hidden")
+    command = task.test_command
+    gone = replace(unit("x", path="tests/test_m.py")[0], tests={command: command})
+    save_proof(task, Proof(task.digest, (gone,), deciding=1, covered=1))
+    right = {"cart.py": task.files["cart.py"].replace(b" - 1", b"")}
+    assert score(task, Changes(files=right), lambda spec: Sandbox(backend, spec)).resolved
+
+
+def test_an_older_proof_without_contradictions_is_made_anew_for_a_command(own_home: None) -> None:
+    task = by_status()
+    save_proof(task, Proof(task.digest, reason="its tests are not run by pytest"))
+    assert find_proof(task) is None
+    logged = replace(task, log_format="unittest")
+    save_proof(logged, Proof(logged.digest, reason="its tests are not run by pytest"))
+    assert find_proof(logged) is not None
+
+
+def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
+    task = by_status(pass_to_pass=("test_hidden.TotalTest.test_one",))
+    task = replace(task, fail_to_pass=("test_hidden.TotalTest.test_many",))
+    tests = {task.test_command: task.test_command}
+    found = [replace(each, unit=task.test_command, tests=tests) for each in unit("x", path="test_hidden.py")]
+    drawn = plan(task, Proof("", tuple(found)), found)
+    assert (len(drawn.runs), drawn.strength) == (3, 1)
+
+
+def test_why_a_verdict_is_not_sealed(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    right = {"cart.py": cart().files["cart.py"].replace(b" - 1", b"")}
+    for task, why in (
+        (cart(), "no fix is known"),
+        (replace(with_fix(""), hidden_files={}), "its tests are visible"),
+        (with_fix("from cart import total\n\n\ndef test_it():\n    assert total([1]) == sum([1])\n"), "no hidden test"),
+    ):
+        good = score(task, Changes(files=right), lambda spec: Sandbox(backend, spec))
+        assert good.resolved and not good.sealed and why in good.unsealed, good
+
+
+def test_an_edited_test_folder_is_put_back_whole() -> None:
+    task = cart({"tests/helpers.py": "", "tests/data/x.json": "1", "shop/testing/tools.py": ""}, readonly=())
+    paths = [
+        "tests/helpers.py",
+        "tests/data/x.json",
+        "tests/new.py",
+        "shop/test_new.py",
+        "a.dist-info/entry_points.txt",
+        "conftest/__init__.py",
+        "src/sitecustomize.pyc",
+        ".coveragerc",
+    ]
+    left = dict.fromkeys([*paths, "shop/testing/tools.py", "cart.py"], b"[pytest11]")
+    work = carry_over(task, Changes(files=left))
+    assert work.changed == ["cart.py", "shop/testing/tools.py"]
+    assert len(work.notes) == len(paths) and len(work.attempts) == 4, "what an agent adds for itself is clutter"
+    fix = make_diff({"tests/helpers.py": b""}, {"tests/helpers.py": b"x = 1\n"})
+    assert carry_over(replace(task, fix=fix), Changes(files={"tests/helpers.py": b"y"})).changed == ["tests/helpers.py"]
+
+
+def test_unusual_machinery_is_pointed_at() -> None:
+    before = {"a.py": b"import gc\n\ngc.collect()\n", "b.py": b"x = 1\n"}
+    after = {
+        "a.py": b"import gc\n\ngc.collect()\n\n\ndef total(items):\n    return eval('1')\n",
+        "b.py": b"import json\nfrom sys import _getframe as up\n\njson.dumps = None\n\n\nclass Any:\n"
+        b"    def __eq__(self, other):\n        return True\n",
+    }
+    found = [(each["file"], each["line"], each["what"].partition(":")[0]) for each in find_suspicious(before, after)]
+    assert found == [
+        ("a.py", 7, "eval"),
+        ("b.py", 2, "sys._getframe"),
+        ("b.py", 4, "json.dumps is replaced"),
+        ("b.py", 8, "__eq__ always says the same"),
+    ]
+    honest = {
+        "a.py": before["a.py"] + b"\n\nclass Total:\n    def __eq__(self, other):\n        return self.x == other.x\n"
+    }
+    assert find_suspicious(before, honest) == ()
+
+
+@pytest.mark.parametrize(
+    "value", ["-" * 10_000 + "1", "a" + ".b" * 1500, "a" + "()" * 1500, "(" * 5000, "1" + "+1" * 2900]
+)
+def test_source_that_no_parser_takes_is_only_not_looked_at(value: str) -> None:
+    content = f"import gc\nx = {value}\n".encode()
+    assert len(find_suspicious({"a.py": b""}, {"a.py": content})) <= 1
+
+
+def test_a_source_that_would_fill_the_memory_is_not_parsed() -> None:
+    """The tree of 30 MB of such source takes 15 GB of the memory of whoever judges."""
+    after = {"a.py": b"import gc\n", "b.py": b"x = [" + b"0," * 10_000_000 + b"]\n", "c.py": b"import gc\n"}
+    found = [(each["file"], each["what"]) for each in find_suspicious({}, after)]
+    assert [file for file, _ in found] == ["a.py", "b.py"] and "more source" in found[1][1]
+
+
+def test_a_file_of_equal_lines_is_looked_at_in_no_time() -> None:
+    """Comparing them as sequences takes minutes."""
+    before = b"x = 1\n\n" * 200
+    found = find_suspicious({"a.py": before}, {"a.py": b"\n" * 500_000 + b"import gc\n"})
+    assert [each["line"] for each in found] == [500_001]
+
+
+# ---- the built-in tasks
+
+
+def test_built_in_tasks_are_covered() -> None:
+    proofs = {task.id: load(task.proof) if task.proof else None for task in BugSuite().tasks()}
+    tasks = {task.id: task for task in BugSuite().tasks()}
+    stale = [name for name, proof in proofs.items() if proof is None or proof.digest != tasks[name].digest]
+    assert not stale, f"run `stackrank validate bugs --record --tasks {','.join(stale)}`"
+    known = [proof for proof in proofs.values() if proof is not None]
+    sealed = [
+        name for name, proof in proofs.items()
+        if any(each.path in tasks[name].hidden_files and not each.telling for each in proof.contradictions)
+    ]  # fmt: skip
+    assert len(sealed) >= 0.95 * len(tasks)
+    assert sum(proof.covered for proof in known) >= 0.7 * sum(proof.deciding for proof in known)
+    for name, proof in proofs.items():
+        files = {**tasks[name].files, **tasks[name].hidden_files}
+        for each in proof.contradictions:
+            assert files[each.path][each.edit.start : each.edit.end].decode() == each.old
+            assert contradicted(files, [each])[each.path] != files[each.path]
+
+
+def test_a_command_that_stops_at_the_first_failure_goes_on_all_the_same(own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = replace(with_fix(HIDDEN), test_command="python -m pytest -q -x -p no:cacheprovider")
+    right = {"cart.py": task.files["cart.py"].replace(b" - 1", b"")}
+    good = score(task, Changes(files=right), lambda spec: Sandbox(backend, spec))
+    assert good.resolved and good.sealed >= 2, good

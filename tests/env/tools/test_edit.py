@@ -1,0 +1,179 @@
+"""Edits are done exactly, or refused with a sentence and nothing changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackrank.env.sandbox.base import Refused
+from stackrank.env.sandbox.client import Sandbox
+from tests.fixtures.env import Play, cart, make_task
+
+LATIN = "# -*- coding: latin-1 -*-\nname = 'Bj\xf6rn'\nx = 1\n".encode("latin-1")
+BIG = b"".join(b"value_%d = %d\n" % (number, number) for number in range(40_000))
+
+# content before, first line, last line, new text, content after
+EXACT: dict[str, tuple[bytes, int | None, int | None, str, bytes]] = {
+    "quotes": (
+        b"a\nb\n",
+        1,
+        1,
+        'x = \'it\'\'s "so"\' + """\\n\'\'\'"""',
+        b'x = \'it\'\'s "so"\' + """\\n\'\'\'"""\nb\n',
+    ),
+    "heredoc marker": (b"a\nb\n", 2, 2, "EOF\n$HOME `id` $(id) \\", b"a\nEOF\n$HOME `id` $(id) \\\n"),
+    "CRLF is kept": (b"a\r\nb\r\nc\r\n", 2, 2, "x\ny", b"a\r\nx\r\ny\r\nc\r\n"),
+    "CRLF given": (b"a\r\nb\r\n", 1, 1, "x\r\n", b"x\r\nb\r\n"),
+    "tabs": (b"if a:\n\tb\n", 2, 2, "\tc\n\td", b"if a:\n\tc\n\td\n"),
+    "BOM is kept": (b"\xef\xbb\xbfa = 1\nb = 2\n", 1, 1, "a = 3", b"\xef\xbb\xbfa = 3\nb = 2\n"),
+    "BOM, whole file": (b"\xef\xbb\xbfa = 1\n", None, None, "a = 3\n", b"\xef\xbb\xbfa = 3\n"),
+    "latin-1 source": (LATIN, 3, 3, "x = '\xe9'", LATIN.replace(b"x = 1", b"x = '\xe9'")),
+    "no final newline": (b"a\nb", 1, 1, "x", b"x\nb"),
+    "no final newline, last line": (b"a\nb", 2, 2, "x", b"a\nx"),
+    "append after no final newline": (b"a\nb", 3, 2, "c", b"a\nb\nc"),
+    "insert before": (b"a\nb\n", 2, 1, "x", b"a\nx\nb\n"),
+    "append": (b"a\n", 2, 1, "b", b"a\nb\n"),
+    "delete": (b"a\nb\nc\n", 2, 2, "", b"a\nc\n"),
+    "empty file": (b"", None, None, "a\n", b"a\n"),
+    "empty file, first line": (b"", 1, 0, "a", b"a\n"),
+    "form feed and separators": (b"a\x0cb\n\xe2\x80\xa8c\nd\n", 2, 2, "x", b"a\x0cb\nx\nd\n"),
+    "unicode": (b"a\n", 1, 1, "s = '\U0001f41b \u2603'", "s = '\U0001f41b \u2603'\n".encode()),
+    "a megabyte": (b"", None, None, BIG.decode(), BIG),
+    "a line of a megabyte": (BIG, 39_999, 39_999, "x = 0", BIG.replace(b"value_39998 = 39998", b"x = 0")),
+}
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_done_exactly(local: Sandbox, case: str) -> None:
+    before, start, end, text, after = EXACT[case]
+    local.put({"a.py": before})
+    done = local.edit("a.py", text, start, end)
+    assert local.read("a.py") == after
+    assert (done.changed, done.content) == (before != after, after)
+    assert [each.path for each in local.news()] == ["a.py"] * done.changed
+
+
+REFUSED: dict[str, tuple[str, int | None, int | None, str]] = {
+    "outside": ("../x.py", None, None, "outside the workspace"),
+    "absolute": ("/etc/hosts", None, None, "outside the workspace"),
+    "through a link": ("link/passwd", None, None, "outside the workspace"),
+    "a link out": ("out.py", None, None, "outside the workspace"),
+    "a folder": ("folder", None, None, "is a directory"),
+    "beyond the end": ("a.py", 9, 9, "not in a.py, which has 2 lines"),
+    "backwards": ("a.py", 2, 0, "not in a.py"),
+    "line 0": ("a.py", 0, 0, "not in a.py"),
+    "lines of a new file": ("new.py", 3, 4, "does not exist"),
+    "below a file": ("a.py/b.py", None, None, "cannot be written"),
+    "no name": ("", None, None, "empty"),
+    "a NUL": ("a\0.py", None, None, "NUL"),
+    "a long name": ("x" * 300, None, None, "cannot be written"),
+}
+
+
+def test_refused_with_nothing_changed(sandbox: Sandbox) -> None:
+    sandbox.put({"a.py": b"x = 1\ny = 2\n", "folder/b.py": b""})
+    sandbox.run("ln -s /etc link; ln -s /etc/hostname out.py; ln -s a.py in.py", 5)
+    before = sandbox.run("ls -laR --time-style=+ . ; cat a.py", 5).output
+    for case, (path, start, end, said) in REFUSED.items():
+        with pytest.raises(Refused, match=said):
+            sandbox.edit(path, "evil\n", start, end)
+        assert sandbox.run("ls -laR --time-style=+ . ; cat a.py", 5).output == before, case
+
+
+def test_what_the_encoding_cannot_hold(local: Sandbox) -> None:
+    local.put({"a.py": LATIN})
+    with pytest.raises(Refused, match="iso-8859-1"):
+        local.edit("a.py", "x = '\u2603'", 3, 3)
+    assert local.read("a.py") == LATIN
+
+
+def test_a_link_inside_is_followed(sandbox: Sandbox) -> None:
+    sandbox.put({"a.py": b"1\n"})
+    sandbox.run("ln -s a.py in.py", 5)
+    sandbox.edit("in.py", "2\n")
+    assert sandbox.read("a.py") == b"2\n"
+    assert sandbox.run("readlink in.py", 5).output == "a.py\n"
+
+
+def test_a_full_disk_leaves_the_old_content(sandbox: Sandbox) -> None:
+    sandbox.put({"a.py": b"x = 1\n"})
+    sandbox.run("head -c 1G /dev/zero > filler", 60)
+    with pytest.raises(Refused, match="No space left"):
+        sandbox.edit("a.py", "y = 2\n" * 1000)
+    assert sandbox.read("a.py") == b"x = 1\n"
+
+
+def test_the_tool_shows_what_was_done(play: Play) -> None:
+    step = play(cart())
+    done = step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
+    assert done.ok and done.state["lines"] == [5, 5]
+    assert "1 lines replaced by 1" in done.text and "    5      return result" in done.text
+    broken = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
+    assert broken.ok and "SyntaxError" in broken.text
+    assert step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:").text.endswith(
+        "nothing changed."
+    )
+    for path in ("tests/test_cart.py", "./tests/test_cart.py", "tests/../tests/test_cart.py", "conftest.py"):
+        refused = step("rewrite", path=path, new_code="")
+        assert not refused.ok and "read-only" in refused.text, path
+    linked = step("bash", command="ln -s tests t2; ln -s conftest.py c2.py")
+    assert linked.ok
+    for path in ("t2/test_cart.py", "c2.py"):
+        assert not step("rewrite", path=path, new_code="").ok, path
+    assert not step("rewrite", path="cart.py", end=3, new_code="").ok
+    assert not step("rewrite", path="cart.py", nonsense=3).ok
+    assert not step("nonsense").ok
+    for character in ("\0", "\ud800"):  # JSON can write them
+        assert "wrong: command:" in step("bash", command=f"echo {character}").text
+        assert "wrong: path:" in step("view", path=f"cart{character}.py").text
+
+
+def test_views(play: Play) -> None:
+    files: dict[str, bytes | str] = {
+        "long.py": BIG,
+        "tests/test_a.py": "def test(): assert 0\n",
+        "empty": b"",
+        "bin": b"\0\1\xff",
+    }
+    step = play(make_task(files))
+    shown = step("view", path="long.py", start=100, end=102)
+    assert shown.text.splitlines() == [
+        "long.py, lines 100 to 102 of 40000:",
+        "100  value_99 = 99",
+        "101  value_100 = 100",
+        "102  value_101 = 101",
+    ]
+    assert len(step("view", path="long.py", end=40_000).text.splitlines()) == 401
+    assert step("view", path="empty").text == "empty is empty."
+    assert step("view", path="bin").ok
+    assert "read-only" in step("view", path="tests/test_a.py").text
+    assert "long.py" in step("view", path=".").text, "of a directory, what is in it"
+    for wrong in ({"path": "none"}, {"path": "long.py", "start": 99999}, {"path": "a", "start": 0}):
+        assert not step("view", **wrong).ok
+    assert "(read-only)" in step("listdir").text
+    assert step("grep", pattern="value_3999\\b").text == "long.py\n4000: value_3999 = 3999"
+    assert step("grep", pattern="nothing like it").text == "No line matches."
+
+
+@pytest.mark.parametrize(
+    ("new_code", "lines"),
+    [
+        ("a\nb\nX\nd\n", [3, 3]),
+        ("a\nb\nd\n", [3, 3]),
+        ("a\nb\nnew\nc\nd\n", [3, 3]),
+        ("X\nb\nc\nY\n", [1, 4]),
+        ("a\nb\nc\nd\ne\n", [5, 5]),
+        ("", [1, 4]),
+    ],
+)
+def test_a_rewrite_of_the_whole_file_says_which_lines_it_changed(
+    local: Sandbox, new_code: str, lines: list[int]
+) -> None:
+    local.put({"a.txt": b"a\nb\nc\nd\n"})
+    assert local.edit("a.txt", new_code).touched == lines
+
+
+def test_the_tool_edits_files_that_are_no_python(play: Play) -> None:
+    episode = play(cart({"prices.json": b'{"tea": 1}\n'}))
+    seen = episode("rewrite", path="prices.json", new_code='{"tea": 2}\n')
+    assert seen.ok and "syntax_error" not in seen.state
+    assert '"tea": 2' in episode("view", path="prices.json").text

@@ -1,0 +1,193 @@
+"""What observations show: short ones, some tests alone, and read-only files as they were."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackrank.env.tools import find_tool, tool_names
+from stackrank.env.tools.base import ToolError
+from stackrank.env.tools.chosen_tests import command_for, named
+from stackrank.env.tools.debugging.following import Frame, frames_text
+from stackrank.env.tools.shown import MOST_SHOWN, without_filling, without_repeats
+from tests.fixtures.env import Play, cart
+
+LONG = "\n".join(f"value_{number} = {number}  # a needle in a line that is longer" for number in range(900)) + "\n"
+
+
+def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
+    many = {f"data/part_{number:03}.txt": "x\n" for number in range(300)}
+    step = play(cart({"long.py": LONG, **many}))
+    page = step("view", path="long.py")
+    last = page.state["lines"][1]
+    assert len(page.text) < 4000 and f"start={last + 1} shows what follows" in page.text and last > 50
+    assert step("view", path="long.py", start=last + 1).state["lines"][0] == last + 1
+    assert step("view", path="long.py", start=1, end=300).state["lines"] == [1, 300], "named lines are asked for"
+    for tool, arguments in (
+        ("grep", {"pattern": "needle"}),
+        ("listdir", {"path": "data"}),
+        ("bash", {"command": "seq 5000"}),
+        ("view", {"path": "data"}),
+    ):
+        short = step(tool, **arguments)
+        assert len(short.text) <= MOST_SHOWN and ("more" in short.text or "left out" in short.text), tool
+        assert len(step(tool, **arguments, limit=9000).text) > len(short.text), tool
+
+
+HOSTILE = """
+import sys
+class Value:
+    def __init__(self, n):
+        self.n, self.text, self.more = n, "x" * 20_000, [list(range(900)) for _ in range(20)]
+    def __repr__(self):
+        return "V" * 9_000 + str(self.n)
+    def __getattr__(self, name):
+        raise AttributeError(name * 500)
+def deep(n, value):
+    a = b = c = d = value
+    if not n:
+        print("p" * 20_000, *range(3_000), sep=chr(10))
+        raise ValueError("no " * 3_000 + chr(10) * 500 + "e" * 20_000)
+    return deep(n - 1, value)
+"""
+WRONG = (
+    "import pytest, hostile"
+    + """
+@pytest.mark.parametrize("text", ["p" * 300 + str(n) for n in range(9)])
+def test_hostile(text):
+    names = {text * 9 + str(n): hostile.Value(n) for n in range(9)}
+    locals().update(names)
+    hostile.deep(30, hostile.Value(1))
+"""
+)
+LINES = "needle" + "n" * 5_000 + "\n"
+
+
+def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Play) -> None:
+    many = {f"many/{'folder_' * 20}{n}/{'file_' * 20}{n}.txt": LINES for n in range(60)}
+    files = {"hostile.py": HOSTILE, "tests/test_hostile.py": WRONG, "long.txt": LINES * 100, **many}
+    step = play(cart(files, test_command="python -m pytest -q -p no:cacheprovider tests/test_hostile.py"))
+    here = "tests/test_hostile.py"
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("eval", {}),
+        ("eval", {"verbose": True, "test": here}),
+        ("view", {"path": "long.txt"}),
+        ("view", {"path": "many"}),
+        ("view", {"path": "n" * 90_000}),
+        ("listdir", {"depth": 9}),
+        ("grep", {"pattern": "needle"}),
+        ("grep", {"pattern": "(" * 9_000}),
+        ("bash", {"command": "head -c 40000 /dev/urandom; seq 9000; cat long.txt"}),
+        ("terminal", {"text": "cat long.txt; seq 3000"}),
+        ("terminal", {"text": "x" * 9_000}),
+        ("pdb", {"command": "c\nw\np value\npp vars(value)\np locals()\nll"}),
+        ("pdb", {"command": "\n".join([f"b hostile.py:{n}, '{'c' * 900}'" for n in range(9, 15)])}),
+        ("pdb", {"command": "p " + "y" * 9_000}),
+        ("trace", {"at": "deep", "show": "value\nn\nlocals()", "hits": 20}),
+        ("trace", {"at": "z" * 9_000}),
+        ("trace", {"exception": "ValueError", "condition": "("}),
+        ("calls", {"function": "deep"}),
+        ("calls", {"function": "deep", "n": 5}),
+        *(("snapshot", {"show": show}) for show in ("frames", "steps", "tree", "difference")),
+        ("snapshot", {"back": 3}),
+        ("rewrite", {"path": "long.txt", "start": 3, "end": 40, "new_code": LINES * 30}),
+        ("str_replace", {"path": "long.txt", "old_str": "q" * 9_000, "new_str": ""}),
+        ("insert", {"path": "long.txt", "line": 3, "new_str": LINES * 90}),
+        ("create", {"path": "a/" + "b" * 200 + ".py", "content": "(" * 90_000}),
+        ("undo", {}),
+        ("nothing" * 9_000, {}),
+        ("view", {"x" * 90_000: 1}),
+    ]
+    tools = {
+        name for name in tool_names() if find_tool(name).name not in ("submit", "investigate", "answer", "program")
+    }
+    assert tools <= {name for name, _ in asked}, "a new tool is asked here too"
+    for name, arguments in asked:
+        text = step(name, **arguments).text
+        assert 0 < len(text) <= MOST_SHOWN, (name, arguments, len(text))
+
+
+def test_a_file_is_named_once_and_a_source_shown_once(play: Play) -> None:
+    test = """import cart, pytest
+@pytest.mark.parametrize("last", [3, 4, 5])
+def test_sums(last):
+    several = [1, 2]
+    assert cart.total([*several, last]) == last
+"""
+    step = play(cart({"tests/test_sums.py": test}, test_command="python -m pytest -q -p no:cacheprovider tests"))
+    found = step("grep", pattern="def (total|average)", path="cart.py").text
+    assert found.startswith("cart.py\n") and found.count("cart.py") == 1 and ": def total" in found
+    told = step("eval", test="tests/test_sums.py").text
+    assert told.count("several = [1, 2]") == 1 and told.count("    [as above]\n>       assert cart.total") == 2
+    assert without_repeats(told) == told
+
+
+def test_some_tests_alone(play: Play) -> None:
+    step = play(cart())
+    one = step("eval", test="tests/test_cart.py::test_total")
+    assert "1 failed" in one.text and "test_average" not in one.text and "Use -v" not in one.text
+    assert "test_cart.py::test_total FAILED" in step("eval", verbose=True).text
+    step("rewrite", path="cart.py", start=5, end=5, new_code="    return result - (len(items) == 2)")
+    green = step("eval", test="tests/test_cart.py::test_total")
+    assert "1 passed" in green.text and not green.state["solved"] and not step.env.over, "the others are still red"
+    assert green.state["tests"]["ids"]["tests/test_cart.py::test_average"] == "failed"
+    assert "no tests ran" in step("eval", test="tests/test_cart.py::test_nothing").text
+
+
+def test_what_pytest_fills_its_lines_up_with_is_not_shown(play: Play) -> None:
+    ruled = "    print('=' * 20, 'sums', '=' * 20)\n"
+    own = f"{'=' * 20} sums {'=' * 20}"
+    code = f"import cart\n\n\ndef test_sums():\n{ruled}    assert cart.total([2, 3]) == 9\n"
+    step = play(cart({"tests/test_sums.py": code}, test_command="python -m pytest -q -p no:cacheprovider tests"))
+    told = step("eval", test="tests/test_sums.py").text
+    assert "\nF [100%]\n=== FAILURES ===\n___ test_sums ___\n" in told and "=== short test summary info ===" in told
+    assert f"\n{own}\n" in told and "assert cart.total([2, 3]) == 9" in told, "what the program prints is its own"
+    assert without_filling(told) == told, "so a recording with the filling and one without it can be compared"
+    assert "_" * 20 in step("bash", command="python -m pytest -q tests").text
+
+
+def test_a_long_difference_is_shown_whole_where_it_is_asked_for(play: Play) -> None:
+    words = [f"word number {number}" for number in range(30)]
+    test = f"import cart\n\n\ndef test_words():\n    assert {words} == {words[1:]}\n"
+    step = play(cart({"tests/test_words.py": test}, test_command="python -m pytest -q -p no:cacheprovider tests"))
+    asked = {"test": "tests/test_words.py", "limit": 20_000}
+    assert "word number 17'," not in step("eval", **asked).text.partition("AssertionError")[2]
+    whole = step("eval", **asked, verbose=True).text.partition("Full diff")[2]
+    assert all(f"'{word}'," in whole for word in words), "a -q of the test command does not take it back"
+    short = step.pdb("c", entrypoint="tests/test_words.py::test_words").text
+    assert "AssertionError" in short and "Use -v" not in short, "no observation names an option that cannot be given"
+
+
+def test_read_only_files_are_put_back_before_a_program_is_run(play: Play) -> None:
+    step = play(cart())
+    step("bash", command="echo 'def test_total(): pass' > tests/test_cart.py")
+    found = step("eval")
+    assert "tests/test_cart.py is read-only: it had been changed, and was put back first" in found.text
+    assert "2 failed" in found.text and not found.state["solved"]
+    assert "put back" not in step("eval").text
+    step("bash", command="rm tests/test_cart.py")
+    stop = step.pdb("c")
+    assert "was put back first" in stop.text and "test_total failed" in stop.text
+
+
+def test_names_of_tests_and_the_command_for_them() -> None:
+    assert named("t/a.py::x t/b.py::y[p q], t/c.py", ()) == ["t/a.py::x", "t/b.py::y[p q]", "t/c.py"]
+    assert named("t/b.py::y[p r.py::z]", ["t/b.py::y[p r.py::z]"]) == ["t/b.py::y[p r.py::z]"]
+    task = cart(test_command="cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t test_cart.py | tail -3")
+    chosen = command_for(task, ["test_cart.py::test_total"], True)
+    assert chosen == (
+        "cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t --verbosity=2 test_cart.py::test_total"
+    )
+    with pytest.raises(ToolError, match="takes no ids"):
+        command_for(cart(test_command="make check"), ["a"], False)
+
+
+def test_a_large_object_is_told_in_the_innermost_frame() -> None:
+    large, other = f"<Grid rows=[{'1, ' * 40}]>", f"<Grid rows=[{'2, ' * 40}]>"
+
+    def frame(line: int, **names: str) -> Frame:
+        where = {"file": "grid.py", "line": line, "function": "f", "source": "f()", "skipped": 0}
+        return Frame(**where, locals=names)  # type: ignore[typeddict-item]
+
+    text = frames_text([frame(1, self=other, n="1"), frame(2, self=large, n="1"), frame(3, self=large, n="1")], 2500)
+    assert text.count(large) == text.count(other) == 1 and text.count("n = 1") == 3
+    assert text.index("(as below)") < text.index(large)

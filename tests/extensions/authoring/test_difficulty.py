@@ -1,0 +1,203 @@
+"""How hard a task is, without a model: what cannot be measured first, then where faults are and how far away."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Limits, Task
+from stackrank.extensions.authoring.difficulty.formulas import FORMULAS, Counts, rank
+from stackrank.extensions.authoring.difficulty.measure import (
+    Measured,
+    fault_places,
+    find_measured,
+    label_of,
+    load,
+    measure,
+    save_measured,
+)
+from stackrank.extensions.authoring.difficulty.spectrum import Spectrum
+
+LIMITS = Limits(timeout_s=60)
+STORE = """
+    CACHE = {}
+
+    def key_of(name, unit):
+        return name
+
+    def load(name, unit):
+        key = key_of(name, unit)
+        if key not in CACHE:
+            CACHE[key] = (name, unit)
+        return CACHE[key]
+"""
+REPORT = """
+    from store import load
+
+    def row(name, unit):
+        return list(load(name, unit))
+
+    def check(found, unit):
+        if found[1] != unit:
+            raise ValueError(found)
+        return found
+
+    def report(name, unit):
+        return check(row(name, unit), unit)
+"""
+TESTS = """
+    import pytest
+    from report import report
+
+    def test_once():
+        assert report("cup", "g") == ["cup", "g"]
+
+    def test_two_units():
+        report("jug", "g")
+        assert report("jug", "kg") == ["jug", "kg"]
+"""
+
+
+def text(code: str) -> bytes:
+    return textwrap.dedent(code).lstrip("\n").encode()
+
+
+def task(files: dict[str, str], fixed: dict[str, str], command: str = "python -m pytest -q") -> Task:
+    given = {path: text(code) for path, code in files.items()}
+    fix = make_diff({path: given[path] for path in fixed}, {path: text(code) for path, code in fixed.items()})
+    return Task("store", "b", "", given, test_command=command, fix=fix, faults=find_faults(given, fix), limits=LIMITS)
+
+
+def cache_task(command: str = "python -m pytest -q") -> Task:
+    files = {"store.py": STORE, "report.py": REPORT, "test_report.py": TESTS}
+    return task(files, {"store.py": STORE.replace("return name", "return name, unit")}, command)
+
+
+def test_what_cannot_be_measured_says_why(local: Sandbox) -> None:
+    assert "not run by pytest" in measure(cache_task("python check.py"), local).unmeasured
+    assert "cannot be measured" in measure(cache_task("python -m pytest --no-such-option"), local).unmeasured
+    found = measure(replace(cache_task(), faults=()), local)
+    assert "where its fault is" in found.unmeasured and found.predicted is None and found.label == ""
+    sound = task({"a.py": "x = 1\n", "test_a.py": "def test_a():\n    pass\n"}, {"a.py": "x = 2\n"})
+    assert "none of its tests fails" in measure(sound, local).unmeasured
+
+
+def test_a_fault_that_the_traceback_does_not_show(local: Sandbox) -> None:
+    found = measure(cache_task("python -m pytest -q -x"), local)
+    assert (found.test, found.in_traceback, found.in_named_file) == ("test_report.py::test_two_units", False, False)
+    # All lines of both files but the one that raises run in both tests.
+    assert set(found.ranks) == set(FORMULAS) and found.lines == 17
+    assert found.ranks["ochiai"] == 1 + (16 + 1) / 2
+    # key_of is left for load and row, which return; check is called, and raises.
+    assert found.distance == 1
+    assert (found.lines_run, found.functions_run) == (10, 5)
+
+
+def test_a_fault_in_the_traceback_is_easier(local: Sandbox) -> None:
+    cured = STORE.replace("return name", "return name, unit")
+    strict = REPORT.replace("found[1] != unit", "found[1] == 'kg'")
+    files = {"store.py": cured, "report.py": strict, "test_report.py": TESTS}
+    near = measure(task(files, {"report.py": REPORT}), local)
+    far = measure(cache_task(), local)
+    assert near.in_traceback and near.in_named_file and near.distance == 0
+    assert near.predicted is not None and far.predicted is not None and near.predicted < far.predicted
+
+
+def test_a_test_that_never_ends_fails_where_it_is(local: Sandbox) -> None:
+    # It rests, since nobody else has the processor that it would take to its limit.
+    loop = "import time\n\ndef spin(n):\n    while n != 1:\n        n -= 2\n        time.sleep(0.01)\n    return n\n"
+    tests = "from loop import spin\n\ndef test_odd():\n    assert spin(3) == 1\n\ndef test_even():\n    spin(4)\n"
+    made = task({"loop.py": loop, "test_loop.py": tests}, {"loop.py": loop.replace("n != 1", "n > 1")})
+    found = measure(replace(made, limits=Limits(timeout_s=4)), local)
+    assert found.unmeasured == "" and found.in_traceback and found.test == "test_loop.py::test_even"
+
+
+def test_a_file_that_does_not_parse_is_named_by_its_error(local: Sandbox) -> None:
+    tests = "def test_it():\n    from broken import x\n    assert x == [1]\n"
+    made = task({"broken.py": "x = [1\n", "test_it.py": tests}, {"broken.py": "x = [1]\n"})
+    found = measure(made, local)
+    assert found.in_traceback and found.ranks["ochiai"] is None and found.label == "easy"
+
+
+def test_a_folder_and_variables_of_the_command(local: Sandbox) -> None:
+    base = cache_task()
+    files = {f"sub/{path}": content for path, content in base.files.items()}
+    fix = make_diff(
+        {"sub/store.py": files["sub/store.py"]},
+        {"sub/store.py": text(STORE.replace("return name", "return name, unit"))},
+    )
+    inside = replace(
+        base,
+        files=files,
+        fix=fix,
+        faults=find_faults(files, fix),
+        test_command="cd sub && NAME=x pytest test_report.py",
+    )
+    found = measure(inside, local)
+    assert found.unmeasured == "" and not found.in_named_file and found.distance == 1
+
+
+def test_lines_that_an_addition_stands_beside_are_no_fault() -> None:
+    before = "def first():\n    x = 1\n    return x\n\ndef second():\n    return 2\n"
+    after = before.replace("    return x\n", "    return x\n    # added\n")
+    files = {"a.py": before.encode()}
+    faults = find_faults(files, make_diff(files, {"a.py": after.encode()}))
+    lines = {"a.py": dict.fromkeys((1, 2, 3, 5, 6), 0)}
+    suite = Spectrum(("t",), (0.0,), ("failed",), {}, (frozenset({0}),), lines)
+    assert fault_places(faults, files, suite) == {("a.py", 3)}
+    # A statement over several lines runs at its first.
+    files = {"a.py": b"def f(a):\n    return g(\n        a,\n        1,\n    )\n"}
+    faults = find_faults(files, make_diff(files, {"a.py": files["a.py"].replace(b"1,", b"2,")}))
+    suite = replace(suite, lines={"a.py": {1: 0, 2: 0}})
+    assert fault_places(faults, files, suite) == {("a.py", 2)}
+
+
+def test_formulas_on_the_edges() -> None:
+    never, only = Counts(0, 2, 0, 3), Counts(2, 0, 0, 3)
+    assert [formula(never) for formula in FORMULAS.values()] == [0, 0, 0]
+    assert [formula(only) for formula in FORMULAS.values()] == [1, math.inf, 2]
+    counts = Counter({only: 3, never: 10})
+    for formula in FORMULAS.values():
+        assert rank(formula, counts, [only]) == 2 and rank(formula, counts, [never]) == 3 + 5.5
+        assert rank(formula, counts, [never, only]) == 2 and rank(formula, counts, []) is None
+
+
+@pytest.mark.parametrize(
+    ("near", "far"),
+    [
+        ({"in_traceback": True, "in_named_file": True}, {"in_traceback": False, "in_named_file": True}),
+        ({"in_named_file": True}, {"in_named_file": False}),
+        ({"ranks": {"ochiai": 1.0}}, {"ranks": {"ochiai": 40.0}}),
+        ({"ranks": {"ochiai": 40.0}}, {"ranks": {"ochiai": None}}),
+        ({"lines_run": 30}, {"lines_run": 300}),
+        ({"distance": 0}, {"distance": 5}),
+        ({"distance": 5}, {"distance": None}),
+    ],
+)
+def test_farther_is_never_easier(near: dict[str, object], far: dict[str, object]) -> None:
+    base = Measured("d", test="t", ranks={"ochiai": 3.0}, lines=100, lines_run=50, functions_run=5, distance=3)
+    less, more = (replace(base, **each).predicted for each in (near, far))  # type: ignore[arg-type]
+    assert less is not None and more is not None and less < more
+
+
+def test_what_was_measured_is_of_one_version_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
+    made = replace(cache_task(), difficulty="easy")
+    assert find_measured(made) is None and label_of(made) == "easy"
+    hard = Measured(made.digest, test="t", ranks={"ochiai": 500.0}, lines=9000, lines_run=4000, distance=900)
+    save_measured(made, hard)
+    assert find_measured(made) == hard and label_of(made) == "hard"
+    changed = replace(made, statement="other")
+    assert find_measured(changed) is None and label_of(changed) == "easy"
+    shipped = replace(changed, measured=replace(hard, digest=changed.digest).dump())
+    assert label_of(shipped) == "hard" and shipped.digest == changed.digest
+    assert load(hard.dump().replace('"version": 1', '"version": 0')) is None
+    save_measured(made, Measured(made.digest, "no pytest"))
+    assert label_of(made) == "easy"

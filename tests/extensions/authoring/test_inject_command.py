@@ -1,0 +1,49 @@
+"""`stackrank inject`, from the project to a proved benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.extensions.authoring.test_inject import PROJECT, project
+from tests.fixtures.calls import CommandLine
+
+pytestmark = pytest.mark.slow
+
+BOX = ("--sandbox", "bubblewrap")
+
+
+def test_from_a_project_to_a_proved_benchmark(stackrank: CommandLine, tmp_path: Path) -> None:
+    shop, out = tmp_path / "shop", tmp_path / "shop" / "bugs"
+    files = project({**PROJECT, "build/lib/shop/stock.py": "answer = 1\n", ".git/config": "x\n"})
+    for path, content in files.items():
+        (shop / path).parent.mkdir(parents=True, exist_ok=True)
+        (shop / path).write_bytes(content)
+    call = ("inject", str(shop), "-n", "2", "--out", str(out), *BOX)
+    document = stackrank(*call, "--json").json()
+    assert document["tasks"] == 2 and sum(document["categories"].values()) == 2
+    found = sorted(path.relative_to(out).as_posix() for path in (out / "source").rglob("*") if path.is_file())
+    assert found == sorted(f"source/{path}" for path in PROJECT)  # nothing that was built, no history
+    before = (out / "tasks.yaml").read_text()
+    again = stackrank(*call)  # what it wrote is no part of the project
+    assert (again.status, (out / "tasks.yaml").read_text()) == (0, before)
+    assert "2 bugs" in again.out and "stackrank validate repo" in again.out
+    other = stackrank(*call, "--seed", "2")
+    assert other.status == 2 and "already has tasks" in other.sentence() and "--out" in other.sentence()
+    assert (out / "tasks.yaml").read_text() == before
+    proved = stackrank("validate", "repo", "--path", str(out), "--rounds", "1", "--json", *BOX).json()
+    assert (proved["valid"], proved["invalid"], proved["errors"]) == (2, 0, 0)
+    rows = stackrank("tasks", "repo", "--path", str(out), "--json").json()
+    assert [row["validated"] for row in rows] == ["valid", "valid"]
+    assert all(row["fault_files"] == ["src/shop/stock.py"] for row in rows)
+    (stored,) = [row for row in stackrank("benchmarks", "--json").json() if row["benchmark"] == "repo"]
+    assert stored["validated"] == "2 of 2"
+
+
+def test_a_project_without_tests(stackrank: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("x = 1\n")
+    result = stackrank("inject", str(tmp_path), "--out", str(tmp_path / "bugs"), *BOX)
+    assert result.status == 2
+    assert "no tests were found" in result.sentence() and str(tmp_path) in result.sentence()
+    assert not (tmp_path / "bugs" / "tasks.yaml").exists()

@@ -1,0 +1,85 @@
+"""Tests of a project that injection leaves out, or that notice no bug."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stackrank.env.benchmarks.testfiles import is_doctest
+from stackrank.extensions.authoring.inject.injection import Tally
+from stackrank.extensions.authoring.inject.reach import Reach
+from tests.extensions.authoring.test_inject import PROJECT, project, session, silent
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("src/shop/stock.py::shop.stock.Stock", True),
+        ("numbers_.py::numbers_", True),
+        ("shop/__init__.py::shop", True),
+        ("docs/use.rst::use.rst", True),
+        ("tests/test_a.py::test_a", False),
+        ("tests/test_a.py::TestA::test_b[1.5]", False),
+        ("test_a.py::test_a", False),
+    ],
+)
+def test_doctests_are_known_by_their_ids(test: str, expected: bool) -> None:
+    assert is_doctest(test) is expected
+
+
+def test_a_few_tests_that_fail_anyway_are_left_out(tmp_path: Path) -> None:
+    one = "def test_{0}():\n    assert price('small', {0}) == {0} * 2\n"
+    many = "\n".join(map(one.format, range(1, 31)))
+    more = {f"tests/test_more_{number}.py": "def test_it():\n    pass\n" for number in range(4)}
+    broken = "def test_of_this_machine():\n    open('/no/such/file')\n"
+    more |= {"tests/test_many.py": f"from shop.stock import price\n\n{many}\n{broken}"}
+    files = project({**PROJECT, **more, "tests/test_tool.py": "import nowhere\n"})
+    made = session(tmp_path, files, count=1)
+    reach = made.reach()
+    assert reach.left_out == ("tests/test_tool.py", "tests/test_many.py::test_of_this_machine")
+    assert Reach.from_json(reach.to_json()).left_out == reach.left_out
+    assert len(reach.tests) == 39
+    (bug,) = made.bugs(reach, silent)
+    assert "--ignore=tests/test_tool.py --deselect=tests/test_many.py::test_of_this_machine" in bug[1].command
+
+
+def test_tests_whose_ids_change_are_left_out(tmp_path: Path) -> None:
+    numbers = """
+        import os
+        import pytest
+        from shop.stock import price
+
+        @pytest.mark.parametrize("number", range(40))
+        def test_numbers(number):
+            assert price("small", number + 1) == 2 * number + 2
+
+        @pytest.mark.parametrize("process", [os.getpid()])
+        def test_process(process):
+            assert price("small", 1) == 2
+    """
+    files = project({**PROJECT, "tests/test_numbers.py": numbers})
+    reach = session(tmp_path, files).reach()
+    assert reach.unstable == ("tests/test_numbers.py::test_process",)
+    assert len(reach.passing) == len(reach.tests) - 1
+    assert Reach.from_json(reach.to_json()).unstable == reach.unstable
+
+
+def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:
+    """Their ids would name the function of the fault, and they stand in the file that has to be mended."""
+    example = '"""Twice.\n\n    >>> double(2)\n    4\n    """'
+    code = f"def double(x):\n    {example}\n    return 2 * x\n\ndef half(x):\n    return x // 2\n"
+    files = {
+        "numbers_.py": code.encode(),
+        "test_it.py": b"from numbers_ import half\n\ndef test_half():\n    assert half(6) == 3\n",
+        "pytest.ini": b"[pytest]\naddopts = --doctest-modules\n",
+    }
+    made = session(tmp_path, files, count=9)
+    reach = made.reach()
+    assert len(reach.tests) == 2 and not reach.only_doctests
+    seen: list[Tally] = []
+    bugs = made.bugs(reach, seen.append)
+    assert {candidate.function for candidate, _ in bugs} == {"half"}
+    assert seen[-1].problems["only doctests reach it"]

@@ -1,0 +1,164 @@
+"""A small project with two planted bugs, as a git repository, and a proposal for it."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stackrank.extensions.fix.project import Project, Wishes, open_project, require_apart
+
+GIVEN = """\
+def total(prices, discount=0):
+    result = 0
+    for index in range(0, len(prices)):
+        result += prices[index]
+    return result - discount
+
+
+def names(goods):
+    return sorted(goods)
+
+
+def largest(prices):
+    best = prices[0]
+    for price in prices:
+        if price > best:
+            best = price
+    return best
+"""
+BROKEN = GIVEN.replace("range(0, len", "range(1, len").replace("price > best", "price < best")
+TESTS = """\
+from shop.cart import largest, names, total
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+
+
+def test_discount():
+    assert total([5, 5], 1) == 9
+
+
+def test_largest():
+    assert largest([1, 7, 3]) == 7
+
+
+def test_names():
+    assert names({"b": 1, "a": 2}) == ["a", "b"]
+
+
+def test_empty():
+    assert total([]) == 0
+"""
+SHOP = {"shop/__init__.py": "", "shop/cart.py": BROKEN, "tests/test_cart.py": TESTS}
+FIX = """\
+--- a/shop/cart.py
++++ b/shop/cart.py
+@@ -1,5 +1,5 @@
+ def total(prices, discount=0):
+     result = 0
+-    for index in range(1, len(prices)):
++    for index in range(0, len(prices)):
+         result += prices[index]
+     return result - discount
+"""
+OTHER_FIX = FIX.replace("+    for index in range(0, len(prices)):", "+    for index in range(len(prices)):")
+SECOND_FIX = """\
+--- a/shop/cart.py
++++ b/shop/cart.py
+@@ -12,6 +12,6 @@
+ def largest(prices):
+     best = prices[0]
+     for price in prices:
+-        if price < best:
++        if price > best:
+             best = price
+     return best
+"""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints."""
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    done = subprocess.run(["git", "-C", str(folder), *who, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write texts below a folder."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def repository(folder: Path, files: Mapping[str, str] = SHOP) -> Path:
+    """A git repository of these files, in one commit."""
+    write(folder, files)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "As it is")
+    return folder
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Every file below a folder, those of git too."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def evidence(**more: Any) -> dict[str, Any]:
+    """Evidence as `flows.runs.fix.evidence` gathers it."""
+    return {
+        "suite_before": {"passed": 2, "failed": 3, "flaky": 0},
+        "suite_after": {"passed": 4, "failed": 1, "flaky": 0},
+        "target": {"tests/test_cart.py::test_total": ["failed", "passed"]},
+        "mended": ["tests/test_cart.py::test_total"],
+        "regressions": [],
+        "size": {"files": 1, "added": 1, "removed": 1},
+        "lines": {"changed": 1, "run": 1},
+        "unmeasured": "",
+        "suspicious": [],
+        "debugger": [{"step": 1, "place": "shop/cart.py:3", "shown": "index = 1"}],
+        "agreement": {"same": 1, "played": 2},
+        "episodes": [1],
+        "sealed": 0,
+        "record": {"rate": 0.5, "ci_low": 0.1, "ci_high": 0.9, "tasks": 2, "episodes": 2},
+        **more,
+    }
+
+
+def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str, Any]:
+    """A row for `Proposals.propose`."""
+    return {
+        "run_id": run,
+        "entrant_id": entrant,
+        "episode_id": episode,
+        "repository": "/elsewhere/shop",
+        "base": "0" * 40,
+        "folder": "/elsewhere/proposals",
+        "problem": "tests.test_cart.test_total",
+        "title": "tests/test_cart.py::test_total fails",
+        "tests": ["tests/test_cart.py::test_total"],
+        "diff": FIX,
+        "test_diff": "",
+        "evidence": evidence(),
+        "surety": 0.9,
+        **more,
+    }
+
+
+def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
+    """A repository with these files, as `stackrank fix` opens it."""
+    project = open_project(repository(folder, files), Wishes(**wishes))
+    require_apart(project, folder.parent / "out")
+    return project
+
+
+def quiet(line: str) -> None:
+    """Say nothing of the progress."""

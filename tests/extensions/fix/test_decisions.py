@@ -1,0 +1,191 @@
+"""Proposed fixes and the decisions about them: who comes second, what was replaced, what was forged."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, update
+
+from stackrank.db import queries
+from stackrank.db.connection.errors import NotFound
+from stackrank.db.connection.transactions import DECISION, PROPOSAL
+from stackrank.db.maintenance.prune import Pruning
+from stackrank.errors import UsageError
+from stackrank.extensions.fix.decisions import DecisionRefused, Proposals, digest_of, require_genuine, seal_of
+from stackrank.terms import DecisionKind
+from tests.extensions.fix.fixing import OTHER_FIX, SECOND_FIX, evidence, proposal_row
+
+APPROVED, REJECTED, COMMENT = DecisionKind.APPROVED, DecisionKind.REJECTED, DecisionKind.COMMENT
+
+
+@pytest.fixture
+def proposals(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Proposals:
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path / "home"))
+    return Proposals(engine)
+
+
+def row(matrix: SimpleNamespace, **more: Any) -> dict[str, Any]:
+    return proposal_row(matrix.run, matrix.one, matrix.episodes[matrix.cells[0]], **more)
+
+
+def decide(proposals: Proposals, number: int, kind: DecisionKind = APPROVED, **more: Any) -> int:
+    asked = {"digest": queries.proposal(proposals.engine, number)["digest"], "reason": "So.", "person": "ann", **more}
+    return proposals.decide(number, kind, **asked)
+
+
+def change(engine: Engine, statement: Any) -> None:
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(statement)
+
+
+def test_a_proposal_and_its_decision(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    low, high = proposals.propose([row(matrix, surety=0.2), row(matrix, problem="other", diff=SECOND_FIX, surety=0.7)])
+    found = queries.proposals(proposals.engine)
+    assert [each["id"] for each in found] == [high, low] and {each["status"] for each in found} == {"open"}
+    assert found[1]["digest"] == digest_of("0" * 40, row(matrix)["diff"], "")
+    decide(proposals, high, COMMENT, reason="Look at line 3.")
+    decide(proposals, high, REJECTED, reason=" Too broad. ", person="bob")
+    after = queries.proposal(proposals.engine, high)
+    assert (after["status"], after["decision"]["reason"], after["decision"]["person"]) == (
+        "rejected",
+        "Too broad.",
+        "bob",
+    )
+    assert [each["reason"] for each in after["comments"]] == ["Look at line 3."]
+    require_genuine(after)
+    assert [each["id"] for each in queries.proposals(proposals.engine)] == [low, high]  # what is open comes first
+
+
+def test_two_who_decide_at_once(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    (number,) = proposals.propose([row(matrix)])
+    digest = queries.proposal(proposals.engine, number)["digest"]
+    ends: list[str] = []
+    barrier = threading.Barrier(2)
+
+    def one(kind: DecisionKind) -> None:
+        barrier.wait()
+        try:
+            proposals.decide(number, kind, digest=digest, reason="Mine.", person=kind.value)
+            ends.append(kind.value)
+        except DecisionRefused as error:
+            ends.append(str(error))
+
+    threads = [threading.Thread(target=one, args=(kind,)) for kind in (APPROVED, REJECTED)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    status = queries.proposal(proposals.engine, number)["status"]
+    assert sorted(ends) == sorted(
+        [status, f"proposal {number} has already been decided: `stackrank review {number}` shows by whom"]
+    )
+    decide(proposals, number, COMMENT)  # a comment is no decision
+
+
+@pytest.mark.parametrize(("first", "second"), [(APPROVED, REJECTED), (REJECTED, APPROVED), (APPROVED, APPROVED)])
+def test_whoever_comes_second_is_refused(
+    proposals: Proposals, matrix: SimpleNamespace, first: DecisionKind, second: DecisionKind
+) -> None:
+    (number,) = proposals.propose([row(matrix)])
+    decide(proposals, number, first)
+    with pytest.raises(DecisionRefused, match="has already been decided"):
+        decide(proposals, number, second)
+    assert queries.proposal(proposals.engine, number)["status"] == first
+
+
+def test_a_change_that_was_replaced_meanwhile(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    old, decided = proposals.propose([row(matrix), row(matrix, problem="other", diff=SECOND_FIX)])
+    decide(proposals, decided)
+    again = {"base": "1" * 40, "run_id": matrix.run}
+    one, two = proposals.propose([row(matrix, **again), row(matrix, diff=OTHER_FIX, **again)])
+    assert queries.proposal(proposals.engine, old)["replaced_by"] == one
+    assert [queries.proposal(proposals.engine, each)["status"] for each in (one, two)] == ["open", "open"]
+    assert queries.proposal(proposals.engine, decided)["status"] == "approved"
+    with pytest.raises(DecisionRefused, match=f"was replaced by proposal {one}"):
+        decide(proposals, old)
+    with pytest.raises(DecisionRefused, match="has changed since you reviewed it"):
+        decide(proposals, one, digest=queries.proposal(proposals.engine, old)["digest"])
+    assert proposals.propose([row(matrix, **again)]) == [one]  # the same change keeps its number
+    assert queries.proposal(proposals.engine, two)["replaced_by"] == one
+    assert proposals.propose([row(matrix, problem="called otherwise", **again)]) == [one]
+
+
+def test_a_change_goes_to_the_folder_that_was_named_last(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    numbers = proposals.propose([row(matrix, folder="/a"), row(matrix, problem="o", diff=SECOND_FIX, folder="/a")])
+    decide(proposals, numbers[0])  # its patch is in /a
+    assert numbers == proposals.propose(
+        [row(matrix, folder="/b"), row(matrix, problem="o", diff=SECOND_FIX, folder="/b")]
+    )
+    assert [queries.proposal(proposals.engine, each)["folder"] for each in numbers] == ["/a", "/b"]
+
+
+def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = proposals.engine
+    (number,) = proposals.propose([row(matrix)])
+    decide(proposals, number, REJECTED)
+    require_genuine(queries.proposal(engine, number))
+    for forged in ({"kind": "approved"}, {"person": "eve"}, {"reason": "Fine."}, {"seal": ""}):
+        genuine = queries.proposal(engine, number)["decision"]
+        change(engine, update(DECISION).values(forged))
+        with pytest.raises(DecisionRefused, match="does not have the seal"):
+            require_genuine(queries.proposal(engine, number))
+        change(engine, update(DECISION).values({name: genuine[name] for name in forged}))
+    shown = queries.proposal(engine, number)
+    for other in ({"evidence": evidence(regressions=["t"])}, {"tests": ["t"]}, {"title": "t"}):
+        change(engine, update(PROPOSAL).values(other))
+        with pytest.raises(DecisionRefused, match="the evidence has been altered since"):
+            require_genuine(queries.proposal(engine, number))
+        change(engine, update(PROPOSAL).values({name: shown[name] for name in other}))
+    require_genuine(queries.proposal(engine, number))
+    change(engine, update(PROPOSAL).values(diff=OTHER_FIX))
+    with pytest.raises(DecisionRefused, match="has changed since it was decided"):
+        require_genuine(queries.proposal(engine, number))
+    change(engine, update(PROPOSAL).values(diff=row(matrix)["diff"]))
+    monkeypatch.setenv("STACKRANK_DECISION_KEY", "of another machine")
+    with pytest.raises(DecisionRefused, match="STACKRANK_DECISION_KEY"):
+        require_genuine(queries.proposal(engine, number))
+
+
+def test_a_decision_of_an_earlier_version_holds(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    (number,) = proposals.propose([row(matrix)])
+    decide(proposals, number, REJECTED)
+    decision = {**queries.proposal(proposals.engine, number)["decision"], "proposal_id": number}
+    change(proposals.engine, update(DECISION).values(seal=seal_of(decision)))
+    require_genuine(queries.proposal(proposals.engine, number))
+
+
+def test_decisions_that_say_nothing_or_are_about_nothing(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    (number,) = proposals.propose([row(matrix)])
+    for kind in (REJECTED, COMMENT):
+        with pytest.raises(UsageError, match="say why"):
+            decide(proposals, number, kind, reason=" \n")
+    with pytest.raises(NotFound):
+        proposals.decide(number + 1, APPROVED, digest="", reason="", person="")
+    for unknown in (number + 1, "x", 10**30):
+        with pytest.raises(NotFound):
+            queries.proposal(proposals.engine, unknown)
+
+
+def test_what_was_accepted(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    other = {"entrant_id": matrix.two, "episode_id": matrix.episodes[matrix.cells[1]]}
+    rows = [row(matrix, problem=f"p{n}", diff=f"{SECOND_FIX}{' ' * n}") for n in range(4)]
+    rows.append(row(matrix, problem="p0", diff=OTHER_FIX, **other))
+    numbers = proposals.propose(rows)
+    for number, kind in zip(numbers[:3], (APPROVED, APPROVED, REJECTED), strict=True):
+        decide(proposals, number, kind, reason="Because.")
+    one, two = queries.acceptance(proposals.engine)
+    assert (one["entrant"], one["proposals"], one["approved"], one["rejected"]) == ("one", 4, 2, 1)
+    assert one["rate"] == pytest.approx(2 / 3) and one["ci_low"] < 2 / 3 < one["ci_high"]
+    assert one["reasons"] == ["Because."] and one["hours_to_decide"] >= 0
+    assert (two["entrant"], two["rate"], two["hours_to_decide"]) == ("two", None, None)
+
+
+def test_a_run_goes_with_its_proposals(proposals: Proposals, matrix: SimpleNamespace) -> None:
+    (number,) = proposals.propose([row(matrix)])
+    decide(proposals, number)
+    gone = Pruning(proposals.engine).delete_run(matrix.run)
+    assert (gone["proposal"], gone["decision"]) == (1, 1) and queries.proposals(proposals.engine) == []

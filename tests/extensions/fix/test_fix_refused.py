@@ -1,0 +1,214 @@
+"""`stackrank fix`: repositories, folders and suites that are of no use, and what is said of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.scoring.report import TestReport
+from stackrank.extensions.fix import suite as suite_module
+from stackrank.extensions.fix.project import Wishes, open_project
+from stackrank.extensions.fix.suite import broken_since, run_suite
+from tests.extensions.fix.fixing import (
+    GIVEN,
+    SHOP,
+    git,
+    opened,
+    repository,
+    tree,
+    write,
+)
+from tests.fixtures.calls import CommandLine
+from tests.fixtures.env import usable
+
+BOX = ("--sandbox", "bubblewrap")
+
+
+# ---- repositories of no use
+
+
+def _no_git(folder: Path) -> None:
+    write(folder, SHOP)
+
+
+def _dirty(folder: Path) -> None:
+    (repository(folder) / "shop/cart.py").write_text(GIVEN)
+
+
+def _staged(folder: Path) -> None:
+    _dirty(folder)
+    git(folder, "add", "-A")
+
+
+def _submodule(folder: Path) -> None:
+    other = repository(folder.parent / "other", {"x.py": ""})
+    repository(folder)
+    git(folder, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendor/other")
+    git(folder, "commit", "-q", "-m", "With another")
+
+
+def _empty(folder: Path) -> None:
+    folder.mkdir()
+    git(folder, "init", "-q")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (_no_git, "is not a git repository"),
+        (_dirty, "has uncommitted changes (shop/cart.py)"),
+        (_staged, "has uncommitted changes (shop/cart.py)"),
+        (_submodule, "has submodules (vendor/other)"),
+        (_empty, "has no commit HEAD"),
+    ],
+)
+def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: Any, words: str) -> None:
+    shop = tmp_path / "shop"
+    make(shop)
+    before = tree(shop)
+    result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX)
+    assert (result.status, words in result.sentence()) == (2, True), result.err
+    assert tree(shop) == before and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("entrant", "words"),
+    [
+        (("--agent", "repair", "--model", "x"), "uses no model"),
+        (("--agent", "llm"), "needs a model"),
+        (("--agent", "oracle"), "needs known fixes"),
+        (("--agent", "repair", "--tools", "snapshot"), "does not use"),
+    ],
+)
+def test_an_entrant_of_no_use_is_refused_before_a_suite_runs(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entrant: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.setattr(suite_module, "_run", lambda *_: pytest.fail("the suite ran"))
+    shop = repository(tmp_path / "shop")
+    result = stackrank("fix", str(shop), *entrant, "--out", str(tmp_path / "out"), *BOX)
+    assert (result.status, words in result.sentence()) == (2, True), result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_inside_of_the_repository(stackrank: CommandLine, tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    (tmp_path / "link").symlink_to(shop)
+    for out in (shop, shop / "proposals", tmp_path / "link" / "x"):
+        result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+        assert result.status == 2 and "stackrank never changes" in result.sentence()
+    local = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "o"), "--sandbox", "local")
+    assert local.status == 2 and "tests could change your files" in local.sentence()
+    assert git(shop, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(("tag", "version"), [("", "0"), ("v1.2.3rc1", "1.2.3")])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pyproject.toml": '[build-system]\nrequires = ["flit_core", "flit_scm"]\n[project]\nname = "p"\n'},
+        {"pyproject.toml": '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\n[project]\nname = "p"\n'},
+        {"setup.py": "from setuptools import setup\nsetup(use_scm_version=True)\n"},
+    ],
+)
+def test_a_version_that_git_knows(tmp_path: Path, files: dict[str, str], tag: str, version: str) -> None:
+    folder = repository(tmp_path / "p", {**SHOP, **files})
+    if tag:
+        git(folder, "tag", tag)
+    (command,) = open_project(folder, Wishes()).environment.setup
+    assert command == f"SETUPTOOLS_SCM_PRETEND_VERSION={version} python -m pip install -q -e ."
+
+
+# ---- suites
+
+
+@pytest.mark.slow
+def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) -> None:
+    built = '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "shop"\nversion = "1"\n'
+    files = {**SHOP, "pyproject.toml": built, "requirements/tests.txt": "stackrank-has-no-such-package==1\n"}
+    shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
+    refused = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+    assert refused.status == 2 and not out.exists()
+    assert "stackrank-has-no-such-package" in refused.err and "say with --setup how" in refused.err
+
+
+@pytest.mark.slow
+def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine, tmp_path: Path) -> None:
+    frozen = "from freezing import freeze\n\n\ndef test_now():\n    assert freeze()\n"
+    shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
+    found = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
+    (unread,) = found.json()["set_aside"]["unread"]
+    assert found.json()["suite"]["unread"] == 1
+    assert "tests/test_frozen.py" in unread and "freezing" in unread
+    assert "the tests in files that need a missing module did not run" in found.err and "--require" in found.err
+
+
+def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [
+        {"good": "passed", "expected": "xfailed", "bad": "failed", "flaky": "passed", "now and then": "failed"},
+        {"good": "passed", "expected": "passed", "bad": "failed", "flaky": "failed", "skipped": "skipped"},
+    ]
+    project = opened(tmp_path / "p", SHOP)
+    for reports in (runs, runs[::-1]):
+        each = iter([TestReport(outcomes, {"bad": "assert 1 == 2"}, complete=True) for outcomes in reports])
+        monkeypatch.setattr(suite_module, "_run", lambda *_, each=each: (next(each), set()))
+        found = run_suite(project, usable("bubblewrap"), times=2)
+        assert found.passing == {"good", "expected"} and found.failing == {"bad": "assert 1 == 2"}
+        assert found.flaky == ("flaky", "now and then", "skipped")
+
+
+@pytest.mark.slow
+def test_a_test_that_writes_outside(tmp_path: Path) -> None:
+    tests = (
+        "def test_good():\n    pass\n\n\ndef test_bad():\n    assert 1 == 2\n\n\n"
+        "def test_outside():\n    open('/etc/stackrank-was-here', 'w')\n"
+    )
+    found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
+    assert found.passing == {"test_it.py::test_good"} and list(found.failing) == ["test_it.py::test_bad"]
+    assert found.outside == ("test_it.py::test_outside",) and not found.flaky
+    assert not Path("/etc/stackrank-was-here").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("test", "timeout_s", "words"),
+    [
+        ("def test_it():\n    assert 1 == 2\n", 60, "no test of p passes"),
+        ("import nothing_such\n", 60, "no test of p passes"),
+        ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
+        ("x = 1\n", 60, "do not run"),
+    ],
+)
+def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
+    project = repository(tmp_path / "p", {"test_it.py": test})
+    before = tree(project)
+    flags = ("--agent", "repair", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
+    result = stackrank("fix", str(project), *flags, *BOX)
+    assert (result.status, words in result.sentence()) == (2, True), result.err
+    assert tree(project) == before and not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_only_what_a_change_broke(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN.replace("price > best", "price < best")})
+    write(shop, SHOP)
+    git(shop, "commit", "-qam", "Breaks another")
+    project, backend = open_project(shop, Wishes()), usable("bubblewrap")
+    suite = run_suite(project, backend, times=2)
+    assert len(suite.failing) == 3
+    changed = broken_since(project, backend, suite, "HEAD~1", times=2)
+    assert sorted(changed.failing) == ["tests/test_cart.py::test_discount", "tests/test_cart.py::test_total"]
+    with pytest.raises(BenchmarkError, match="has no commit nowhere"):
+        broken_since(project, backend, suite, "nowhere", times=2)
+
+
+@pytest.mark.slow
+def test_what_tests_leave_and_why_they_do_not_run(tmp_path: Path) -> None:
+    tests = "def test_it():\n    open('left.bin', 'wb').write(b'\\xff')\n"
+    found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
+    assert found.leaves == {"left.bin"} and found.passing == {"test_it.py::test_it"}
+    project = opened(tmp_path / "q", {"test_it.py": tests, "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
+    with pytest.raises(BenchmarkError, match="unrecognized arguments: --no-such-option"):
+        run_suite(project, usable("bubblewrap"), times=2)

@@ -1,0 +1,292 @@
+"""Tools of others: MCP servers inside sandboxes, well-behaved and not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from stackrank.env.actions import Action, Observation
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.base import Backend, Refused, SandboxSpec
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Limits
+from stackrank.env.tools import tool_set
+from stackrank.env.tools.base import schema
+from stackrank.env.tools.shown import MOST_SHOWN
+from stackrank.extensions.mcp import connection, messages
+from stackrank.extensions.mcp.connection import Connection
+from stackrank.extensions.mcp.recorded import recorded_offers
+from stackrank.extensions.mcp.server import McpServer, McpServerChanged, McpServerFailed, Offer
+from tests.fixtures.env import Episode, cart, usable
+from tests.support.waiting import run_out, runs, wait_for
+
+SCRIPT = Path(__file__).with_name("mcp_server.py").read_text(encoding="utf-8")
+TASK = cart(limits=Limits(timeout_s=60))
+
+
+def by_hand(mode: str = "", **more: Any) -> McpServer:
+    """The server of `mcp_server.py`; `mode`: how it starts."""
+    return McpServer(command=["python3", "-c", SCRIPT], env={"MODE": mode, **more.pop("env", {})}, **more)
+
+
+@pytest.fixture(scope="module")
+def offer() -> Offer:
+    """What the server offers when all is well."""
+    with Sandbox(usable("bubblewrap"), SandboxSpec()) as sandbox:
+        sandbox.put({})
+        return Connection(sandbox, "other", by_hand()).open()
+
+
+@pytest.fixture
+def others(offer: Offer) -> Iterator[Any]:
+    """Starts an episode whose agent has the server's tools."""
+    started: list[DebugEnv] = []
+
+    def start(backend: Backend | None = None, task: Any = TASK, offers: Any = None, tools: str = "bash") -> Episode:
+        tools_ = tool_set(f"{tools}+other").with_offers([offer] if offers is None else offers)
+        env = DebugEnv(task, tools_, lambda spec: Sandbox(backend or usable("bubblewrap"), spec))
+        started.append(env)
+        env.reset()
+        return Episode(env)
+
+    yield start
+    for env in started:
+        env.close()
+
+
+def lines(observation: Observation) -> list[tuple[bool, dict[str, Any]]]:
+    """What a step recorded of the traffic: (whether it was sent, the message)."""
+    return [(each["sent"], json.loads(each["line"])) for each in observation.state.get("spoken", ())]
+
+
+def test_tools_of_others_are_tools_in_each_sandbox(any_backend: Backend, others: Any) -> None:
+    play = others(any_backend)
+    said = play("other_echo", text="Grüße, 'x' \n\t\ud800\0")
+    assert said.ok and said.text.startswith("Grüße, 'x'")
+    where = json.loads(play("other_where").text)
+    assert where["cwd"] == play.env.sandbox.root or where["cwd"] == "/workspace"
+    assert where["env"]["TASK_PYTHON"].endswith("python") and where["env"]["MODE"] == ""
+    assert (play("other_fail").ok, play("other_fail").text) == (False, "it did not work")
+    assert "no such thing" in play("other_refuse").text
+    assert play("other_image").text == "[image (image/png), not shown]"
+    assert play("other_nothing").text == "[no output]"
+    assert json.loads(play("other_data").text) == {"answer": 42}
+    assert play("bash", command="echo fine").text == "fine" and play("other_echo", text="on").text == "on"
+    assert "There is no tool 'other_none'" in play("other_none").text
+
+
+def test_the_traffic_is_in_the_record_word_for_word(others: Any, offer: Offer) -> None:
+    env = DebugEnv(TASK, tool_set("debug+other").with_offers([offer]), lambda s: Sandbox(usable("bubblewrap"), s))
+    with env:
+        first, _ = env.reset()
+        assert [sent and message["method"] for sent, message in lines(first) if sent] == [
+            "initialize", "notifications/initialized", "tools/list",
+        ]  # fmt: skip
+        assert first.state["kind"] == "tests"
+        assert recorded_offers(["other"], {"other": offer.server.model_dump()}, first.state["spoken"]) == [offer]
+        step = env.step(Action("other_echo", {"text": "é\n"}))[0]
+        (sent, asked), (came, answer) = lines(step)
+        assert (sent, asked["params"]) == (True, {"name": "echo", "arguments": {"text": "é\n"}})
+        assert (came, answer["result"]["content"][0]["text"]) == (False, "é\n")
+        assert step.state["kind"] == "server" and (step.state["server"], step.state["tool"]) == ("other", "echo")
+        assert "spoken" not in step.as_json()
+        asked_back = env.step(Action("other_ask"))[0]
+        ping, sampling = json.loads(asked_back.text)
+        assert ping["result"] == {} and sampling["error"]["code"] == -32601
+        assert sorted(sent for sent, _ in lines(asked_back)) == [False] * 3 + [True] * 3
+
+
+def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, others: Any) -> None:
+    play = others(sandbox_backend)
+    step = play("other_write", path="cart.py", text="def total(:\n")
+    assert "-def total(items):" in step.state["diff"] and "cart.py" in step.state["broken"]
+    assert play.env.sandbox.changes().files["cart.py"] == b"def total(:\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "sentence"),
+    [
+        ("hang", {}, "did not answer tools/call within 2 s"),
+        ("die", {}, "ended with status 3 before it answered tools/call (its last words: all is lost)"),
+        ("kill", {}, "ended by signal 9 before it answered tools/call"),
+        ("flood", {}, "wrote more than 1 MB in answer to tools/call"),
+        ("dribble", {}, "wrote more than 1 MB in answer to tools/call"),
+        ("garbage", {"text": "only"}, "(it wrote 'Hello, this is a print', which is no message of MCP's)"),
+        ("wrong", {}, "answered, but its answer is not what MCP asks for (content"),
+        ("chatter", {}, "did not answer tools/call within 2 s"),
+        ("stdin_closed", {}, "ended before it answered tools/call"),
+    ],
+)
+def test_a_server_that_fails_costs_a_step(others: Any, tool: str, given: dict[str, str], sentence: str) -> None:
+    limit = round(run_out(2))  # a server has to start within it
+    play = others(task=cart(limits=Limits(timeout_s=limit)))
+    failed = play(f"other_{tool}", **given)
+    sentence = sentence.replace("within 2 s", f"within {limit} s")
+    assert not failed.ok and sentence in failed.text and "\n" not in failed.text, failed.text
+    assert failed.text.startswith("the MCP server other ")
+    again = play("other_echo", text="back")
+    assert again.ok and again.text == "back"
+    started = [message.get("method") for sent, message in lines(again) if sent]
+    assert started == (["tools/call"] if tool == "wrong" else
+                       ["initialize", "notifications/initialized", "tools/list", "tools/call"])  # fmt: skip
+
+
+def test_what_a_server_prints_beside_its_answers_is_passed_over(others: Any) -> None:
+    play = others()
+    step = play("other_garbage")
+    assert step.ok and step.text == "and yet an answer" and len(step.state["spoken"]) == 5
+    assert play("other_noise").text == "quiet now"
+    long = play("other_long").text
+    assert MOST_SHOWN - 200 < len(play("other_long", limit=7).text) == len(long) <= MOST_SHOWN
+
+
+def test_nothing_of_a_server_outlives_the_episode(others: Any) -> None:
+    """Even in the sandbox that isolates nothing."""
+    play = others(usable("local"))
+    guest = psutil.Process(int(play.env.sandbox.name.rpartition("-")[2]))
+    play("other_child")
+    play("other_orphan")
+    inside = guest.children(recursive=True)
+    assert any("997" in each.cmdline() for each in inside)
+    play("bash", command="true")
+    assert play("other_echo", text="it lives").text == "it lives"
+    play.env.close()
+    wait_for(lambda: not any(map(runs, inside)), lambda: list(filter(runs, inside)))
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"),
+    [
+        ("never", "did not answer initialize within 1 s"),
+        ("dies", "ended with status 1 before it answered initialize (its last words: no module named nothing)"),
+        ("garbage", "it wrote 'Welcome to my server!', which is no message of MCP's"),
+        ("old", "cannot be used: it speaks the protocol version '1999-01-01', which is unknown here"),
+        ("refuses", "cannot be used: it refuses initialize: {'code': -32022, 'message': 'only newer ones'}"),
+        ("none", "cannot be used: it offers no tool"),
+        ("double", "cannot be used: it offers 'echo' twice"),
+        ("wrong_schema", "cannot be used: the schema of its tool 'echo' describes no object"),
+        ("wrong_list", "cannot be used: its answer is not what MCP asks for (tools.0.name: Field required)"),
+    ],
+)
+def test_a_server_that_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, local: Sandbox, mode: str, sentence: str
+) -> None:
+    if mode == "never":
+        monkeypatch.setattr(connection, "START_S", 1.0)
+    if mode == "garbage":
+        monkeypatch.setattr(connection, "START_S", 3.0)
+    server = Connection(local, mode, by_hand(mode))
+    with pytest.raises(McpServerFailed) as failed:
+        server.open()
+    server.close()
+    assert str(failed.value).startswith(f"the MCP server {mode} ") and sentence in str(failed.value)
+
+
+def test_a_command_that_is_not_there(local: Sandbox) -> None:
+    with pytest.raises(McpServerFailed, match="cannot be started: no-such-program: No such file"):
+        Connection(local, "none", McpServer(command=["no-such-program"])).open()
+
+
+def test_a_list_in_pages_and_a_choice_of_tools(local: Sandbox, offer: Offer) -> None:
+    server = by_hand("pages", tools=["die", "echo"])
+    connected = Connection(local, "pages", server)
+    assert [each["name"] for each in connected.open().tools] == ["echo", "die"]
+    connected.close()
+    with pytest.raises(McpServerFailed, match="it has no tool 'nope': it offers echo, where"):
+        Connection(local, "pages", by_hand("pages", tools=["nope"])).open()
+
+
+@pytest.mark.parametrize(
+    ("mode", "env", "how"),
+    [
+        ("less", {}, "no die"),
+        ("more", {}, "more, which is new"),
+        ("", {"VERSION": "1.3"}, "the version by-hand 1.3 in the place of by-hand 1.2"),
+    ],
+)
+def test_another_server_than_the_run_began_with(
+    others: Any, offer: Offer, mode: str, env: dict[str, str], how: str
+) -> None:
+    changed = replace(offer, server=by_hand(mode, env=env))
+    with pytest.raises(McpServerChanged, match=f"the MCP server other is not the one .*: it offers {how}"):
+        others(offers=[changed])
+
+
+def test_a_server_that_changes_in_an_episode_is_not_used_any_more(others: Any) -> None:
+    """That is no error of the episode: an agent could bring it about."""
+    play = others()
+    assert play("other_announce").ok and play("other_echo", text="as before").text == "as before"
+    assert play("other_change").ok
+    for _ in range(2):
+        step = play("other_echo", text="x")
+        assert not step.ok and "it offers more, which is new; it is not used any more" in step.text
+    assert play("eval").state["kind"] == "tests"
+
+
+def test_a_lost_sandbox_has_its_server_again(others: Any) -> None:
+    play = others()
+    play("other_write", path="made.txt", text="kept")
+    play.env.sandbox._channel._child.kill()
+    assert play("bash", command="cat made.txt").text == "kept"
+    assert play("other_echo", text="still here").text == "still here"
+
+
+def test_names_that_models_can_use(offer: Offer) -> None:
+    tools = [{**offer.tools[0], "name": name} for name in ("a.b/c", "d")]
+    assert tool_set("view+other").with_offers([replace(offer, tools=tuple(tools))]).tools[-2:] == (
+        "other_a_b_c", "other_d",
+    )  # fmt: skip
+    for name, sentence in (("x" * 64, "longer than the 64 characters"), ("a_b/c", "two tools are called other_a_b_c")):
+        wrong = replace(offer, tools=(*tools, {**offer.tools[0], "name": name}))
+        with pytest.raises(ValueError, match=sentence):
+            tool_set("view+other").with_offers([wrong])
+
+
+def test_the_schema_is_the_servers_own(offer: Offer) -> None:
+    tools = tool_set("view+other").with_offers([offer])
+    described = next(each for each in offer.tools if each["name"] == "write")
+    assert schema(tools.find("other_write")) == {**described["inputSchema"], "required": ["path"]}
+
+
+@pytest.mark.parametrize("text", ["debug+", "+other", "debug+a+a", "nope+other"])
+def test_a_tool_set_that_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is no tool set|there is no tool|at least one tool"):
+        tool_set(text)
+
+
+def test_numbers_that_json_does_not_have(others: Any) -> None:
+    assert "a number that JSON does not have" in others()("other_echo", text=float("nan")).text
+
+
+@pytest.mark.slow
+def test_a_servers_packages_are_its_own(any_backend: Backend, others: Any) -> None:
+    """They are on its path, and the task's own packages stay as they are."""
+    server = by_hand(requirements=["iniconfig==2.0.0", "colorama==0.4.6"])
+    server = server.model_copy(update={"command": ["python", "-c", SCRIPT]})
+    assert server.prefix is not None
+    with Sandbox(any_backend, SandboxSpec(prefixes=(server.prefix,))) as sandbox:
+        sandbox.put({})
+        offer = Connection(sandbox, "other", server).open()
+    play = others(any_backend, offers=[offer])
+    where = json.loads(play("other_where").text)
+    assert server.prefix.digest in where["python"] and where["env"]["TASK_PYTHON"] != where["python"]
+    seen = play("bash", command="python -c 'import colorama'; echo $PATH").text
+    assert "No module named 'colorama'" in seen and server.prefix.digest not in seen
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "find_spec", lambda name: None)
+    assert not messages.installed()
+    with pytest.raises(Exception, match=r"pip install 'stackrank\[mcp\]'"):
+        messages.types()
+
+
+def test_a_guest_refuses_a_server_that_is_no_program(local: Sandbox) -> None:
+    with pytest.raises(Refused):
+        local.serve("dir", ["/tmp"], {}, None)

@@ -1,0 +1,127 @@
+"""Preference pairs, from conversations that a database holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import DECISION
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
+from stackrank.extensions.fix.decisions import DecisionRefused, Proposals
+from stackrank.extensions.training.exports.pairs import pairs
+from stackrank.flows.runs.afterwards.export.export import export
+from stackrank.flows.runs.afterwards.export.source import Source
+from stackrank.terms import DecisionKind, StopReason
+from tests.dashboard.seed import seed
+from tests.extensions.fix.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
+from tests.support.episodes import start
+
+Said = tuple[str, str]
+"""What a model said, and what it heard then."""
+
+
+def played(store: Store, episode: int, opening: str, said: Sequence[Said], verdict: str, tools: str = "eval") -> None:
+    """An episode whose model says a word a step."""
+    new: list[dict[str, Any]] = [{"role": "user", "content": opening}]
+    start(store, episode)
+    store.add_step(Step(episode_id=episode, index=0, observation=opening))
+    for index, (word, heard) in enumerate(said, 1):
+        request = {"model": "m", **({"tools": [_tool(tools)]} if index == 1 else {}), "messages": new}
+        message = {"role": "assistant", "content": word}
+        usage = {"tokens_in": 1, "tokens_out": 1, "cost_usd": None}
+        exchange = {"model": "m", "request": request, "answer": {"choices": [{"message": message}]}, "usage": usage}
+        exchanges = [{**exchange, "conversation": "", "reasoning": ""}]
+        step = Step(episode_id=episode, index=index, thought=word, observation=heard, exchanges=exchanges)
+        store.add_step(step)
+        new = [message, {"role": "user", "content": heard}]
+    store.finish_episode(episode, verdict=verdict, stop_reason=StopReason.SUBMITTED, steps=len(said))
+
+
+def _tool(name: str) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "description": "", "parameters": {}}}
+
+
+LOOK: Said = ("look", "a file")
+
+
+@pytest.mark.usefixtures("database")
+def test_pairs() -> None:
+    engine = connect()
+    made, store = seed(engine, runs=1, live=False), Store(engine)
+    tasks, entrants = list(made.benchmark.task_ids.values()), list(made.entrants.values())
+    run = store.create_run(name="pairs", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    cells = [(task, entrant, attempt) for task in tasks[:2] for entrant in entrants[:2] for attempt in (1, 2)]
+    ids = list(store.create_episodes(run, cells, "local").values())
+    played(store, ids[0], "mend it", [LOOK, ("think", "so"), ("fix", "green")], "resolved")
+    played(store, ids[1], "mend it", [LOOK, ("guess", "red")], "unresolved")  # goes another way than the first
+    played(store, ids[2], "mend it", [("look", "another file"), ("fix", "green")], "resolved")  # saw something else
+    played(store, ids[3], "Mend it!", [LOOK, ("guess", "red")], "unresolved", tools="pdb")  # was asked something else
+    played(store, ids[4], "the other task", [LOOK], "resolved")
+    played(store, ids[5], "the other task", [LOOK], "error")
+    found = list(pairs(Source(engine, queries.run(engine, run), {})))
+    told = [(each["kind"], each["chosen_episode"], each["rejected_episode"]) for each in found]
+    assert told == [("outcome", ids[0], ids[1]), ("action", ids[0], ids[1]), ("outcome", ids[2], ids[3])]
+    outcome, action, apart = found
+    assert [each["content"] for each in outcome["prompt"]] == ["mend it"]
+    assert [each["content"] for each in outcome["chosen"]] == ["look", "a file", "think", "so", "fix"]
+    assert [each["content"] for each in outcome["rejected"]] == ["look", "a file", "guess"]
+    assert [each["content"] for each in action["prompt"]] == ["mend it", "look", "a file"]
+    assert [action["chosen"], action["rejected"]] == [
+        [{"role": "assistant", "content": "think"}],
+        [{"role": "assistant", "content": "guess"}],
+    ]
+    assert apart["prompt"] == [] and apart["rejected"][0]["content"] == "Mend it!"
+    assert apart["tools"] == [_tool("eval")] and apart["rejected_tools"] == [_tool("pdb")]
+    assert "rejected_tools" not in outcome and json.dumps(found)
+
+
+@pytest.mark.usefixtures("database")
+def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
+    engine = connect()
+    made, store = seed(engine, runs=1, live=False), Store(engine)
+    task, entrant = next(iter(made.benchmark.task_ids.values())), next(iter(made.entrants.values()))
+    run = store.create_run(name="fix", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    ids = list(store.create_episodes(run, [(task, entrant, n) for n in range(1, 6)], "local").values())
+    verdicts = ("resolved", "resolved", "resolved", "unresolved", "resolved")
+    for number, (episode, verdict) in enumerate(zip(ids, verdicts, strict=True)):
+        played(store, episode, "mend it", [LOOK, (f"answer {number}", "ran")], verdict)
+
+    def told() -> list[tuple[str, int, int, str]]:
+        found = pairs(Source(engine, queries.run(engine, run), {}))
+        return [
+            (each["kind"], each["chosen_episode"], each["rejected_episode"], each["reason"])
+            for each in found
+            if each["kind"] != "action"
+        ]
+
+    assert told() == [("outcome", ids[0], ids[3], "")]
+    diffs = {ids[1]: FIX, ids[2]: OTHER_FIX, ids[4]: SECOND_FIX}
+    rows = [
+        proposal_row(run, entrant, each, diff=diff, evidence=evidence(episodes=[each])) for each, diff in diffs.items()
+    ]
+    numbers = Proposals(engine).propose(rows)
+    for number, kind in zip(numbers, ("approved", "rejected"), strict=False):
+        digest = queries.proposal(engine, number)["digest"]
+        Proposals(engine).decide(number, DecisionKind(kind), digest=digest, reason="Too clever.", person="ann")
+    good, wrong, why = ids[1], ids[2], "Too clever."
+    assert told() == [("outcome", good, wrong, why), ("outcome", good, ids[3], ""), ("change", good, wrong, why)]
+    change = list(pairs(Source(engine, queries.run(engine, run), {})))[-1]
+    assert (change["chosen"][0]["content"], change["rejected"][0]["content"]) == (FIX, OTHER_FIX)
+    assert change["prompt"][0]["content"] == queries.task(engine, task)["statement"]
+    assert export(engine, queries.run(engine, run), "pairs", tmp_path / "pairs.parquet", {}) == 5
+    assert queries.rejected_changes(engine, "other") == {}
+    name, benchmark = queries.task(engine, task)["name"], queries.benchmark(engine, made.benchmark.id)["name"]
+    assert queries.rejected_changes(engine, benchmark) == {name: [OTHER_FIX]}
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(DECISION).values(reason="Very good."))
+    with pytest.raises(DecisionRefused, match="does not have the seal"):
+        told()

@@ -1,0 +1,199 @@
+"""What servers of episodes do with odd clients, addresses and a terminal that is gone; none needs a sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from typer.testing import CliRunner
+
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
+from stackrank.env.actions import Action
+from stackrank.env.sandbox.base import SandboxError
+from stackrank.env.tools import tool_set
+from stackrank.errors import UsageError
+from stackrank.extensions.mcp import outside_run as outside
+from stackrank.extensions.mcp.environment_server import _Guarded, serve_http
+from stackrank.extensions.mcp.outside_run import Client, OutsideGame
+from stackrank.extensions.training.serve import MOST_WAITING, make_app
+from stackrank.flows.cli.main import app
+from stackrank.listening import listen
+from stackrank.wording import print_err
+from tests.fixtures.flows import database
+
+__all__ = ["database"]
+PLAYER = Client("Visual Studio Code", "1.2")
+
+
+class Gone(io.StringIO):
+    """A terminal that somebody closed."""
+
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_player_whose_terminal_is_gone_gets_an_answer(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise SandboxError("the engine is gone")
+
+    monkeypatch.setattr(outside, "play_one", fail)
+    monkeypatch.setattr("sys.stderr", Gone())
+    game = OutsideGame(Store(connect()), "vat-table", "debug", "", {"benchmark": "bugs", "sandbox": "local"}, print_err)
+    assert "the engine is gone" in game.opening(PLAYER)
+    assert not game.act(PLAYER, Action("eval")).ok
+    game.wait()
+    (entrant,) = game._spec(PLAYER)["entrants"]
+    assert entrant["name"] == "outside/Visual Studio Code (debug)"
+    assert entrant["config"] == {"name": "Visual Studio Code", "client": "Visual Studio Code 1.2"}
+
+
+@pytest.mark.parametrize(
+    ("method", "session", "status", "left"),
+    [
+        ("DELETE", b"plays", 200, True),
+        ("DELETE", b"looks", 200, False),
+        ("DELETE", b"plays", 404, False),
+        ("DELETE", b"plays", 421, False),
+        ("POST", b"plays", 200, False),
+    ],
+)
+def test_only_the_player_ends_the_episode(method: str, session: bytes, status: int, left: bool) -> None:
+    leaving: list[bool] = []
+    game: Any = SimpleNamespace(leave=lambda: leaving.append(True))
+
+    async def answer(_: Any, __: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def nothing(*_: Any) -> Any:
+        """Whoever asks is not there."""
+
+    guarded = _Guarded(answer, game, "t", {"plays"})
+    headers = [(b"authorization", b"Bearer t"), (b"mcp-session-id", session)]
+    asyncio.run(guarded({"type": "http", "method": method, "headers": headers}, nothing, nothing))
+    assert bool(leaving) is left
+
+
+def test_an_address_that_no_request_can_name_is_refused() -> None:
+    game: Any = SimpleNamespace(steps=5, tools=tool_set("debug"))
+    for host in ("0.0.0.0", "::"):
+        with pytest.raises(UsageError, match=f"--host {host} stands for all addresses"):
+            serve_http(game, host, 0, "", print_err)
+
+
+def test_what_cannot_be_listened_on_is_one_sentence() -> None:
+    with listen("127.0.0.1", 0) as taken, pytest.raises(UsageError, match="choose another --port or --host"):
+        listen("127.0.0.1", taken.getsockname()[1])
+    with pytest.raises(UsageError, match="is not a name or address"):
+        listen("no such host", 0)
+
+
+def test_a_port_is_a_port_everywhere() -> None:
+    for command in ("dashboard", "up", "worker", "metrics", "demo-endpoint", "mcp x", "serve-env"):
+        done = CliRunner().invoke(app, [*command.split(), "--port", "65536"])
+        assert done.exit_code == 2 and "65535" in done.output, command
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_served() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = str(taken.getsockname()[1])
+        done = CliRunner().invoke(app, ["serve-env", "bugs/vat-table", "--sandbox", "local", "--port", port])
+    assert isinstance(done.exception, UsageError | SystemExit) and "serving" not in done.output
+
+
+# ---- over WebSocket
+
+
+class Env:
+    """An environment that fails, or hangs until it is closed."""
+
+    def __init__(self) -> None:
+        self.closed = asyncio.Event()
+
+    async def areset(self, _: str) -> None:
+        raise ZeroDivisionError
+
+    async def astep(self, _: object) -> None:
+        await self.closed.wait()
+        raise ZeroDivisionError
+
+    async def aclose(self) -> None:
+        self.closed.set()
+
+
+class Sessions:
+    """What is served: environments of that kind."""
+
+    names = ("bugs/a",)
+    maker = SimpleNamespace(pool=SimpleNamespace(close=lambda: None), tools=tool_set("debug"))
+
+    def __init__(self) -> None:
+        self.envs: list[Env] = []
+
+    def choose(self, _: object) -> str:
+        return self.names[0]
+
+    @asynccontextmanager
+    async def env(self) -> AsyncIterator[Env]:
+        self.envs.append(Env())
+        yield self.envs[-1]
+
+
+def test_pages_of_the_web_are_refused() -> None:
+    sessions: Any = Sessions()
+    with TestClient(make_app(sessions, ["127.0.0.1", "localhost"]), base_url="http://127.0.0.1:8765") as web:
+        assert web.get("/health").status_code == 200
+        assert web.get("/health", headers={"Host": "localhost:8765"}).status_code == 200
+        assert web.get("/health", headers={"Host": "evil.example:8765"}).status_code == 400
+        assert web.post("/reset", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
+        with (
+            pytest.raises(WebSocketDisconnect),
+            web.websocket_connect("ws://127.0.0.1:8765/ws", headers={"Origin": "http://evil.example"}),
+        ):
+            pass
+    assert not sessions.envs
+    with TestClient(make_app(sessions)) as web:  # whoever listens for others knows no names of this machine
+        assert web.get("/health", headers={"Host": "trainer.example"}).status_code == 200
+
+
+def test_an_unforeseen_error_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    sessions: Any = Sessions()
+    with TestClient(make_app(sessions)) as web, web.websocket_connect("/ws") as socket:
+        socket.send_json({"type": "reset"})
+        answer = socket.receive_json()["data"]
+        assert answer["code"] == "INTERNAL_ERROR" and "call reset" in answer["message"]
+        socket.send_json({"type": "state"})
+        assert socket.receive_json()["type"] == "state"
+        socket.send_json({"type": "close"})
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_json()
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_whoever_asks_on_without_reading_is_noticed(caplog: pytest.LogCaptureFixture) -> None:
+    sessions: Any = Sessions()
+    with TestClient(make_app(sessions)) as web, web.websocket_connect("/ws") as socket:
+        for _ in range(MOST_WAITING + 2):
+            socket.send_json({"type": "step", "data": {"tool": "eval"}})
+        assert socket.receive_json()["data"]["code"] == "CAPACITY_REACHED"
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_json()
+    assert sessions.envs[0].closed.is_set()
+    assert not [each for each in caplog.records if each.levelno > logging.INFO and "unforeseen way" in each.message]
+
+
+def test_ports_are_free_again() -> None:
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert listening.family == socket.AF_INET
+    listen("127.0.0.1", port).close()

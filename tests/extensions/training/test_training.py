@@ -1,0 +1,310 @@
+"""The environment in a trainer's hands: an episode step by step, several at once, and what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+import stackrank
+from stackrank.agents.episode.referee import Budget
+from stackrank.env.actions import Action
+from stackrank.env.sandbox.base import SandboxError
+from stackrank.env.sandbox.pool import Pool
+from stackrank.env.task import Task
+from stackrank.env.tools import tool_set
+from stackrank.errors import InfrastructureError, UsageError
+from stackrank.extensions.training.env import TrainingEnv, read_action
+from stackrank.extensions.training.rewards import Term, TrainingError
+from stackrank.extensions.training.vec import VecEnv
+from stackrank.terms import Milestone
+from tests.fixtures.agents import CART, Scripted, play_real
+from tests.fixtures.env import usable
+from tests.support.waiting import runs, wait_for
+
+FIX = {"path": "cart.py", "start": 5, "end": 5, "new_code": "    return result"}
+EVERYTHING = dict.fromkeys(Term, 1.0)
+
+
+def training_env(
+    pool: Pool,
+    tools: str = "debug",
+    *,
+    owns_pool: bool = True,
+    task: Task = CART,
+    shows_failing_test: bool = True,
+    **budget: Any,
+) -> TrainingEnv:
+    return TrainingEnv(
+        task,
+        tool_set(tools),
+        pool,
+        lambda name: task,
+        budget=Budget(**budget),
+        weights=EVERYTHING,
+        shows_failing_test=shows_failing_test,
+        owns_pool=owns_pool,
+    )
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    with Pool(usable("bubblewrap"), size=1) as made:
+        yield made
+
+
+def alive() -> set[object]:
+    """The processes that this one started, and the threads of its environments."""
+    ours = ("stackrank-", "sandbox-pool")
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(ours)]
+    return {*filter(runs, psutil.Process().children(recursive=True)), *threads}
+
+
+def _sleeps(command: list[str]) -> bool:
+    """Whether a process with this command line is there, in whichever sandbox."""
+    return any(each.info["cmdline"] == command for each in psutil.process_iter(["cmdline"]))
+
+
+# ---- the front door
+
+
+def test_importing_brings_in_nothing_that_is_slow() -> None:
+    code = (
+        "import sys, stackrank\n"
+        "assert not [name for name in sys.modules if name.startswith('stackrank.')]\n"
+        "assert {'make', 'make_vec'} <= set(dir(stackrank)) and callable(stackrank.make)\n"
+        "slow = ('prefect', 'sqlalchemy', 'sqlmodel', 'openai', 'streamlit', 'pandas', 'gymnasium')\n"
+        "assert not set(slow) & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'made'"):
+        stackrank.made  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"task": "bugz/a"}, "there is no benchmark 'bugz': choose one of"),
+        ({"task": "bugs/0000"}, "there is no task 0000: `stackrank tasks` lists"),
+        ({"task": "bugs/vat-tabel"}, "there is no task vat-tabel (near it: vat-table, "),
+        ({"task": "bugs"}, "'bugs' names no task: write bugs/TASK, as in 'bugs/access-groups'"),
+        ({"task": 3}, "3 is not a task: give its name"),
+        ({"tools": "hammer"}, "there is no tool set or tool 'hammer': choose"),
+        ({"tools": None}, "tools is None: name a tool set"),
+        ({"tools": "debug+server"}, "leave out what follows the"),
+        ({"rewards": "praise"}, "there is no reward 'praise': choose verdict, milestones"),
+        ({"rewards": {"tests": float("nan")}}, "the weight of the reward tests is nan"),
+        ({"steps": 0}, "steps is 0: give it a whole number"),
+        ({"wall_s": -1}, "wall_s is -1: give it a number of seconds"),
+        ({"sandbox": "jar"}, "there is no sandbox 'jar': choose"),
+    ],
+)
+def test_what_cannot_be_made_is_one_sentence(keywords: dict[str, Any], said: str) -> None:
+    with pytest.raises((UsageError, InfrastructureError)) as error:
+        stackrank.make(**{"task": "bugs/shop-filters", "sandbox": "local", **keywords})
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "count", "said"),
+    [
+        ([], None, "tasks is empty"),
+        (["bugs/shop-filters"], 2, "count is 2 and there are 1 tasks"),
+        ("bugs", 1000, "count is 1000: bugs has 150 tasks"),
+        ("bugs/shop-filters", 0, "count is 0: give it a whole number"),
+        ("bugs/shop-filters", 2000, "1024 environments at most"),
+    ],
+)
+def test_vectors_that_cannot_be_made(tasks: Any, count: int | None, said: str) -> None:
+    with pytest.raises(TrainingError, match=said):
+        stackrank.make_vec(tasks, count, sandbox="local")
+
+
+def test_vectors_by_name() -> None:
+    assert stackrank.task_names("bugs")[0] == "bugs/access-groups"
+    for tasks, count, expected in (
+        ("bugs/shop-filters", 2, ["bugs/shop-filters"] * 2),
+        (["bugs/shop-filters", "bugs/vat-table"], None, ["bugs/shop-filters", "bugs/vat-table"]),
+        ("bugs", 2, ["bugs/access-groups", stackrank.task_names("bugs")[75]]),
+    ):
+        with stackrank.make_vec(tasks, count, sandbox="local") as envs:
+            assert [env.name for env in envs] == expected and len(envs) == len(expected)
+    with pytest.raises(TrainingError, match="closed: create new ones"):
+        envs.reset()
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments", "action"),
+    [
+        ("view", {"path": "a.py"}, Action("view", {"path": "a.py"})),
+        ({"tool": "eval"}, {}, Action("eval")),
+        ({"tool": "view", "arguments": {"path": "a.py"}}, {}, Action("view", {"path": "a.py"})),
+        (Action("eval"), {}, Action("eval")),
+    ],
+)
+def test_how_an_action_may_be_given(given: object, arguments: dict[str, Any], action: Action) -> None:
+    assert read_action(given, arguments) == action
+
+
+@pytest.mark.parametrize(
+    "given", [None, 3, ["view"], {}, {"tool": 1}, {"tool": "a", "b": 1}, {"tool": "a", "arguments": "b"}]
+)
+def test_what_is_no_action(given: object) -> None:
+    with pytest.raises(TrainingError, match="is not an action: give a tool's name"):
+        read_action(given, {})
+
+
+def test_steps_at_the_wrong_time() -> None:
+    env = stackrank.make("bugs/shop-filters", sandbox="local")
+    for call in (lambda: env.step("eval"), lambda: env.refuse("no"), env.score):
+        with pytest.raises(TrainingError, match="no episode is in progress: call reset first"):
+            call()
+    env.close()
+    env.close()
+    for call in (lambda: env.step("eval"), env.reset, env.score, lambda: asyncio.run(env.astep("eval"))):
+        with pytest.raises(TrainingError, match="the environment is closed: create a new one"):
+            call()
+
+
+# ---- episodes
+
+
+def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
+    actions = [Action("view", {"path": "cart.py"}), Action("nope"), Action("rewrite", FIX), Action("eval")]
+    outcome, played = play_real(CART, Scripted(actions))
+    with training_env(pool) as env:
+        first, info = env.reset()
+        assert first.text.startswith(played[0].observation.text + "\n\nFiles of the workspace:\ncart.py\n")
+        assert "\n\nThe whole of test" in first.text and info["step"] == 0
+        done = [env.step(action) for action in actions]
+        with pytest.raises(TrainingError, match="the episode is over \\(solved\\): call reset"):
+            env.step("eval")
+        assert [each.observation.text for each in done] == [step.observation.text for step in played[1:]]
+        assert [each.observation.ok for each in done] == [True, False, True, True]
+        assert [(each.terminated, each.truncated) for each in done] == [(False, False)] * 3 + [(True, False)]
+        assert env.outcome is not None and env.score().resolved and outcome.score is not None
+        assert (env.outcome.stop_reason, env.outcome.diagnosis) == (outcome.stop_reason, outcome.diagnosis)
+        last = done[-1].info
+        assert (last["stop_reason"], last["verdict"], last["step"]) == ("solved", "resolved", 4)
+        earned = {term: sum(each.info["rewards"][term] for each in done) for term in Term}
+        assert earned["verdict"] == done[-1].info["rewards"]["verdict"] == earned["tests"] == 1.0
+        assert earned["milestones"] == len(outcome.diagnosis.milestones) / len(Milestone)
+        assert 0 <= earned["distance"] <= 1
+        assert sum(each.reward for each in done) == pytest.approx(sum(earned.values()))
+
+        again, _ = env.reset()
+        assert again.text == first.text and env.outcome is None
+        assert not env.score().resolved
+        assert env.outcome is not None and env.outcome.stop_reason == "agent_gave_up"
+
+
+def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
+    with training_env(pool, shows_failing_test=False) as env:
+        first, _ = env.reset()
+        assert "No test that shows it is given" in first.text
+        assert "def test_" not in first.text and "Files of the workspace:\ncart.py\n" in first.text + "\n"
+        env.step("rewrite", **FIX)
+        done = env.step("submit")
+        assert (done.info["stop_reason"], done.info["verdict"]) == ("submitted", "resolved")
+
+
+def test_limits_and_malformed_actions_end_an_episode_as_in_a_run(pool: Pool) -> None:
+    with training_env(pool, steps=2, malformed=2) as env:
+        env.reset()
+        assert not env.step("view", path="cart.py").truncated
+        done = env.step("listdir")
+        assert (done.terminated, done.truncated, done.info["stop_reason"]) == (False, True, "step_limit")
+        assert (done.info["verdict"], done.info["rewards"]["verdict"]) == ("unresolved", 0.0)
+        env.reset()
+        assert not env.refuse("That is no call.", said="hm").terminated
+        done = env.refuse("That is no call.")
+        assert done.terminated and done.info["stop_reason"] == "malformed_actions"
+        assert done.observation.text == "That is no call." and not done.observation.ok
+
+
+def test_a_machine_that_fails_costs_the_episode(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise SandboxError("the engine is gone")
+
+    with training_env(pool) as env:
+        env.reset()
+        with monkeypatch.context() as patch:
+            patch.setattr("stackrank.env.debug_env.DebugEnv.step", fail)
+            with pytest.raises(SandboxError, match="the engine is gone"):
+                env.step("eval")
+        with pytest.raises(TrainingError, match="call reset first"):
+            env.step("eval")
+        env.reset()
+        assert env.step("view", path="cart.py").observation.ok
+
+
+# ---- several at once
+
+
+def test_a_vector_goes_on_where_one_of_it_fails_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = usable("bubblewrap")
+    before = alive()
+    shared = Pool(kind, size=1)
+    with VecEnv([training_env(shared, "rewrite", owns_pool=False) for _ in range(3)], shared) as envs:
+        assert [info["step"] for _, info in envs.reset()] == [0, 0, 0]
+        with pytest.raises(TrainingError, match="actions are 2: give one for each of the 3 environments"):
+            envs.step(["eval", "eval"])
+
+        for actions in (["listdir", {"tool": 3}, "listdir"], ["listdir", None, 3]):
+            with pytest.raises(TrainingError, match="is not an action"):
+                envs.step(actions)
+        assert [len(env._require_episode().steps) for env in envs] == [1, 1, 1]  # nobody has stepped
+
+        def fail(action: object) -> None:
+            raise SandboxError("the engine\n is gone")
+
+        monkeypatch.setattr(envs.envs[1], "step", fail)
+        view = {"tool": "view", "arguments": {"path": "cart.py"}}
+        first, broken, nothing = envs.step([view, view, None])
+        assert first is not None and first.observation.ok and nothing is None
+        assert broken is not None and broken.truncated and not broken.terminated and broken.reward == 0
+        assert (broken.info["stop_reason"], broken.info["error"]) == ("error", "the engine is gone")
+        monkeypatch.undo()
+        done = asyncio.run(envs.astep([{"tool": "rewrite", "arguments": FIX}, "eval", "submit"]))
+        assert [each.terminated for each in done if each] == [False, False, True]
+        assert [score.resolved for score in envs.score()] == [True, False, False]
+    wait_for(lambda: not alive() - before, lambda: alive() - before)
+
+
+def test_an_exception_leaves_nothing_behind() -> None:
+    kind = usable("bubblewrap")
+    before = alive()
+    shared = Pool(kind, size=1)
+    with (
+        pytest.raises(ZeroDivisionError),
+        VecEnv([training_env(shared, owns_pool=False) for _ in range(3)], shared) as envs,
+    ):
+        envs.reset()
+        raise ZeroDivisionError
+    wait_for(lambda: not alive() - before, lambda: alive() - before)
+
+
+def test_closing_ends_a_step_that_somebody_waits_for() -> None:
+    kind = usable("bubblewrap")
+    before = alive()
+
+    async def vanish() -> None:
+        async with training_env(Pool(kind, size=1), "bash") as env, training_env(Pool(kind, size=1)) as other:
+            await asyncio.gather(env.areset(), other.areset())
+            command = f"sleep 3000.{os.getpid()}"
+            slow = asyncio.create_task(env.astep("bash", command=command))
+            await asyncio.to_thread(wait_for, lambda: _sleeps(command.split()), "a step at work", every_s=0.2)
+            await env.aclose()
+            with pytest.raises(TrainingError, match="is closed"):
+                await slow
+            assert (await other.astep("view", path="cart.py")).observation.ok
+
+    asyncio.run(vanish())
+    wait_for(lambda: not alive() - before, lambda: alive() - before)

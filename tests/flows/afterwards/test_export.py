@@ -1,0 +1,269 @@
+"""Exports: what was played by a model over the wire, with a key that must not show up anywhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import os
+import subprocess
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.models.runs import Step
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.afterwards.export import write
+from stackrank.flows.runs.afterwards.export.export import FORMATS, export
+from stackrank.flows.runs.afterwards.export.source import SPLITS, Source, split_of
+from stackrank.wording import as_json
+from tests.fixtures.calls import CommandLine
+from tests.fixtures.playing import play_run
+from tests.support.databases import Databases
+from tests.support.openai_server import OpenAIServer, call, says
+
+pytestmark = pytest.mark.slow
+
+KEY = "sk-planted-0123456789-export"
+SCRIPT = [
+    call("view", path="nowhere.py").with_(content="I look ünd see."),
+    says("Hm."),
+    call("pdb", command="p 40 + 2"),
+    call("submit"),
+]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with one run of two entrants, in a folder of its own."""
+    file = tmp_path_factory.mktemp("recorded") / "stackrank.db"
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(SCRIPT, key=KEY) as server:
+        patch.setenv("STACKRANK_DATABASE_URL", f"sqlite:///{file}")
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        patch.setenv("OPENAI_API_KEY", KEY)
+        entrants = [{"agent": "llm", "model": "scripted"}, {"agent": "oracle", "tools": "rewrite"}]
+        play_run(entrants=entrants, limit=1, steps=9, name="played")
+    return file
+
+
+@pytest.fixture
+def played(recorded: Path, stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line beside that database."""
+    monkeypatch.setenv("STACKRANK_DATABASE_URL", f"sqlite:///{recorded}")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return stackrank
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def beside_sentence(folder: Path) -> str:
+    return str(json.loads((folder / "chat.jsonl.scope.json").read_text())["scope"]["sentence"])
+
+
+def test_jsonl_is_one_trace_a_line(played: CommandLine) -> None:
+    result = played("export", "played")
+    assert result.status == 0 and "2 episodes of run 1 (played)" in result.err
+    scope = played("leaderboard", "--run", "played", "--json").json()["scope"]["sentence"]
+    for document in lines(result.out):
+        assert document.pop("scope") == scope
+        assert document == played("trace", str(document["id"]), "--json").json()
+
+
+def test_a_conversation_can_be_learnt_from(played: CommandLine) -> None:
+    (document,) = lines(played("export", "played", "--format", "chat", "--entrant", "llm/scripted (debug)").out)
+    messages = document["messages"]
+    roles = [message["role"] for message in messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool", "assistant"]
+    assert "expert" in messages[0]["content"] and "You have 9 steps" in messages[0]["content"]
+    assert "Test command" in messages[1]["content"] and "failed" in messages[1]["content"]
+    assert messages[2]["content"] == "I look ünd see."
+    assert messages[4] == {"role": "assistant", "content": "Hm."}
+    assert "calls no tool" in messages[5]["content"]
+    known = {tool["function"]["name"] for tool in document["tools"]}
+    for said, answer in itertools.pairwise(messages):
+        for each in said.get("tool_calls", []):
+            assert answer["tool_call_id"] == each["id"]
+            assert each["function"]["name"] in known
+            assert isinstance(json.loads(each["function"]["arguments"]), dict)
+    assert "42" in messages[7]["content"]
+    assert document["metadata"]["verdict"] == "unresolved" and document["metadata"]["source"] == "recorded"
+    assert [(each["message"], each["step"]) for each in document["answers"]] == [(2, 1), (4, 2), (6, 3), (8, 4)]
+    assert document["answers"][0]["tokens_in"] == 100
+
+
+def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    result = played("export", "latest", "--format", "chat", "--verdict", "resolved", "--out", str(file))
+    assert result.out == ""
+    (document,) = lines(file.read_text())
+    assert document["metadata"]["entrant"] == "oracle (rewrite)"
+    assert document["messages"][2]["tool_calls"][0]["function"]["name"] == "rewrite"
+    assert document["metadata"]["source"] == "rendered"
+    files = ["chat.jsonl", "chat.jsonl.card.md", "chat.jsonl.scope.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
+    card = (tmp_path / "chat.jsonl.card.md").read_text()
+    assert "3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44" in card and beside_sentence(tmp_path) in card
+    beside = json.loads((tmp_path / "chat.jsonl.scope.json").read_text())
+    assert (beside["file"], beside["format"], beside["episodes"]) == ("chat.jsonl", "chat", 1)
+    assert beside["filters"] == {"verdict": ["resolved"]} and len(beside["scope"]["runs"]) == 1
+    assert document["metadata"]["scope"] == beside["scope"]["sentence"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_file_says_what_it_is_about(played: CommandLine, tmp_path: Path, format: str) -> None:
+    file = tmp_path / "out"
+    assert played("export", "played", "--format", format, "--out", str(file)).status == 0
+    scope = json.loads((tmp_path / "out.scope.json").read_text())["scope"]
+    assert scope["benchmark"] == "bugs" and scope["conditions"]["steps"] == 9 and scope["runs"][0]["name"] == "played"
+    if format == "swebench":  # a harness of others reads it: nothing is added there
+        assert set(json.loads(file.read_text().splitlines()[0])) == {"instance_id", "model_name_or_path", "model_patch"}
+    elif format == "atif":
+        texts = [each.read_text() for each in sorted(file.iterdir())]
+        assert len(texts) == 2 and all(scope["sentence"] in json.dumps(json.loads(each)["extra"]) for each in texts)
+        assert "not empty" in played("export", "played", "--format", format, "--out", str(file)).sentence()
+    elif format not in ("pairs", "seeker"):  # of which there are none here
+        assert scope["sentence"] in file.read_text()
+
+
+def test_links_and_pipes_stay_what_they_are(played: CommandLine, tmp_path: Path) -> None:
+    expected = played("export", "played").out
+    link, target, pipe = tmp_path / "link.jsonl", tmp_path / "target.jsonl", tmp_path / "pipe"
+    link.symlink_to(target)
+    assert played("export", "played", "--out", str(link)).status == 0
+    assert link.is_symlink() and target.read_text() == expected
+    os.mkfifo(pipe)
+    before = sorted(tmp_path.iterdir())
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert played("export", "played", "--out", str(pipe)).status == 0
+        assert reader.communicate(timeout=60)[0] == expected
+    assert pipe.is_fifo() and sorted(tmp_path.iterdir()) == before
+
+
+def test_csv(played: CommandLine) -> None:
+    rows = list(csv.DictReader(io.StringIO(played("export", "played", "--format", "csv").out)))
+    listed = played("episodes", "played", "--json").json()
+    assert [(row["id"], row["verdict"], row["stop_reason"]) for row in rows] == [
+        (str(row["id"]), row["verdict"], row["stop_reason"]) for row in listed
+    ]
+    assert "scope" in rows[0] and len(rows) == 2
+
+
+def test_requests_are_told_with_their_answers(played: CommandLine) -> None:
+    asked = lines(played("export", "played", "--format", "requests").out)
+    assert [each["step"] for each in asked] == [1, 2, 3, 4]
+    assert asked[1]["request"]["messages"][:2] == asked[0]["request"]["messages"]
+    assert asked[0]["answer"]["choices"][0]["message"]["content"] == "I look ünd see."
+    assert {each["task"] for each in asked} == {asked[0]["task"]} and {each["split"] for each in asked} <= {*SPLITS}
+
+
+def test_steps_have_rewards(played: CommandLine, tmp_path: Path) -> None:
+    steps = lines(played("export", "played", "--format", "steps").out)
+    rewards = [(each["entrant"], each["index"], each["reward"], each["done"]) for each in steps]
+    assert [each for each in rewards if each[0] != "oracle (rewrite)"] == [
+        ("llm/scripted (debug)", index, 0.0, index == 4) for index in range(1, 5)
+    ]
+    assert sum(reward for entrant, _, reward, _ in rewards if entrant == "oracle (rewrite)") == 1.0
+    assert steps[0]["observation_before"].startswith("Test command") or "failed" in steps[0]["observation_before"]
+    assert steps[0]["answers"][0]["tokens_out"] == 10 and steps[0]["answers"][0]["conversation"] == "main"
+    file = tmp_path / "steps.parquet"
+    assert played("export", "played", "--format", "steps", "--out", str(file)).status == 0
+    table = pyarrow.parquet.read_table(file).to_pylist()
+    assert [each["reward"] for each in table] == [each["reward"] for each in steps]
+    assert [json.loads(each["answers"]) for each in table] == [each["answers"] for each in steps]
+    assert json.loads((tmp_path / "steps.parquet.scope.json").read_text())["records"] == len(steps)
+
+
+def test_every_format_as_parquet(recorded: Path, tmp_path: Path) -> None:
+    engine = connect(f"sqlite:///{recorded}")
+    run = queries.run(engine, "played")
+    for format, how in FORMATS.items():
+        file = tmp_path / f"{format}.parquet"
+        assert export(engine, run, format, file, {}) == 2
+        whole = list(how.records(Source(engine, run, {})))
+        table = pyarrow.parquet.read_table(file)
+        assert table.num_rows == len(whole), format
+        for row, record in zip(table.to_pylist(), whole, strict=True):
+            for name, value in record.items():
+                told = json.loads(row[name]) if isinstance(value, list | dict) else row[name]
+                assert told == value or told == json.dumps(value), (format, name)
+
+
+def test_splits_are_by_task_and_the_same_everywhere(databases: Databases, tmp_path: Path) -> None:
+    digests = [f"{number:016x}" for number in range(4000)]
+    shares = Counter(split_of(each) for each in digests)
+    assert {name: round(count / 4000, 1) for name, count in shares.items()} == SPLITS
+    assert [split_of(each) for each in ("0", "1", "10", "11")] == ["train", "test", "test", "validation"]
+    engine = connect(databases.seeded(tmp_path / "x.db", runs=1, live=False)[0])
+    run = queries.run(engine, 1)
+    found = {name: [row for row, _ in Source(engine, run, {}, [name]).played()] for name in SPLITS}
+    assert sum(map(len, found.values())) == 60
+    tasks = [{row["task"] for row in rows} for rows in found.values()]
+    assert not tasks[0] & tasks[1] and not tasks[0] & tasks[2] and not tasks[1] & tasks[2]
+
+
+def test_no_export_and_no_table_holds_a_key(played: CommandLine, recorded: Path) -> None:
+    for name in FORMATS:
+        assert KEY not in played("export", "played", "--format", name).out
+    files = list(recorded.parent.glob("stackrank.db*"))
+    assert files
+    for file in files:
+        assert KEY.encode() not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "words"),
+    [
+        ("export nothing", 2, ["nothing", "stackrank runs"]),
+        ("export --format parquet", 2, ["parquet", "jsonl, chat, requests"]),
+        ("export --split all", 2, ["all", "train, validation, test"]),
+        ("export --format pairs --verdict resolved", 2, ["--verdict resolved"]),
+        ("export --failure-point lost", 2, ["--failure-point lost"]),
+        ("export --out /no/such/folder/x", 2, ["/no/such/folder/x", "create it first"]),
+        ("export --entrant nobody", 2, ["run 1 has no entrant 'nobody'", "stackrank episodes 1"]),
+        ("export --task nothing --format csv", 2, ["run 1 has no task 'nothing'"]),
+        ("export --out /tmp", 2, ["/tmp is a folder", "--out"]),
+    ],
+)
+def test_bad_calls(
+    stackrank: CommandLine, databases: Databases, database: str, call: str, status: int, words: list[str]
+) -> None:
+    databases.seeded(Path(database.removeprefix("sqlite:///")), runs=1, live=False)
+    result = stackrank(*call.split())
+    assert result.status == status
+    assert all(word in result.sentence() for word in words)
+
+
+def test_memory_does_not_depend_on_the_number_of_episodes(databases: Databases, tmp_path: Path) -> None:
+    url, made = databases.seeded(tmp_path / "x.db", runs=1, live=False)
+    engine = connect(url)
+    store = Store(engine)
+    (task, *_), entrant = made.benchmark.task_ids.values(), next(iter(made.entrants.values()))
+    run_id = store.create_run(name="long", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    cells = store.create_episodes(run_id, [(task, entrant, attempt) for attempt in range(1, 301)])
+    for episode in cells.values():
+        store.add_step(Step(episode_id=episode, index=0, observation="x" * 100_000))
+    tracemalloc.start()
+    export(engine, queries.run(engine, run_id), "jsonl", tmp_path / "all.jsonl", {})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (tmp_path / "all.jsonl").stat().st_size > 30_000_000 > 3 * most
+    assert len(queries.episodes(engine, run_id, limit=1000)) == 300
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-(2**70), 1.5e300, "\ud800", "\x7f\u202e\x1b[2J é", {1: [None, True]}, Counter(a=1), Path("x"), "\u2028\0"],
+)
+def test_a_line_is_what_it_always_was(value: Any) -> None:
+    (line,) = write.lines([{"value": value}])
+    assert json.loads(line) == json.loads(as_json({"value": value})) and line.count("\n") == 1
+    assert line.rstrip("\n").isprintable()

@@ -1,0 +1,210 @@
+"""Scoring a run again: the same changes, another scorer or other tests, and both verdicts kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, as_completed
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
+from stackrank.env.benchmarks.bug_suite import BugSuite
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.client import Changes
+from stackrank.env.scoring.judge import Score
+from stackrank.env.scoring.record import DamagedChange, pack, scorer_digest, unpack
+from stackrank.env.task import Task
+from stackrank.flows.runs.afterwards import rescore as rescoring
+from tests.fixtures.calls import CommandLine
+from tests.fixtures.playing import make_run, play_run
+
+TASK = "club-ledger"
+NOTHING = Changes()
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with a finished run of two entrants, of which one knows the fix."""
+    file = tmp_path_factory.mktemp("recorded") / "stackrank.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STACKRANK_DATABASE_URL", f"sqlite:///{file}")
+        entrants = [{"agent": "oracle"}, {"agent": "random"}]
+        run = play_run(entrants=entrants, tasks=[TASK], steps=2, seed=3, workers=2)
+        Store(connect()).end_run(run, "finished")
+        with connect().connect() as connection:
+            connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+    return file
+
+
+@pytest.fixture
+def run(recorded: Path, database: str) -> int:
+    """The run of a copy of it, in the database that commands use."""
+    shutil.copy(recorded, database.removeprefix("sqlite:///"))
+    return 1
+
+
+def with_hidden_tests(monkeypatch: pytest.MonkeyPatch, added: Mapping[str, bytes], **changed: Any) -> None:
+    """From now on the benchmark's tasks have these hidden files too."""
+    tasks = BugSuite.tasks
+
+    def harder(self: BugSuite) -> list[Task]:
+        return [
+            replace(task, hidden_files={**task.hidden_files, **added}, **changed) if task.id == TASK else task
+            for task in tasks(self)
+        ]
+
+    monkeypatch.setattr(BugSuite, "tasks", harder)
+
+
+def another_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rescoring, "scorer_digest", lambda: "another")
+    monkeypatch.setattr("stackrank.flows.runs.playing.episode.scorer_digest", lambda: "another")
+
+
+@pytest.mark.slow
+def test_the_same_scorer_says_the_same_and_is_asked_once(stackrank: CommandLine, database: str, run: int) -> None:
+    engine = connect(database)
+    first = queries.verdicts(engine, 1)
+    assert [each["of_record"] for each in first] == [True]
+    assert first[0]["scorer"] == scorer_digest() and first[0]["resolved"] and first[0]["tests"]
+    result = stackrank("rescore", str(run), "--json")
+    assert result.status == 0, result.err
+    document = result.json()
+    assert (document["rescored"], document["done_before"], document["changed"]) == (2, 0, [])
+    assert [(each["resolved_before"], each["resolved_after"]) for each in document["entrants"]] == [(1, 1), (0, 0)]
+    assert stackrank("rescore", str(run), "--json").json()["done_before"] == 2
+    both = queries.verdicts(engine, 1)
+    assert [each["of_record"] for each in both] == [True, False]
+    assert both[0] == first[0], "the first verdict is never changed"
+
+
+@pytest.mark.slow
+def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
+    database: str, run: int, monkeypatch: pytest.MonkeyPatch, stackrank: CommandLine
+) -> None:
+    """Ctrl-C during the first verdict: it is stored, the second is not begun, and the next call goes on from there."""
+    asked: list[int] = []
+    waits, raised = threading.Event(), threading.Event()
+    judge = DebugEnv.judge
+
+    def interrupted(self: DebugEnv, changes: Changes) -> Score:
+        asked.append(1)
+        if len(asked) == 1:
+            assert waits.wait(60)  # Python's own pool would forget a thread if it were interrupted while it starts it
+            while not raised.wait(0.1):  # a signal just before the main thread begins to wait does not wake it
+                os.kill(os.getpid(), signal.SIGINT)
+        return judge(self, changes)
+
+    def in_their_order(futures: Iterable[Future[None]]) -> Iterator[Future[None]]:
+        waits.set()
+        yield from as_completed(futures)
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raised.set()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DebugEnv, "judge", interrupted)
+    monkeypatch.setattr(rescoring, "as_completed", in_their_order)
+    engine = connect(database)
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rescoring.rescore(Store(engine), run, workers=1, say=lambda _: None)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(asked) == len(queries.verdicts_again(engine, run, scorer_digest())) == 1
+    result = stackrank("rescore", str(run), "--json")
+    assert result.status == 0, result.err
+    assert (result.json()["done_before"], result.json()["rescored"], len(asked)) == (1, 2, 2)
+
+
+@pytest.mark.slow
+def test_another_scorer_and_other_tests_change_a_verdict_but_no_board(
+    stackrank: CommandLine, database: str, run: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = connect(database)
+    board = queries.leaderboard(engine)
+    stackrank("rescore", str(run))
+    another_scorer(monkeypatch)
+    hidden = {"tests/test_hidden_ledger.py": b"def test_is_within():\n    assert 1 == 2\n"}
+    with_hidden_tests(monkeypatch, hidden, proof="")
+    document = stackrank("rescore", str(run), "--json").json()
+    assert document["scorer"] == "another" and document["done_before"] == 0
+    (changed,) = document["changed"]
+    assert (changed["episode"], changed["before"], changed["after"]) == (1, "resolved", "unresolved")
+    assert "test_is_within: passed before, failed now" in changed["why"] and "the task, the scorer" in changed["why"]
+    shown = stackrank("rescore", str(run)).out
+    assert "unresolved" in shown and "test_is_within" in shown
+    assert queries.leaderboard(engine) == board
+    assert queries.episode(engine, 1)["verdict"] == "resolved"
+    assert [each["scorer"] for each in queries.verdicts(engine, 1)] == [scorer_digest(), scorer_digest(), "another"]
+
+
+@pytest.mark.slow
+def test_what_cannot_be_scored_again_is_said(
+    stackrank: CommandLine, database: str, run: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = connect(database)
+
+    def impossible() -> list[str]:
+        found = stackrank("rescore", str(run), "--json")
+        assert found.status == 0
+        return [each["why"] for each in found.json()["impossible"]]
+
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE change SET content = substr(content, 1, 20)"))
+    assert len(impossible()) == 2 and all("cannot be read" in why for why in impossible())
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM change"))
+    assert all("gone from the database" in why for why in impossible())
+    # As a database of an older version has it: a diff and no record.
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM verdicts"))
+        connection.execute(
+            text("UPDATE episode SET diff = replace(diff, char(10) || ' ', char(10) || ' other') WHERE id = 1")
+        )
+    (why,) = impossible()
+    assert why.startswith("only a diff is stored, and the patch")
+    with_hidden_tests(monkeypatch, {}, files={"ledger.py": b""})
+    assert len(impossible()) >= 1
+
+
+@pytest.mark.slow
+def test_an_episode_of_an_older_version_is_scored_by_its_diff(stackrank: CommandLine, database: str, run: int) -> None:
+    with connect(database).begin() as connection:
+        connection.execute(text("DELETE FROM verdicts"))
+        connection.execute(text("DELETE FROM change"))
+    document = stackrank("rescore", str(run), "--json").json()
+    assert (document["rescored"], document["impossible"], document["changed"]) == (2, [], [])
+    assert [each["of_record"] for each in queries.verdicts(connect(database), 1)] == [False]
+
+
+def test_a_run_that_goes_on_is_refused(stackrank: CommandLine) -> None:
+    run = make_run(entrants=[{"agent": "oracle"}], tasks=[TASK])
+    result = stackrank("rescore", str(run))
+    assert result.status == 2
+    assert f"run {run}" in result.sentence() and f"stackrank cancel {run}" in result.sentence()
+
+
+def test_a_change_of_any_bytes_comes_back_as_it_was() -> None:
+    change = Changes({"a/b.py": b"\xff\x00\r\n", "é": b""}, ("gone", "z"), ("link",))
+    kept = pack(change)
+    assert kept is not None and unpack(*kept) == change
+    assert pack(Changes(dict(reversed(change.files.items())), ("z", "gone"), ("link",))) == kept
+    assert pack(NOTHING) != kept
+    with pytest.raises(DamagedChange, match="not what was stored"):
+        unpack("0" * 64, kept[1])
+    for cut in range(0, len(kept[1]), 7):
+        with pytest.raises(DamagedChange):
+            unpack(kept[0], kept[1][:cut])

@@ -1,0 +1,261 @@
+"""`stackrank validate`, and what comes of it: damaged and unsound tasks first."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes.store import Store
+from stackrank.env.benchmarks import bug_suite
+from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.bug_suite import DATA, load_task
+from stackrank.env.patches import make_diff
+from stackrank.env.sandbox.base import SandboxError, spec_for
+from stackrank.env.sandbox.registry import chosen_backend
+from stackrank.env.scoring.verdict import NewSandbox
+from stackrank.env.task import Task
+from stackrank.env.validate import Standing, Validation, validate
+from stackrank.extensions.authoring.audit.audit import Audit
+from stackrank.extensions.authoring.audit.run import Audits, OnAudit, audit_benchmark
+from stackrank.flows.runs.playing.sandboxes import side_by_side
+from stackrank.flows.runs.playing.session import leave, session_of
+from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.specification.spec import SpecError, make_spec
+from stackrank.home import home
+from tests.env.benchmarks.test_foreign_benchmarks import BROKEN, CHECK, FIXED, write
+from tests.fixtures.calls import CommandLine
+
+pytestmark = pytest.mark.slow
+
+
+def suite_of(folder: Path, *names: str) -> Path:
+    """A suite of a few of our own tasks."""
+    for name in names:
+        shutil.copytree(DATA / name, folder / "suite" / name)
+    return folder / "suite"
+
+
+def unsound(folder: Path) -> None:
+    """Make the task's fix change nothing."""
+    files = load_task(folder).files
+    name = next(path for path in files if not path.startswith("tests/") and path.endswith(".py"))
+    (folder / "fix.patch").write_text(make_diff(files, {**files, name: files[name] + b"# no fix\n"}))
+
+
+def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    call = ("validate", "bugs", "--path", str(suite), "--json")
+    first = stackrank(*call, "--tasks", "club-ledger", "--rounds", "2").json()
+    assert (first["valid"], first["proved_before"]) == (1, 0)
+    assert stackrank(*call, "--rounds", "1").json()["proved_before"] == 1
+    assert stackrank(*call, "--rounds", "2").json()["proved_before"] == 1  # tax-bands had one round only
+    assert stackrank(*call, "--rounds", "2").json()["proved_before"] == 2
+    assert stackrank(*call, "--rounds", "1", "--again").json()["proved_before"] == 0
+    # Another version of the benchmark: what did not change is as sound as it was.
+    (suite / "tax-bands" / "work" / "notes.txt").write_text("changed")
+    bug_suite._load_once.cache_clear()  # each command is a process of its own, elsewhere
+    rows = {row["task"]: row for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()}
+    assert (rows["club-ledger"]["validated"], rows["tax-bands"]["validated"]) == ("valid", None)
+
+
+def test_what_was_proved_and_not_measured_is_measured_only(stackrank: CommandLine, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "tax-bands")
+    (suite / "tax-bands" / bug_suite.DIFFICULTY).unlink()
+    bug_suite._load_once.cache_clear()
+    call = ("validate", "bugs", "--path", str(suite), "--rounds", "1", "--json")
+    proved = stackrank(*call).json()["tasks"][0]
+    kept = home() / "difficulty" / f"{load_task(suite / 'tax-bands').digest}.json"
+    kept.unlink()
+    again = stackrank(*call).json()
+    assert again["proved_before"] == 1 and again["tasks"][0]["measured"] == proved["measured"] and kept.is_file()
+    (row,) = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
+    assert row["difficulty"] == row["measured"]["label"] and row["predicted"] == proved["measured"]["predicted"]
+    (stored,) = queries.tasks(connect(), f"bugs/{suite.name}")
+    assert (stored["measured"], stored["validated_rounds"]) == (proved["measured"], 1)
+
+
+def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    unsound(suite / "tax-bands")
+    assert stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1").status == 1
+    assert "invalid: tax-bands: round 1: with the fix" in stackrank("tasks", "bugs", "--path", str(suite)).out
+    engine = connect()
+    spec: dict[str, Any] = {"benchmark": "bugs", "path": str(suite), "entrants": [{"agent": "oracle"}]}
+    run = check(make_spec(spec, "test"), engine)
+    assert [task.id for task in run.tasks] == ["club-ledger"]
+    assert "with the fix" in run.invalid["tax-bands"]
+    everything = check(make_spec({**spec, "include_invalid": True}, "test"), engine)
+    assert len(everything.tasks) == 2 and not everything.invalid
+    run_id = save_run(Store(engine), run)
+    try:  # whoever plays it builds the environments of its tasks, and of no others
+        assert [task.id for task in session_of(run_id).run.tasks] == ["club-ledger"]
+    finally:
+        leave(run_id)
+    result = stackrank("run", "--path", str(suite), "--agent", "oracle", "--tasks", "tax-bands")
+    assert result.status == 2
+    assert "--include-invalid" in result.sentence()
+
+
+def test_who_needs_the_fix_plays_the_tasks_that_have_one(tmp_path: Path) -> None:
+    for name in ("double", "triple"):
+        write(tmp_path / "data" / name, {"double_code.py": BROKEN, "test.py": CHECK})
+    fix = make_diff({"double_code.py": BROKEN.encode()}, {"double_code.py": FIXED.encode()})
+    spec: dict[str, Any] = {"benchmark": "mini_nightmare", "path": str(tmp_path / "data"), "fixes": str(tmp_path)}
+    both = {**spec, "entrants": [{"agent": "oracle"}, {"agent": "random"}]}
+    with pytest.raises(SpecError, match=r"oracle .* needs known fixes, and double has none"):
+        check(make_spec(both, "test"))
+    write(tmp_path, {"double.patch": fix})
+    checked = check(make_spec(both, "test"))
+    assert [task.id for task in checked.tasks] == ["double"]
+    assert "it has no known fix" in checked.left_out["triple"]
+    assert len(check(make_spec({**spec, "entrants": [{"agent": "random"}]}, "test")).tasks) == 2
+    with pytest.raises(SpecError, match="triple has none"):
+        check(make_spec({**both, "tasks": ["triple"]}, "test"))
+
+
+def test_a_failing_sandbox_costs_one_task_its_proof(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    tries: list[str] = []
+
+    def failing(task: Task, *rest: Any) -> Validation:
+        if task.id == "tax-bands":
+            tries.append(task.id)
+            raise SandboxError("the engine went away")
+        return validate(task, *rest)
+
+    monkeypatch.setattr("stackrank.flows.runs.preparing.validation.validate", failing)
+    result = stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--json")
+    document = result.json()
+    assert (result.status, document["valid"], document["errors"], document["invalid"]) == (1, 1, 1, 0)
+    assert len(tries) == 2
+    assert "the engine went away" in document["tasks"][1]["reason"]
+    rows = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
+    assert [row["validated"] for row in rows] == ["valid", None]
+
+
+def test_a_task_that_was_too_slow_beside_others_is_tried_alone(
+    stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    tries: list[str] = []
+
+    def slow(task: Task, *rest: Any) -> Validation:
+        tries.append(task.id)
+        if tries.count("tax-bands") == 1 and task.id == "tax-bands":
+            return Validation(task.id, Standing.INVALID, "too slow", out_of_time=True)
+        return Validation(task.id, Standing.VALID)
+
+    monkeypatch.setattr("stackrank.flows.runs.preparing.validation.validate", slow)
+    assert stackrank("validate", "bugs", "--path", str(suite), "--json").json()["valid"] == 2
+    assert sorted(tries[:2]) == ["club-ledger", "tax-bands"] and tries[2:] == ["tax-bands"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda folder: (folder / "task.toml").unlink(), "task.toml"),
+        (lambda folder: (folder / "task.toml").write_text("title = "), "tax-bands"),
+        (lambda folder: (folder / "task.toml").write_text("title = 'x'"), "statement"),
+        (lambda folder: (folder / "fix.patch").unlink(), "fix.patch"),
+        (lambda folder: (folder / "fix.patch").write_bytes(b"\xff\xfe"), "tax-bands"),
+        (lambda folder: (folder / "fix.patch").write_text("--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-x\n"), "fix.patch"),
+        (lambda folder: shutil.rmtree(folder / "work"), "work/"),
+    ],
+)
+def test_a_damaged_task_is_left_out(
+    stackrank: CommandLine, tmp_path: Path, damage: Callable[[Path], None], words: str
+) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "tax-bands")
+    damage(suite / "tax-bands")
+    assert [row["task"] for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()] == ["club-ledger"]
+    (said,) = [line for line in stackrank("tasks", "bugs", "--path", str(suite)).out.splitlines() if "left out" in line]
+    assert "tax-bands" in said and words in said
+
+
+def test_tables_fit_a_terminal(stackrank: CommandLine) -> None:
+    for call in ("benchmarks", "tasks bugs"):
+        lines = stackrank(*call.split()).out.splitlines()
+        assert max(map(len, lines)) <= 120
+
+
+def test_an_attack_marks_the_tasks_with_weak_tests(stackrank: CommandLine, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "newsletter-batches", "volunteer-rota")
+    (hidden,) = (suite / "newsletter-batches" / "hidden" / "tests").glob("test_*.py")
+    hidden.write_text(
+        "from newsletter.batches import batches\n\n\ndef test_it():\n    assert list(batches('abc', 2))\n"
+    )
+    bug_suite.record("newsletter-batches", (), (), None, None, suite)
+    document = stackrank("validate", "bugs", "--path", str(suite), "--attack", "--json").json()
+    assert (document["audited"], document["with_wrong_changes"]) == (2, 1)
+    weak, strong = document["tasks"]
+    assert weak["wrong_changes"] == len(weak["wrong"]) > 0 and "newsletter/batches.py" in weak["wrong"][0]["diff"]
+    assert strong["wrong_changes"] == 0 and strong["killed"] > 0
+    rows = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
+    assert [bool(row["wrong_changes"]) for row in rows] == [True, False]
+    assert "weak tests: newsletter-batches" in stackrank("tasks", "bugs", "--path", str(suite)).out
+    again = stackrank("validate", "bugs", "--path", str(suite), "--attack", "--limit", "1", "--json").json()
+    assert (again["audited_before"], again["tasks"]) == (1, [weak])
+    other = stackrank(
+        "validate", "bugs", "--path", str(suite), "--attack", "--limit", "1", "--seed", "1", "--json"
+    ).json()
+    assert (document["audited_before"], other["audited_before"], other["audited"]) == (0, 0, 1)
+
+
+def test_an_attack_that_is_interrupted_goes_on_where_it_was(database: str, tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "club-ledger", "newsletter-batches", "volunteer-rota")
+
+    def attack(on_result: OnAudit) -> Audits:
+        return audit_benchmark(
+            Store(connect()),
+            "bugs",
+            Source(suite),
+            tasks=(),
+            limit=None,
+            workers=1,
+            sandbox=None,
+            say=print,
+            on_result=on_result,
+        )
+
+    def interrupt(result: Audit, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attack(interrupt)
+    new: list[str] = []
+    found = attack(lambda result, done, total: new.append(result.task))
+    assert (found.audited_before, len(new), found.audited) == (1, 2, 3)
+    assert attack(lambda result, done, total: new.append(result.task)).results == found.results
+    assert len(new) == 2
+
+
+def test_who_stops_early_does_not_wait_for_what_was_begun() -> None:
+    tasks = [load_task(DATA / "club-ledger"), load_task(DATA / "tax-bands")]
+    asleep, ended = threading.Event(), []
+
+    def work(task: Task, new_sandbox: NewSandbox) -> str:
+        if task is tasks[0]:
+            assert asleep.wait(600)
+            return task.id
+        with new_sandbox(spec_for(task)) as sandbox:
+            asleep.set()
+            try:
+                sandbox.run("sleep 600", 600)
+            except SandboxError as error:
+                ended.append(error)
+        return task.id
+
+    results = side_by_side(work, tasks, chosen_backend(None), 2)
+    assert next(results) == "club-ledger"
+    results.close()
+    assert len(ended) == 1

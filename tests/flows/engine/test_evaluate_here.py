@@ -1,0 +1,83 @@
+"""A run that somebody waits for at a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from typing import Any
+
+import httpx
+import pytest
+from prefect.states import Completed, Failed, exception_to_failed_state
+
+from stackrank.db.connection.errors import DatabaseError
+from stackrank.flows.engine import evaluate, evaluate_here
+
+RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
+URL = "http://127.0.0.1:1/api"
+
+
+@pytest.mark.parametrize(
+    ("on_pool", "own", "told"), [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")]
+)
+def test_only_a_server_that_is_merely_told_is_given_up_soon(
+    monkeypatch: pytest.MonkeyPatch, on_pool: bool, own: str | None, told: str | None
+) -> None:
+    found: list[str | None] = []
+
+    def play(**options: Any) -> None:
+        found.append(os.environ.get(RETRIES))
+        raise ValueError("how it ends does not matter")
+
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    monkeypatch.delenv(RETRIES, raising=False)
+    if own is not None:
+        monkeypatch.setenv(RETRIES, own)
+    monkeypatch.setattr(evaluate, "evaluate", play)
+    monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+    with pytest.raises(ValueError, match="matter"):
+        evaluate_here.evaluate_here(
+            1, "run", url=URL, errors=True, debug=False, on_pool=on_pool, say=print, begun=lambda: True
+        )
+    assert found == [told]
+    assert os.environ.get(RETRIES) == own, "what this process starts later is not in a hurry"
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    """What was played is in the database. Only what the server refuses is an error of the command."""
+    said: list[str] = []
+
+    def play(**options: Any) -> None:
+        response = httpx.Response(status, request=httpx.Request("GET", "http://127.0.0.1:1/api/admin/version"))
+        response.raise_for_status()
+
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    monkeypatch.setattr(evaluate, "evaluate", play)
+    monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+    refused = pytest.raises(httpx.HTTPStatusError) if status < 500 else contextlib.nullcontext()
+    with refused:
+        evaluate_here.evaluate_here(
+            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: True
+        )
+    assert ["the Prefect server fails" in each and "stackrank resume 1" in each for each in said] == [True] * (
+        status == 500
+    )
+
+
+def test_a_database_that_ended_the_run_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk takes no status either: without a word, the command would end as if nothing had been."""
+    said: list[str] = []
+    full = DatabaseError("The database sqlite:///x.db is on a full disk: free some space.")
+    for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
+        monkeypatch.setenv(name, "INFO")  # put back afterwards
+    for state in (asyncio.run(exception_to_failed_state(full)), Failed(message="the budget is spent"), Completed()):
+        monkeypatch.setattr(evaluate, "evaluate", lambda state=state, **options: state)
+        monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
+        evaluate_here.evaluate_here(
+            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: True
+        )
+    assert said == [f"error: {full}"]

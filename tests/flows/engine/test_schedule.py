@@ -1,0 +1,273 @@
+"""Schedules, with a real Prefect server and a real worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import RUN
+from stackrank.db.models.columns import now
+from stackrank.db.writes.store import Store
+from stackrank.flows.engine import scheduled_run
+from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.specification.spec import RunSpec, read_spec
+from tests.fixtures.calls import CommandLine
+from tests.fixtures.env import usable
+from tests.support.waiting import wait_for
+
+ROOT = Path(__file__).parents[3]
+SPEC = "benchmark: bugs\nlimit: 1\nsandbox: bubblewrap\nretries: 0\nentrants:\n  - {agent: oracle, tools: rewrite}\n"
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    usable("bubblewrap")
+    file = tmp_path / "nightly.yaml"
+    file.write_text(SPEC)
+    return file
+
+
+@pytest.fixture
+def pool(request: pytest.FixtureRequest) -> str:
+    """A pool of the test's own: the server is shared."""
+    return f"pool-{request.node.name[:40]}"
+
+
+def _in_the_background() -> None:
+    """As shells start a command that ends with an ampersand."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def worker(pool: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    # A run that has to wait is asked for again only when its time has come: a worker looks ahead so far.
+    quick = {"PREFECT_WORKER_QUERY_SECONDS": "1", "PREFECT_WORKER_PREFETCH_SECONDS": "1"}
+    environment = {**os.environ, **quick}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "stackrank.flows.cli.main", "worker", "--pool", pool],
+            env=environment, cwd=log.parent, stdout=output, stderr=output, preexec_fn=_in_the_background,
+        )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(600)
+
+
+def going_on(schedule: str) -> list[object]:
+    """Flow runs of a schedule that a worker has taken and not finished."""
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas import filters
+    from prefect.client.schemas.objects import StateType
+
+    kinds = filters.FlowRunFilterStateType(any_=[StateType.PENDING, StateType.RUNNING])
+    wanted = filters.FlowRunFilter(state=filters.FlowRunFilterState(type=kinds))
+    # The server is shared: what other tests cut off stays Running there.
+    ours = filters.DeploymentFilter(name=filters.DeploymentFilterName(any_=[schedule]))
+    with get_client(sync_client=True) as client:
+        return list(client.read_flow_runs(flow_run_filter=wanted, deployment_filter=ours))
+
+
+def test_a_schedule_plays_its_runs_one_after_the_other(
+    stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path
+) -> None:
+    engine = connect(database)
+    log = tmp_path / "worker.log"
+
+    def over() -> list[dict[str, Any]]:
+        return [row for row in queries.runs(engine) if row["status"] == "finished"]
+
+    def about() -> object:
+        return queries.runs(engine), log.read_text()
+
+    made = stackrank(
+        "schedule", str(spec), "--every", "5", "--on-overlap", "queue", "--pool", pool, "--tag", "often", "--json"
+    ).json()
+    assert (made["name"], made["every_s"], made["on_overlap"], made["tags"]) == ("nightly", 5.0, "queue", ["often"])
+    try:
+        with worker(pool, log):
+            wait_for(lambda: bool(over()), about, every_s=0.2)
+            assert stackrank("schedule", "pause", "nightly").status == 0
+            wait_for(lambda: not going_on("nightly"), about, every_s=0.2)
+            before = len(over())
+            assert stackrank("schedule", "list", "--json").json()[0]["paused"] is True
+            assert stackrank("schedule", "resume", "nightly").status == 0
+            wait_for(lambda: len(over()) > before, about, every_s=0.2)
+            stackrank("schedule", "pause", "nightly")
+    finally:
+        removed = stackrank("schedule", "remove", "nightly")
+    assert removed.status == 0
+    rows = sorted(over(), key=lambda row: row["id"])
+    for row, following in pairwise(rows):
+        assert row["ended_at"] <= following["started_at"], "runs overlap"
+    for row in rows:
+        assert (row["schedule"], row["leaderboard"], row["done"]) == ("nightly", "nightly", 1)
+        assert row["tags"] == ["often"]
+        assert row["prefect_flow_run_id"]
+    assert len({row["prefect_flow_run_id"] for row in rows}) == len(rows)
+    board = stackrank("leaderboard", "--series", "nightly", "--all", "--json").json()
+    assert sum(row["episodes"] for row in (*board["entrants"], *board["reference"])) == len(rows)
+
+
+def test_a_new_specification_keeps_times_and_pauses(stackrank: CommandLine, spec: Path, pool: str) -> None:
+    here = ("schedule", str(spec), "--name", "kept", "--pool", pool, "--json")
+    try:
+        assert stackrank(*here, "--cron", "0 3 * * *", "--timezone", "Europe/Berlin").json()["cron"] == "0 3 * * *"
+        stackrank("schedule", "pause", "kept")
+        spec.write_text(SPEC.replace("limit: 1", "limit: 2"))
+        row = stackrank(*here).json()
+        assert (row["cron"], row["timezone"], row["paused"]) == ("0 3 * * *", "Europe/Berlin", True)
+        assert row["spec"]["limit"] == 2
+        row = stackrank(*here, "--every", "3600").json()
+        assert (row["cron"], row["every_s"]) == (None, 3600.0)
+    finally:
+        stackrank("schedule", "remove", "kept")
+
+
+def test_trigger_once_and_skip_while_one_goes_on(
+    stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.client.orchestration import get_client
+
+    monkeypatch.setenv("STACKRANK_SILENT_S", "3600")  # no worker lives long enough to take up what another one left
+    engine = connect(database)
+    cut_off = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="by-hand")
+    by_others = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="another")
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(RUN).values(status="running", heartbeat_at=now() - timedelta(days=1)))
+    stackrank("schedule", str(spec), "--name", "by-hand", "--pool", pool)
+    try:
+        first = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
+        again = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
+        assert first["flow_run"] == again["flow_run"]
+        second = stackrank("schedule", "trigger", "by-hand", "--json").json()
+
+        def states() -> list[str]:
+            with get_client(sync_client=True) as client:
+                return sorted(str(client.read_flow_run(each["flow_run"]).state_name) for each in (first, second))
+
+        log = tmp_path / "worker.log"
+        with worker(pool, log):
+            wait_for(lambda: states() == ["Cancelled", "Completed"], lambda: (states(), log.read_text()), every_s=0.2)
+        run, other, left = queries.runs(engine)
+        assert (run["status"], run["schedule"]) == ("finished", "by-hand")
+        assert (left["id"], left["status"], left["done"]) == (cut_off, "finished", 1), "its worker had died"
+        assert (other["id"], other["status"]) == (by_others, "running"), "another schedule's business"
+    finally:
+        stackrank("schedule", "remove", "by-hand")
+
+
+def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, spec: Path, pool: str) -> None:
+    from prefect.client.orchestration import get_client
+
+    call = ("schedule", str(spec), "--cron", "0 3 * * *", "--timezone", "Europe/Berlin", "--name", "limits")
+    stackrank(*call, "--pool", pool)
+    made = stackrank(*call, "--pool", pool, "--json").json()
+    try:
+        assert (made["cron"], made["timezone"], made["on_overlap"]) == ("0 3 * * *", "Europe/Berlin", "skip")
+        stackrank("schedule", "trigger", "limits")
+        with get_client(sync_client=True) as client:
+            found = client.read_deployment_by_name("scheduled-run/limits")
+            assert len(found.schedules) == 1, "the second call replaced the first"
+            fields = found.parameter_openapi_schema["definitions"]["RunSpec"]
+            assert fields["properties"]["attempts"]["maximum"] == 100
+            assert "Episodes per task" in fields["properties"]["attempts"]["description"]
+            assert fields["additionalProperties"] is False
+            wrong = {"spec": {**found.parameters["spec"], "attempts": 0}}
+            with pytest.raises(Exception, match="minimum"):
+                client.create_flow_run_from_deployment(found.id, parameters=wrong)
+    finally:
+        stackrank("schedule", "remove", "limits")
+    with get_client(sync_client=True) as client:
+        left = [each for each in client.read_flow_runs(limit=200) if each.deployment_id == found.id]
+    assert not left, "nobody would play them"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--cron", "sometimes"], ["sometimes", "0 3 * * *"]),
+        (["--cron", "0 3 * * *", "--timezone", "Mars/Base"], ["Mars/Base", "Europe/Berlin"]),
+        (["--cron", "0 3 * * *", "--every", "5"], ["--cron", "--every"]),
+        (["--on-overlap", "fight"], ["fight", "queue"]),
+        (["--name", "a/b"], ["a/b", "--name"]),
+    ],
+)
+def test_a_bad_schedule_is_one_sentence(
+    stackrank: CommandLine, spec: Path, arguments: list[str], words: list[str]
+) -> None:
+    result = stackrank("schedule", str(spec), *arguments)
+    assert result.status == 2
+    assert all(word in result.sentence() for word in words)
+
+
+def test_show_attaches_an_automation(stackrank: CommandLine, spec: Path, pool: str, tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+
+    stackrank("schedule", str(spec), "--name", "watched", "--pool", pool)
+    try:
+        shown = stackrank("schedule", "show", "watched").out
+        file = tmp_path / "automation.yaml"
+        file.write_text(shown[shown.index("# To act") :])
+        command = [sys.executable, "-m", "prefect", "automation", "create", "--from-file", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        with get_client(sync_client=True) as client:
+            (made,) = client._client.post("/automations/filter", json={}).json()
+            assert made["trigger"]["match"] == {"prefect.resource.id": "stackrank.leaderboard.watched"}
+            client._client.delete(f"/automations/{made['id']}")
+    finally:
+        stackrank("schedule", "remove", "watched")
+
+
+@pytest.mark.parametrize("command", ["show", "pause", "resume", "trigger", "remove"])
+def test_a_schedule_that_is_not_there(stackrank: CommandLine, command: str) -> None:
+    result = stackrank("schedule", command, "nobody")
+    assert result.status == 2
+    assert "stackrank schedule list" in result.sentence()
+
+
+def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
+    from stackrank.flows.engine.pools import prepare_pool
+
+    prepare_pool("stackrank")
+    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
+    command += ["--prefect-file", "deploy/prefect.yaml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = {row["name"]: row for row in stackrank("schedule", "list", "--json").json()}
+    try:
+        assert (made["repair-nightly"]["cron"], made["repair-nightly"]["on_overlap"]) == ("0 3 * * *", "skip")
+        assert made["oracle-weekly"]["timezone"] == "Europe/Berlin"
+        for row in made.values():
+            RunSpec.model_validate(row["spec"])
+    finally:
+        for name in ("repair-nightly", "oracle-weekly"):
+            stackrank("schedule", "remove", name)
+
+
+def test_a_run_that_prefect_starts_with_a_matrix_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Prefect's pages hand it over: nobody has made a list of entrants of it yet."""
+    written = {"benchmark": "bugs", "matrix": {"agents": ["oracle"], "tools": ["rewrite", "debug"]}}
+    told = SimpleNamespace(parameters={"spec": written}, scheduled_start_time=datetime(2026, 1, 31, 3))
+    monkeypatch.setattr(scheduled_run, "flow_run", told)
+    monkeypatch.setattr(scheduled_run, "deployment", SimpleNamespace(name="nightly"))
+    assert scheduled_run._scheduled_label() == "nightly 2026-01-31 03:00 · oracle (rewrite), oracle (debug)"

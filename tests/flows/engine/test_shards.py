@@ -1,0 +1,63 @@
+"""A run that a pool's workers play: what the flow that leads it makes of them. The workers are not there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from stackrank.db.models.columns import now
+from stackrank.flows.runs.playing.session import leave, session_of
+from tests.fixtures.playing import make_run
+
+
+def test_workers_that_can_play_nothing_end_the_run(
+    prefect_server: str, database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A key that they do not have, for instance: without end, a new shard would follow each that fails."""
+    from prefect.states import Failed
+
+    from stackrank.flows.engine import shards
+
+    monkeypatch.setattr(shards, "TICK_S", 0.05)
+    submit, submitted = shards._submit, list[UUID]()
+
+    def fails(client: Any, *about: Any) -> UUID:
+        made = submit(client, *about)
+        client.set_flow_run_state(
+            made, Failed(message="the environment variable OPENAI_API_KEY is not set"), force=True
+        )
+        submitted.append(made)
+        return made
+
+    monkeypatch.setattr(shards, "_submit", fails)
+    spec = {"entrants": [{"agent": "random"}], "limit": 2, "shard_size": 1, "sandbox": "bubblewrap"}
+    session = session_of(make_run(**spec, pool="nobody"))
+    try:
+        session.store.start_run(session.run_id)
+        why = shards.lead(session)
+    finally:
+        leave(session.run_id)
+    assert why == ("the workers of the pool nobody cannot play it: the environment variable OPENAI_API_KEY is not set")
+    assert len(submitted) == 4  # two rounds of two
+    assert (
+        capsys.readouterr().err.count("no worker serves the pool: start one with `stackrank worker --pool nobody`") == 1
+    )
+
+
+def test_a_shard_whose_clock_is_ahead_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    from prefect.client.schemas.objects import FlowRun, StateType
+
+    from stackrank.flows.engine import shards
+
+    clock = [100.0]
+    monkeypatch.setattr(shards.time, "monotonic", lambda: clock[0])
+    seen: dict[UUID, float] = {}
+    about = {"flow_id": uuid4(), "state_type": StateType.RUNNING}
+    ahead = FlowRun(**about, start_time=now() + timedelta(hours=1))
+    just, long_ago = (FlowRun(**about, start_time=now() - timedelta(seconds=each)) for each in (1, 60))
+    assert [shards._is_young(each, seen) for each in (ahead, just, long_ago)] == [True, True, False]
+    clock[0] += 21.0
+    assert not shards._is_young(ahead, seen)

@@ -1,0 +1,272 @@
+"""What was left is taken up again: runs that fell silent, runs that ended with errors, flow runs of dead workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import update
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import RUN
+from stackrank.db.models.columns import now
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.afterwards import abandoned_runs as left_runs
+from stackrank.flows.runs.afterwards.abandoned_runs import LeftRuns
+from stackrank.flows.runs.playing import liveness as silence
+from tests.fixtures.playing import make_run
+
+RANDOM = {"limit": 1, "entrants": [{"agent": "random"}], "sandbox": "bubblewrap"}
+
+
+@pytest.fixture
+def store(database: str) -> Store:
+    return Store(connect())
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock by which silence is measured; a test sets it."""
+    time = [1000.0]
+    monkeypatch.setattr(silence.time, "monotonic", lambda: time[0])
+    return time
+
+
+def set_run(store: Store, run: int, **values: Any) -> None:
+    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(RUN).where(RUN.c.id == run).values(**values))
+
+
+def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float]) -> None:
+    living, dead = make_run(**RANDOM), make_run(**RANDOM)
+    by_hand = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
+    for run in (living, dead, by_hand):
+        store.start_run(run)
+    store.change_spec(by_hand, {"entrants": [{"agent": "human"}]})
+    for run in (living, dead, by_hand):
+        set_run(store, run, heartbeat_at=now().replace(year=2001))  # a clock that was set
+    left = LeftRuns(store)
+    assert left.silent() == []
+    clock[0] += 29.0
+    assert left.silent() == []
+    clock[0] += 30.0
+    assert left.silent() == []
+    store.heartbeat(living)
+    clock[0] += 2.0
+    assert [run["id"] for run in left.silent()] == [dead], "nobody goes on with what a person played"
+    store.heartbeat(dead)
+    assert left.silent() == []
+
+
+def test_a_time_in_which_nobody_could_look_is_no_silence(store: Store, clock: list[float]) -> None:
+    """As while the database is away, which keeps the living from giving a sign of life."""
+    run = make_run(**RANDOM)
+    store.start_run(run)
+    left = LeftRuns(store)
+    assert left.silent() == []
+    clock[0] += 3600.0
+    assert left.silent() == []
+    clock[0] += 15.0
+    assert left.silent() == []
+    clock[0] += 15.0
+    assert [each["id"] for each in left.silent()] == [run]
+
+
+def test_a_scheduled_run_that_did_not_come_to_its_start_is_left(store: Store, clock: list[float]) -> None:
+    scheduled, by_command = make_run(**RANDOM), make_run(**RANDOM)
+    set_run(store, scheduled, schedule="nightly", prefect_flow_run_id="of a flow run that failed")
+    left = LeftRuns(store)
+    assert left.silent() == []
+    clock[0] += 30.0
+    assert left.silent() == []
+    clock[0] += 30.0
+    assert [run["id"] for run in left.silent()] == [scheduled], "who gave the command sees that it failed"
+    assert store.claims(by_command) == []
+    store.start_run(scheduled)
+    assert left.silent() == []
+
+
+def failed(store: Store, run: int, error_class: str) -> None:
+    claim = store.claim_next(run, "w")
+    assert claim is not None
+    store.start_run(run)
+    store.fail_episode(claim["id"], stop_reason="error", error="gone", error_class=error_class)  # type: ignore[arg-type]
+    assert store.end_run(run, "finished")
+
+
+@pytest.mark.parametrize(("error_class", "times"), [("machine", 3), ("endpoint", 3), ("environment", 0), ("ours", 0)])
+def test_a_run_with_errors_is_taken_up_a_few_times(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error_class: str, times: int
+) -> None:
+    monkeypatch.setattr(left_runs, "PAUSES_S", (0.0, 0.0, 0.0))
+    run = make_run(**RANDOM)
+    failed(store, run, error_class)
+    assert LeftRuns(store).ended_badly() == [], "whoever played it by hand decides himself"
+    set_run(store, run, schedule="nightly")
+    taken = [[each["id"] for each in LeftRuns(store).ended_badly()] for _ in range(5)]
+    assert taken == [[run]] * times + [[]] * (5 - times)
+
+
+def test_a_run_with_errors_waits_for_its_pause_and_only_one_takes_it_up(store: Store) -> None:
+    run, cancelled, fine = (make_run(**RANDOM) for _ in range(3))
+    failed(store, run, "machine")
+    store.cancel_run(cancelled, "by ada")
+    claim = store.claim_next(fine, "w")
+    assert claim is not None
+    store.finish_episode(claim["id"], verdict="resolved", stop_reason="submitted")
+    store.start_run(fine)
+    store.end_run(fine, "finished")
+    for each in (run, cancelled, fine):
+        set_run(store, each, schedule="nightly")
+    assert LeftRuns(store).ended_badly() == []
+    for each in (run, cancelled, fine):
+        set_run(store, each, ended_at=now() - timedelta(seconds=left_runs.PAUSES_S[0] + 1))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: LeftRuns(store).ended_badly(), range(4)))
+    assert [row["id"] for rows in found for row in rows] == [run]
+
+
+@contextmanager
+def flow_run_of(run: int, store: Store, schedule: str) -> Iterator[tuple[Any, UUID]]:
+    """A flow run of a schedule that goes on, as far as Prefect knows, and plays this run."""
+    from prefect.client.orchestration import get_client
+    from prefect.states import Running
+
+    from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
+
+    with get_client(sync_client=True) as client:
+        spec = {"benchmark": "bugs", "entrants": [{"agent": "random"}]}
+        deployment = SCHEDULED_RUN.deploy(client, name=schedule, pool=schedule, parameters={"spec": spec})
+        made = client.create_flow_run_from_deployment(deployment)
+        client.set_flow_run_state(made.id, Running(), force=True)
+        set_run(store, run, prefect_flow_run_id=str(made.id))
+        try:
+            yield client, made.id
+        finally:
+            client.delete_deployment(deployment)
+
+
+def states(client: Any, *ids: UUID) -> list[str]:
+    return [client.read_flow_run(each).state_name for each in ids]
+
+
+def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
+    prefect_server: str, store: Store, clock: list[float]
+) -> None:
+    from prefect.states import Running
+
+    from stackrank.flows.engine.resumed_run import RESUMED_RUN
+    from stackrank.flows.engine.supervisor import Supervisor
+
+    run, another = make_run(**RANDOM), make_run(**RANDOM)
+    store.start_run(run)
+    store.start_run(another)
+    with flow_run_of(run, store, "silent") as (client, dead), flow_run_of(another, store, "living") as (_, alive):
+
+        def resumed() -> list[Any]:
+            found = client.read_flow_runs(limit=200, sort="START_TIME_DESC")
+            return [each for each in found if each.parameters.get("run_id") == run and mark in each.tags]
+
+        from stackrank.flows.engine.deployments import run_tag
+
+        mark = run_tag(store.engine, run)
+        two = [Supervisor(store, "supervised") for _ in range(2)]
+        for each in two:
+            each.look()
+        assert not resumed() and states(client, dead, alive) == ["Running", "Running"]
+        for _ in range(2):
+            clock[0] += 30.0
+            store.heartbeat(another)
+            for each in two:
+                each.look()
+        (made,) = resumed()
+        assert made.parameters == {"run_id": run} and made.work_pool_name == "supervised"
+        assert states(client, dead, alive) == ["Crashed", "Running"]
+        # It was started, and has not given a sign of life yet.
+        client.set_flow_run_state(made.id, Running(), force=True)
+        for each in two:
+            each.look()
+        assert len(resumed()) == 1 and states(client, made.id) == ["Running"]
+        # It died after it had ended the run.
+        store.heartbeat(run)
+        store.end_run(run, "failed", "spent")
+        for _ in range(8):
+            assert states(client, made.id) == ["Running"]
+            two[0].look()
+        assert states(client, made.id, alive) == ["Crashed", "Running"]
+        for each in RESUMED_RUN.stored(client):
+            client.delete_deployment(each.id)
+
+
+def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
+    from stackrank.flows.engine import schedules
+
+    run = make_run(**RANDOM)
+    store.start_run(run)
+    with flow_run_of(run, store, "blocked") as (client, dead):
+        kept = schedules.unblock("blocked", store, force=False)
+        assert kept["alive"] and not kept["closed"] and states(client, dead) == ["Running"]
+        set_run(store, run, heartbeat_at=now() - timedelta(minutes=5))
+        limit = client.read_deployment(client.read_flow_run(dead).deployment_id).global_concurrency_limit
+        client.increment_concurrency_slots(names=[limit.name], slots=1, mode="concurrency")
+        assert schedules.unblock("blocked", store, force=False)["closed"] and states(client, dead) == ["Crashed"]
+        assert client.read_global_concurrency_limit_by_name(limit.name).active_slots == 0
+        assert queries.run(store.engine, run)["status"] == "running", "somebody goes on with it"
+
+
+def test_what_a_dead_worker_took_and_never_started_is_given_back(
+    prefect_server: str, store: Store, clock: list[float]
+) -> None:
+    """A worker that is killed in that very moment keeps no slot, and its run is played by another."""
+    from prefect.states import Pending
+
+    from stackrank.flows.engine.supervisor import Supervisor
+
+    with flow_run_of(make_run(**RANDOM), store, "taken") as (client, alive):
+        client.set_flow_run_state(alive, Pending(), force=True)  # it is not started again meanwhile
+        deployment = client.read_flow_run(alive).deployment_id
+        taken = client.create_flow_run_from_deployment(deployment).id
+        client.delete_flow_run(alive)
+        client.set_flow_run_state(taken, Pending())
+        limit = client.read_deployment(deployment).global_concurrency_limit.name
+
+        def slots() -> int:
+            return int(client.read_global_concurrency_limit_by_name(limit).active_slots)
+
+        supervisor = Supervisor(store, "taken")
+        for _ in range(3):
+            supervisor.look()
+            assert (states(client, taken), slots()) == (["Pending"], 1)
+            clock[0] += 55.0
+        supervisor.look()
+        assert (states(client, taken), slots()) == (["Scheduled"], 0)
+
+
+def test_a_paused_schedule_starts_nothing_that_waited(prefect_server: str, store: Store) -> None:
+    from prefect.states import Pending
+
+    from stackrank.flows.engine import schedules
+
+    with flow_run_of(make_run(**RANDOM), store, "queued") as (client, first):
+        deployment = client.read_flow_run(first).deployment_id
+        client.delete_flow_run(first)
+        every = schedules.timing(None, 3600.0, "UTC")
+        schedules.SCHEDULED_RUN.deploy(
+            client, name="queued", pool="queued", parameters=client.read_deployment(deployment).parameters,
+            schedules=every, on_overlap="queue",
+        )  # fmt: skip
+        client._client.post(f"/deployments/{deployment}/schedule", json={"min_runs": 3}).raise_for_status()
+        by_hand = client.create_flow_run_from_deployment(deployment)
+        made = [each.id for each in schedules._waiting(client, client.read_deployment(deployment), 200)]
+        going, waiting = [each for each in made if each != by_hand.id][:2]
+        for each in (going, waiting, by_hand.id):
+            client.set_flow_run_state(each, Pending())
+        assert states(client, going, waiting, by_hand.id) == ["Pending", *["AwaitingConcurrencySlot"] * 2]
+        schedules.set_paused("queued", True)
+        assert states(client, going, waiting, by_hand.id) == ["Pending", "Cancelled", "AwaitingConcurrencySlot"]

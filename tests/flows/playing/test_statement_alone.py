@@ -1,0 +1,61 @@
+"""Whether agents are shown the failing tests is a condition of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.writes import conditions
+from stackrank.flows.runs.afterwards.replay import replay
+from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.specification.spec import SpecError, make_spec, read_spec
+from tests.fixtures.playing import play_run
+from tests.support.repository import write
+
+ENTRANTS = [{"agent": "oracle", "tools": "rewrite"}, {"agent": "repair", "tools": "debug"}]
+TASKS = """
+schema: 1
+name: own
+tasks:
+- {id: told, source: {path: told}, test: python -m pytest -q, fix: fix.patch, statement: It is wrong.}
+- {id: untold, source: {path: untold}, test: sh check.sh, fix: fix.patch, statement: It is wrong.}
+"""
+FIX = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+
+
+def test_a_run_on_statements_alone() -> None:
+    run = play_run(entrants=ENTRANTS, limit=1, shows_failing_test=False, leaderboard="alone")
+    engine = connect()
+    rows = {row["entrant"]: row for row in queries.episodes(engine, run)}
+    assert (rows["oracle (rewrite)"]["stop_reason"], rows["oracle (rewrite)"]["verdict"]) == ("submitted", "resolved")
+    assert rows["repair (debug)"]["verdict"] == "unresolved", "it works from failing tests"
+    known = queries.run(engine, run)["conditions"]
+    assert known["shows_failing_test"] is False and conditions.say(known).endswith("failing test shown: no")
+    for row in rows.values():
+        assert replay(engine, row, "bubblewrap").result == "same", "a replay goes by it too"
+
+
+def test_it_is_said_by_a_flag_or_a_file_and_pooled_with_nothing_else() -> None:
+    spec = {"benchmark": "bugs", "sandbox": "bubblewrap", "entrants": ENTRANTS[:1], "limit": 1}
+    usual, alone = (check(make_spec({**spec, **more}, "the test")) for more in ({}, {"shows_failing_test": False}))
+    digests = [conditions.digest(conditions.complete(each.conditions)) for each in (usual, alone)]
+    assert digests[0] != digests[1]
+    before = {name: value for name, value in usual.conditions.items() if name != "shows_failing_test"}
+    assert digests[0] == conditions.digest(conditions.complete(before)), "runs of older versions stay equal"
+    assert read_spec(None, {"agent": ["repair"], "shows_failing_test": False}).shows_failing_test is False
+
+
+def test_tasks_whose_failing_test_cannot_be_withheld_are_left_out(tmp_path: Path) -> None:
+    program = {"a.py": "x = 1\n"}
+    write(tmp_path, {"tasks.yaml": TASKS, "fix.patch": FIX})
+    write(tmp_path / "told", {**program, "test_a.py": "from a import x\n\n\ndef test_x():\n    assert x == 2\n"})
+    write(tmp_path / "untold", {**program, "check.sh": "python -c 'import a; assert a.x == 2'\n"})
+    spec = {"benchmark": "repo", "path": str(tmp_path), "sandbox": "local", "entrants": ENTRANTS[:1]}
+    found = check(make_spec({**spec, "shows_failing_test": False}, "the test"))
+    assert [task.id for task in found.tasks] == ["told"]
+    assert "names no test file" in found.left_out["untold"]
+    with pytest.raises(SpecError, match="untold cannot be played without showing its failing test"):
+        check(make_spec({**spec, "tasks": ["untold"], "shows_failing_test": False}, "the test"))

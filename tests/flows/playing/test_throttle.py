@@ -1,0 +1,51 @@
+"""Questions that cost more the larger a run is."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackrank.flows.runs.playing import throttle
+from stackrank.flows.runs.playing.throttle import LONGEST_S, RESTS, Throttled
+
+
+@pytest.mark.parametrize(("took_s", "rest_s"), [(0.06, 0.06 * RESTS), (0.2, 0.2 * RESTS), (60.0, LONGEST_S)])
+def test_the_longer_an_answer_takes_the_longer_it_holds(
+    monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(throttle.time, "monotonic", lambda: clock[0])
+    asked: list[float] = []
+
+    def ask() -> int:
+        asked.append(clock[0])
+        clock[0] += took_s
+        return len(asked)
+
+    question = Throttled(ask)
+    assert question() == question() == 1
+    clock[0] = took_s + 0.99 * rest_s
+    assert question() == 1
+    clock[0] = took_s + 1.01 * rest_s
+    assert question() == question() == 2
+
+
+def test_a_small_run_is_asked_about_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle.time, "monotonic", lambda: 1.0)
+    answers = iter(range(3))
+    question = Throttled(lambda: next(answers))
+    assert [question() for _ in range(3)] == [0, 1, 2]
+
+
+def test_a_question_that_failed_is_asked_again() -> None:
+    answers = iter([OSError("away"), "there"])
+
+    def ask() -> str:
+        found = next(answers)
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+    question = Throttled(ask)
+    with pytest.raises(OSError, match="away"):
+        question()
+    assert question() == "there"

@@ -1,0 +1,151 @@
+"""A plan before a run: what it is made of, and that it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power, spread
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.specification.plan import plan
+from stackrank.flows.runs.specification.spec import make_spec
+from tests.fixtures.calls import CommandLine
+
+ROOT = Path(__file__).parents[3]
+TWO = [{"agent": "repair", "tools": "rewrite"}, {"agent": "repair", "tools": "debug"}]
+
+
+def made(**spec: Any) -> Any:
+    return make_spec({"benchmark": "bugs", "entrants": TWO, "sandbox": "bubblewrap", **spec}, "the test")
+
+
+def played(solves: Any, **spec: Any) -> None:
+    """A run whose episodes ended as `solves` says of the entrant's place, the task's place and the attempt."""
+    store = Store(connect())
+    run_id = save_run(store, check(made(**spec)))
+    store.start_run(run_id)
+    episodes = queries.episodes(store.engine, run_id, limit=10_000)
+    tasks, entrants = (sorted({row[name] for row in episodes}) for name in ("task", "entrant"))
+    for row in episodes:
+        won = solves(entrants.index(row["entrant"]), tasks.index(row["task"]), row["attempt"])
+        verdict = "resolved" if won else "unresolved"
+        store.finish_episode(row["id"], verdict=verdict, stop_reason="submitted", cost_usd=0.25, wall_s=36.0)
+    store.end_run(run_id, "finished")
+
+
+def test_the_example_is_planned_on_an_empty_database(stackrank: CommandLine) -> None:
+    found = stackrank("plan", str(ROOT / "deploy" / "examples" / "paper.yaml"), "--detect", "5", "--json")
+    document = found.json()
+    assert found.status == 0 and document["detect"] == 0.05 and document["test"] == "permutation"
+    assert document["variance"]["source"] == document["episode"]["source"] == "assumption"
+    assert "Assumed" in document["variance"]["sentence"] and "150,000 tokens" in document["episode"]["sentence"]
+    written = document["as_written"]
+    assert (written["tasks"], written["attempts"], written["episodes"]) == (150, 3, 2700)
+    assert written["usd"] > 0 and written["hours"] > 0 and 0 < written["power"] < 0.8 < 1
+    assert document["pairs"] == 15 and document["alpha"] == pytest.approx(0.05 / 15)
+    assert written["detectable"] > written["detectable_in_one_pair"] > 0.05
+    assert document["cheapest"] is None and "too small" in document["advice"]
+    people = stackrank("plan", str(ROOT / "deploy" / "examples" / "paper.yaml"))
+    assert people.status == 0 and document["sentence"] in people.out and "no: there are 150" in people.out
+
+
+def test_earlier_runs_say_what_was_assumed(database: str) -> None:
+    # Half of the tasks are solved at the second attempt only, by both; the second entrant solves ten more.
+    played(lambda one, task, attempt: task % 2 == attempt % 2 or (one == 1 and task < 10), limit=40, attempts=2)
+    document = plan(connect(), made(limit=40, attempts=2, workers=4), 0.1)
+    assert document["variance"]["source"] == document["episode"]["source"] == "runs"
+    assert document["variance"]["entrants"] == ["repair (debug)", "repair (rewrite)"]
+    assert document["episode"]["usd"] == [0.25, 0.25] and "earlier episodes" in document["episode"]["sentence"]
+    written = document["as_written"]
+    assert written["usd"] == 40 * 2 * 2 * 0.25 and written["hours"] == pytest.approx(40 * 2 * 2 * 36 / 4 / 3600)
+    assert document["variance"]["within"] > 0 and "as written" in document["sentence"].lower()
+
+
+def test_an_entrant_that_never_played_costs_as_its_model_does_elsewhere(database: str) -> None:
+    played(lambda one, task, attempt: one == task % 2, limit=20)
+    other = [*TWO, {"agent": "repair", "tools": "debug5"}, {"agent": "llm", "model": "gpt-4.1", "tools": "debug"}]
+    document = plan(connect(), made(entrants=other, limit=20), 0.1)
+    assert document["episode"]["usd"][:3] == [0.25] * 3 and document["episode"]["source"] == "assumption"
+    assert document["episode"]["usd"][3] > 0
+    unknown = plan(connect(), made(entrants=[*TWO, {"agent": "llm", "model": "of-our-own", "tools": "debug"}]), 0.1)
+    assert unknown["as_written"]["usd"] is None and "at an unknown cost" in unknown["sentence"]
+
+
+def test_reference_entrants_are_paid_for_and_not_compared(database: str) -> None:
+    document = plan(connect(), made(entrants=[*TWO, {"agent": "oracle", "tools": "rewrite"}], limit=10), 0.1)
+    assert document["pairs"] == 1 and document["as_written"]["episodes"] == 30
+    against = plan(
+        connect(),
+        made(
+            entrants=[*TWO, {"agent": "repair", "tools": "debug5"}],
+            stop={"decided": 0.05, "against": "repair (debug)"},
+            limit=10,
+        ),
+        0.1,
+    )
+    assert against["pairs"] == 2
+
+
+def test_the_advice_follows_from_where_the_variance_is(database: str) -> None:
+    enough = plan(connect(), made(attempts=10), 0.2)
+    assert enough["advice"] == "It is enough as it is." and enough["as_written"]["power"] > 0.8
+    more_tasks = plan(connect(), made(limit=20, attempts=3), 0.15)
+    assert more_tasks["cheapest"]["tasks"] > 20 and "More tasks help" in more_tasks["advice"]
+    more_attempts = plan(connect(), made(), 0.1)
+    assert more_attempts["cheapest"]["attempts"] > 1 and "More attempts help" in more_attempts["advice"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "flags", "words"),
+    [
+        ({"entrants": TWO[:1]}, [], ["two that are not reference"]),
+        ({"benchmark": "nothing"}, [], ["nothing"]),
+        ({"tasks": ["no-such-task"]}, [], ["no-such-task"]),
+        ({}, ["--attempts", "0"], ["attempts"]),
+    ],
+)
+def test_a_bad_call_is_one_sentence(
+    stackrank: CommandLine, tmp_path: Path, spec: dict[str, Any], flags: list[str], words: list[str]
+) -> None:
+    file = tmp_path / "spec.yaml"
+    file.write_text(yaml.safe_dump({"benchmark": "bugs", "entrants": TWO, **spec}))
+    found = stackrank("plan", str(file), *flags)
+    assert found.status == 2
+    for word in words:
+        assert word in found.sentence()
+
+
+def test_needed_tasks_have_the_power_and_fewer_have_not() -> None:
+    for attempts in (1, 3):
+        for gap in (0.05, 0.1, 0.3):
+            tasks = needed_tasks(gap, attempts, ASSUMED, 0.05)
+            assert power(gap, tasks, attempts, ASSUMED, 0.05) >= 0.795
+            assert power(gap, max(1, tasks * 9 // 10), attempts, ASSUMED, 0.05) < 0.8
+            smallest = detectable_difference(tasks, attempts, ASSUMED, 0.05)
+            assert smallest == pytest.approx(gap, rel=0.03)
+
+
+def test_so_few_tasks_detect_nothing() -> None:
+    assert detectable_difference(3, 1, ASSUMED, 0.05) is None
+    assert detectable_difference(3, 5, ASSUMED, 0.05) is None
+    assert power(1.0, 6, 1, ASSUMED, 0.05) == pytest.approx(1.0)
+    assert power(0.5, 1000, 3, Spread(0.0, 0.0), 0.05) == pytest.approx(1.0)
+
+
+def test_single_attempts_say_no_more_than_the_sum() -> None:
+    single = [((n % 2, 1), ((n // 2) % 2, 1)) for n in range(40)]
+    found = spread([single])
+    assert found is not None and found.assumed_split and found.between == found.within > 0
+    assert spread([single[:9]]) is None and spread([]) is None
+    # Attempts that never differ leave no chance; tasks that never differ leave no skill.
+    settled = [((3 * (n % 2), 3), (3 * ((n + 1) % 2), 3)) for n in range(40)]
+    assert spread([settled]) == Spread(pytest.approx(40 / 39), 0.0)
+    shaky = spread([[((1, 2), (1, 2))] * 40])
+    assert shaky is not None and shaky.between == 0.0 and shaky.within == pytest.approx(1.0)
