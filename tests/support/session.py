@@ -50,6 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the servers that the session's processes shared."""
+    if _GUARD in config.stash:
+        from tests.support.shared_servers import end_servers  # not above: the guard runs this file by itself
+
+        end_servers()
+
+
 def _end(number: int, frame: object) -> None:
     signal.signal(signal.SIGTERM, lambda *again: None)
     pytest.exit("ended by SIGTERM")
