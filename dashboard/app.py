@@ -52,7 +52,7 @@ def _page(name: str, icon: str, **options: Any) -> Any:
 st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 login.require()
-pages = [_page(name, icon, help=about, default=name == "overview") for name, icon, about in _LISTED]
+pages = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
 pages += [_page(name, icon, visibility="hidden") for name, icon in _HIDDEN]
 page = st.navigation(pages, position="top")
 show.titled(page.title)
@@ -60,7 +60,7 @@ st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
 with st.container(key="jump_to"):
-    jump.offer([(each.title, each.url_path or "./") for each in pages[: len(_LISTED)]])
+    jump.offer([(listed.title, listed.url_path or "./") for listed in pages[: len(_LISTED)]])
 hints = st.container()
 try:
     with guarded():
