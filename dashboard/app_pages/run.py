@@ -66,7 +66,7 @@ def figures(current: Mapping[str, Any]) -> None:
         )
         st.metric("Duration", wording.duration(current["wall_s"]), border=True)
     if current["status"] == "running" and (out := queries.paused(current["outages"])):
-        st.warning(show.escaped(f"Paused: {out}. Its entrants wait, the rest goes on."))
+        st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
         st.warning(f"The run has sent no heartbeat for {silence}. To continue it: `stackrank resume {run_id}`.")

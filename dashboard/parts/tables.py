@@ -175,7 +175,7 @@ def episode_table(
             "Verdict": [show.VERDICTS.get(row["verdict"], row["verdict"]) for row in rows],
             "Task": [row["task"] for row in rows],
             "Entrant": [row["entrant"] for row in rows],
-            "Sealed": [f"2^-{row['sealed']}" if row["sealed"] else "" for row in rows],
+            "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],
             "Failure point": [wording.words(row["failure_point"]) for row in rows],
             "Stop reason": [wording.words(row["stop_reason"]) or row["status"] for row in rows],
             "Steps": [row["steps"] for row in rows],

@@ -200,12 +200,17 @@ def short_count(number: float) -> str:
     return f"{number:.0f}"
 
 
+def guess_odds(bits: int) -> str:
+    """Format the chance of guessing `bits` expectations: `1 in 4,096`."""
+    return f"1 in {2**bits:,}" if bits < 40 else f"1 in 10^{int(bits * 0.30103)}"
+
+
 def seal(episode: Mapping[str, Any]) -> str:
     """Say how likely guessing could forge the verdict of a resolved episode, or why it is not sealed; else empty."""
     if episode["verdict"] != "resolved":
         return ""
     if episode["sealed"]:
-        return f"sealed, 2^-{episode['sealed']}"
+        return f"sealed ({guess_odds(episode['sealed'])} chance of a lucky forgery)"
     return f"not sealed: {episode['score'].get('unsealed') or 'scored by an older version'}"
 
 
