@@ -12,7 +12,7 @@ from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
 
 _LISTED = (
-    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs going on."),
+    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs in progress."),
     (
         "leaderboard",
         "leaderboard",
@@ -21,14 +21,14 @@ _LISTED = (
     (
         "compare",
         "compare_arrows",
-        "Two to four entrants, paired by task: how far one is ahead, on which tasks, and whether it is chance.",
+        "Two to four entrants, paired by task: how far ahead one is, on which tasks, and whether that could be chance.",
     ),
     (
         "tool_sets",
         "build",
         "What a debugger is worth: the same agent and model with and without it, and how each tool is used.",
     ),
-    ("failures", "troubleshoot", "How far episodes come, and where they first go wrong."),
+    ("failures", "troubleshoot", "How far episodes get, and where they first go wrong."),
     ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),
     ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
     ("episodes", "list_alt", "Find episodes by entrant, task, verdict, failure point or tool, and open their traces."),
@@ -48,7 +48,7 @@ def _page(name: str, icon: str, **options: Any) -> Any:
 
 
 def _plugin_page(path: str, page: Page) -> Any:
-    return st.Page(page.file, title=page.title, icon=f":material/{page.icon}:", url_path=path, help=page.about)
+    return st.Page(page.file, title=page.title, icon=f":material/{page.icon}:", url_path=path, help=page.description)
 
 
 # Set our own icon before the pages set theirs, because Streamlit fetches those from the internet.
@@ -56,7 +56,7 @@ st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wi
 
 login.require()
 plugins, errors = plugin_pages()
-listed = [_page(name, icon, help=about, default=name == "overview") for name, icon, about in _LISTED]
+listed = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
 listed += [_plugin_page(path, page) for path, page in plugins.items()]
 pages = [*listed, *(_page(name, icon, visibility="hidden") for name, icon in _HIDDEN)]
 page = st.navigation(pages, position="top")
@@ -65,7 +65,7 @@ st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
 with st.container(key="jump_to"):
-    jump.offer([(each.title, each.url_path or "./") for each in listed])
+    jump.offer([(page.title, page.url_path or "./") for page in listed])
 hints = st.container()
 for error in errors:
     hints.warning(escaped(str(error)), icon=":material/extension_off:")
@@ -75,5 +75,5 @@ try:
     login.footer()
 finally:
     for name, value in address.ignored().items():
-        text = f"The link asks for {name} = {value[:80]}, which does not exist here, so it was ignored."
+        text = f"The link asks for {name} = {value[:80]}, which does not exist, so it was ignored."
         hints.warning(escaped(text), icon=":material/link_off:")

@@ -24,7 +24,7 @@ class Page:
     title: str
     icon: str
     """The name of a Material symbol, such as `rule`."""
-    about: str
+    description: str
     """A sentence that describes the page, for the menu."""
     file: Path
     """The Streamlit script that draws the page."""

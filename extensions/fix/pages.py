@@ -22,7 +22,7 @@ def count_waiting(engine: Engine) -> str:
 PROPOSALS = Page(
     title="Proposals",
     icon="rule",
-    about="Fixes that wait for a person: the change, the evidence for it, and the decision.",
+    description="Fixes that wait for a person: the change, the evidence for it, and the decision.",
     file=Path(__file__).parent / "app_pages" / "proposals.py",
     notice=count_waiting,
 )

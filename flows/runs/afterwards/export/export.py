@@ -70,5 +70,5 @@ def export(
     beside = {"file": out.name, "format": format, "filters": given, "episodes": episodes, "records": written}
     about = json.dumps({**beside, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
     write_text(out.with_name(f"{out.name}.scope.json"), [about])
-    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, beside, exporter.about)])
+    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, beside, exporter.description)])
     return episodes

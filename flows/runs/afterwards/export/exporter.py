@@ -22,7 +22,7 @@ class Exporter:
 
     records: Callable[[ExportSource], Iterator[dict[str, Any]]]
     """Yields the records one by one, so that memory does not depend on the number of episodes."""
-    about: str
+    description: str
     """Describes one record, for people."""
     pieces: Callable[[Iterator[Mapping[str, Any]]], Iterator[str]] = lines
     """Turns records into text."""
@@ -61,6 +61,6 @@ def describe_exporters() -> list[tuple[str, str]]:
 
 def _describe(name: str) -> str:
     try:
-        return find_exporter(name).about
+        return find_exporter(name).description
     except PluginError as error:
         return str(error)
