@@ -69,7 +69,9 @@ import, because `stackrank --help` imports it. A name such as `validate.attack` 
 
 A page is a `Page`, with the Streamlit script that draws it:
 
-    REVIEW = Page(title="Review", icon="rule", description="Changes to review.", file=Path(__file__).with_name("review.py"))
+    REVIEW = Page(
+        title="Review", icon="rule", description="Changes to review.", file=Path(__file__).with_name("review.py")
+    )
 
 An exporter is an `Exporter`, with a function that yields records of an `ExportSource`:
 
