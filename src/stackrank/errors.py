@@ -13,6 +13,7 @@
         NotComparable         a comparison of results that cannot be compared
       InfrastructureError     a machine, a server or a network failed; a command ends with status 1
         NotReady              something is missing on this machine
+          PluginError       an installed plug-in that cannot be loaded
         SandboxError          a sandbox
           MachineBusy         tests ran out of time while they waited for a processor
           BuildError          the environment that sandboxes start in
@@ -76,3 +77,7 @@ class SettingsError(UsageError):
 
 class NotReady(InfrastructureError):
     """Something that this machine needs is missing."""
+
+
+class PluginError(NotReady):
+    """An installed plug-in cannot be loaded. The message names the plug-in, its package, the cause and the remedy."""
