@@ -22,10 +22,10 @@ from stackrank.env.tools.grep import Grep
 from stackrank.env.tools.listdir import Listdir
 from stackrank.env.tools.program import RunProgram
 from stackrank.env.tools.run_tests import Eval
+from stackrank.env.tools.server_plugin import ServerTool, server_plugin
+from stackrank.env.tools.servers import Offer
 from stackrank.env.tools.submit import Submit
 from stackrank.env.tools.view import View
-from stackrank.extensions.mcp.server import Offer
-from stackrank.extensions.mcp.tools import McpTool, tools_of
 from stackrank.terms import DEBUGGERS
 
 BUILT_IN: tuple[Callable[[], Tool], ...] = (
@@ -46,7 +46,7 @@ class ToolSet:
     """Whether an edit after which a file no longer parses is refused."""
     servers: tuple[str, ...] = ()
     """The MCP servers whose tools belong to the set."""
-    added: tuple[McpTool, ...] = ()
+    added: tuple[ServerTool, ...] = ()
     """The servers' tools, once it is known what the servers offer; `tools` names them too. See `with_offers`."""
 
     installed: tuple[Environment, ...] = ()
@@ -72,10 +72,10 @@ class ToolSet:
 
     def with_offers(self, offers: Sequence[Offer]) -> ToolSet:
         """Return the set with its servers' tools added. Raises ValueError if a name is too long or occurs twice."""
-        added = tuple(tool for offer in offers for tool in tools_of(offer))
+        added = tuple(tool for offer in offers for tool in server_plugin().tools_of(offer))
         names = [*self.tools, *(tool.name for tool in added)]
-        if double := next((name for name in names if names.count(name) > 1), ""):
-            raise ValueError(f"two tools are called {double}: call the MCP server otherwise, or choose its `tools`")
+        if duplicate := next((name for name in names if names.count(name) > 1), ""):
+            raise ValueError(f"duplicate tool name {duplicate}: rename the MCP server, or select its `tools`")
         return replace(self, tools=tuple(names), added=added)
 
     @property

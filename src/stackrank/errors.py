@@ -19,8 +19,8 @@
           BuildError          the environment that sandboxes start in
           CannotFork          the kernel does not let a factory fork sandboxes
         PreparationFailed     preparing a sandbox, before any code of an agent ran in it
-        McpServerFailed       an entrant's MCP server, before any code of the agent ran
-          McpServerChanged    it offers different tools than when the run began
+        ToolServerFailed      an entrant's MCP server, before any code of the agent ran
+          ToolServerChanged   it offers different tools than when the run began
         EndpointError         the model's endpoint
           EndpointDown        it, or one of its models, does not answer: the entrants that use it wait
         DatabaseError         the database
