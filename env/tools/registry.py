@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 
 from stackrank.env.environment import Environment
 from stackrank.env.tools.base import Tool
@@ -26,7 +25,10 @@ from stackrank.env.tools.server_plugin import ServerTool, server_plugin
 from stackrank.env.tools.servers import Offer
 from stackrank.env.tools.submit import Submit
 from stackrank.env.tools.view import View
+from stackrank.plugins import load_plugin, plugin_names
 from stackrank.terms import DEBUGGERS
+
+GROUP = "stackrank.tools"
 
 BUILT_IN: tuple[Callable[[], Tool], ...] = (
     *(Eval, View, Listdir, Grep, Rewrite, StrReplace, Insert, Create, Undo),
@@ -122,11 +124,9 @@ TOOL_SETS: dict[str, ToolSet] = {
 
 @functools.cache
 def _all_tools() -> dict[str, Tool]:
-    found: dict[str, Tool] = {tool.name: tool for tool in (kind() for kind in BUILT_IN)}
-    for point in entry_points(group="stackrank.tools"):
-        tool: Tool = point.load()()
-        found[tool.name] = tool
-    return found
+    tools = [make() for make in BUILT_IN]
+    tools += [make() for name in plugin_names(GROUP) if (make := load_plugin(GROUP, name))]
+    return {tool.name: tool for tool in tools}
 
 
 def tool_names() -> list[str]:
