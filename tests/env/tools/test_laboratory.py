@@ -96,7 +96,8 @@ def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
     by_base = step("trace", exception="LookupError", test="test_price[b]")
     assert "stopped there: KeyError" in by_base.text
     never = step("trace", exception="ValueError", test="test_price[b]")
-    assert "No ValueError was raised in the workspace. Other exceptions were raised: KeyError at shop.py:14" in never.text
+    assert "No ValueError was raised in the workspace. Other exceptions" in never.text
+    assert "were raised: KeyError at shop.py:14" in never.text
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,8 @@ def test_calls_tell_arguments_results_and_what_changed(play: Play) -> None:
     last = step("calls", function="deep", n=-1, test="test_deep")
     assert "Call #31 of deep" in last.text and "n = 0" in last.text and "raised IndexError" in last.text
     many = step("calls", function="deep", test="test_deep").text
-    assert "31 calls; #31, #30" in many and "raised an exception" in many and "[#9 to #23 omitted" in many and "#31 deep(n=0)" in many
+    assert "31 calls; #31, #30" in many and "raised an exception" in many
+    assert "[#9 to #23 omitted" in many and "#31 deep(n=0)" in many
     assert "yielded 5: 0, 1, 2, ...; None" in step("calls", function="numbers", test="test_numbers").text
     large = {
         "big.py": "class Big:\n    def __init__(self):\n        self.rows = ['row'] * 99\n        self.x = 'x' * 200\n"
