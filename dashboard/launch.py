@@ -86,7 +86,7 @@ def command(
     }
     if secrets := settings().secrets:
         options["secrets.files"] = str(secrets.expanduser().absolute())
-    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "served.py")]
+    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "asgi.py")]
     argv += [f"--{name}={value}" for name, value in options.items()]
     environment = dict(os.environ)
     if database_url is not None:
