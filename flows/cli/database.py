@@ -48,15 +48,15 @@ def upgrade(as_json: Json = False) -> None:
     from stackrank.db.connection.engine import HEAD, connect, default_url, revision_of
 
     with connect(migrate=False).connect() as connection:
-        before = revision_of(connection)
+        old_schema = revision_of(connection)
     connect(upgrade=True).dispose()
     database = masked(default_url())
     if as_json:
-        print_json({"database": database, "before": before, "schema": HEAD})
-    elif before == HEAD:
+        print_json({"database": database, "before": old_schema, "schema": HEAD})
+    elif old_schema == HEAD:
         print_out(f"{database} already has the schema {HEAD}")
     else:
-        print_out(f"{database}: schema {before or 'none'} -> {HEAD}")
+        print_out(f"{database}: schema {old_schema or 'none'} -> {HEAD}")
 
 
 @app.command()
@@ -72,15 +72,15 @@ def downgrade(
     from stackrank.db.maintenance.downgrade import downgrade as take_back
     from stackrank.db.maintenance.downgrade import lost
 
-    gone, database = lost(schema), masked(default_url())
+    lost_data, database = lost(schema), masked(default_url())
     if yes:
         take_back(schema)
     if as_json:
-        print_json({"database": database, "schema": schema, "lost": gone, "done": yes})
+        print_json({"database": database, "schema": schema, "lost": lost_data, "done": yes})
         return
     print_out(f"A downgrade to {schema} loses:" if not yes else "Lost:")
-    for each in gone:
-        print_out(f"  {each}")
+    for loss in lost_data:
+        print_out(f"  {loss}")
     if yes:
         print_out(
             f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again."
@@ -137,12 +137,12 @@ def archive(
     runs = _chosen(engine, run, older_than, tag)
     if not runs:
         raise DatabaseError("no finished run matches: `stackrank runs` lists the runs")
-    written = write_archive(engine, [each["id"] for each in runs], to)
+    counts = write_archive(engine, [row["id"] for row in runs], to)
     if as_json:
-        print_json({"folder": str(to), "runs": [each["id"] for each in runs], "rows": written})
+        print_json({"folder": str(to), "runs": [row["id"] for row in runs], "rows": counts})
     else:
         print_out(
-            f"archived {_these(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in written.items())}"
+            f"archived {_these(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in counts.items())}"
         )
 
 
@@ -160,16 +160,16 @@ def prune(
 
     engine = connect()
     runs = _chosen(engine, run, older_than, tag)
-    rows = counted(engine, [each["id"] for each in runs])
+    rows = counted(engine, [row["id"] for row in runs])
     freed = 0
     if not dry_run:
         pruning = Pruning(engine)
-        for each in runs:
-            pruning.delete_run(each["id"])
+        for row in runs:
+            pruning.delete_run(row["id"])
         rows["change"] = pruning.delete_changes()
         freed = compact(engine)
     if as_json:
-        document = {"runs": [each["id"] for each in runs], "rows": rows, "dry_run": dry_run, "freed_bytes": freed}
+        document = {"runs": [row["id"] for row in runs], "rows": rows, "dry_run": dry_run, "freed_bytes": freed}
         print_json(document)
     else:
         smaller = f"; the file is {freed / 1e6:.1f} MB smaller" if freed else ""
@@ -185,9 +185,9 @@ def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, ta
 
 
 def _these(runs: list[RunListed]) -> str:
-    names = [f"{each['id']} ({each['name']})" for each in runs]
-    which = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
-    return f"{len(names)} run{'s' * (len(names) != 1)}{which}"
+    names = [f"{row['id']} ({row['name']})" for row in runs]
+    listed_names = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
+    return f"{len(names)} run{'s' * (len(names) != 1)}{listed_names}"
 
 
 _SAID = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note": "notes", "change": "changes"}
@@ -195,5 +195,5 @@ _SAID = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note":
 
 def _amounts(rows: dict[str, int]) -> str:
     """Return the row counts that matter to people, as text."""
-    said = [f"{rows[table]:,} {name}" for table, name in _SAID.items() if rows.get(table)]
-    return ", ".join(said) or "no episodes"
+    amounts = [f"{rows[table]:,} {name}" for table, name in _SAID.items() if rows.get(table)]
+    return ", ".join(amounts) or "no episodes"

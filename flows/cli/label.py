@@ -51,14 +51,14 @@ def label(
         Labels(engine).put(
             Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
         )
-        done = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
-        print_err(f"{person} {done} {task or f'episode {episode}'}")
-    found = queries.labels(engine)
+        action = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
+        print_err(f"{person} {action} {task or f'episode {episode}'}")
+    labels = queries.labels(engine)
     if as_json:
-        print_json(found)
+        print_json(labels)
         return
-    shown = [{**row, "created_at": moment(row["created_at"])} for row in found]
+    cells = [{**row, "created_at": moment(row["created_at"])} for row in labels]
     columns = {
         "task": "task", "episode_id": "episode", "label": "label", "person": "by", "reason": "why", "created_at": "when"
     }  # fmt: skip
-    print_table(shown, columns, "Nobody has labelled a task or an episode: `stackrank label disputed --task ...`.")
+    print_table(cells, columns, "Nobody has labelled a task or an episode: `stackrank label disputed --task ...`.")

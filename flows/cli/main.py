@@ -58,7 +58,7 @@ def main() -> None:
 
         error = meaning(error) or error
         if isinstance(error, OverflowError):
-            numbers = [given for given in sys.argv[1:] if given.lstrip("+-").isdecimal()]
+            numbers = [argument for argument in sys.argv[1:] if argument.lstrip("+-").isdecimal()]
             error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):

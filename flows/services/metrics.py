@@ -20,7 +20,7 @@ from stackrank.flows.runs.playing.error_policy import FAULT, POLICIES
 from stackrank.flows.services.background import ServerError
 from stackrank.terms import RunStatus, Verdict
 
-_CAUSES = sorted({found.cause for found in (*POLICIES.values(), FAULT)})
+_CAUSES = sorted({policy.cause for policy in (*POLICIES.values(), FAULT)})
 _Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -38,7 +38,7 @@ class DatabaseCollector(Collector):
         """Yield the current metrics."""
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
-            found = queries.totals(self._engine)
+            totals = queries.totals(self._engine)
             standing = list(_standing(self._engine))
         except DatabaseError:
             up.add_metric([], 0)
@@ -46,8 +46,8 @@ class DatabaseCollector(Collector):
             return
         up.add_metric([], 1)
         yield up
-        yield from _counts(found)
-        yield from _sums(found)
+        yield from _counts(totals)
+        yield from _sums(totals)
         yield from standing
 
 
@@ -68,32 +68,32 @@ def _standing(engine: Engine) -> Iterator[Metric]:
     )
 
 
-def _counts(found: dict[str, Any]) -> Iterator[Metric]:
+def _counts(totals: dict[str, Any]) -> Iterator[Metric]:
     runs = GaugeMetricFamily("stackrank_runs", "Runs by status.", labels=["status"])
     for status in RunStatus:
-        runs.add_metric([status], found["runs"].get(status, 0))
+        runs.add_metric([status], totals["runs"].get(status, 0))
     episodes = CounterMetricFamily("stackrank_episodes", "Counted episodes by verdict.", labels=["verdict"])
     for verdict in Verdict:
-        episodes.add_metric([verdict], found["verdicts"].get(verdict, {}).get("episodes", 0))
+        episodes.add_metric([verdict], totals["verdicts"].get(verdict, {}).get("episodes", 0))
     errors = CounterMetricFamily("stackrank_errors", "Tries that ended in an error, by cause.", labels=["cause"])
     for cause in _CAUSES:
-        errors.add_metric([cause], found["errors"].get(cause, 0))
-    errors.add_metric(["other"], sum(count for cause, count in found["errors"].items() if cause not in _CAUSES))
+        errors.add_metric([cause], totals["errors"].get(cause, 0))
+    errors.add_metric(["other"], sum(count for cause, count in totals["errors"].items() if cause not in _CAUSES))
     yield from (runs, episodes, errors)
-    yield GaugeMetricFamily("stackrank_episodes_running", "Episodes that are going on.", value=found["running"])
-    yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that wait.", value=found["pending"])
-    yield CounterMetricFamily("stackrank_retries", "Tries that were repeated.", value=found["retried"])
+    yield GaugeMetricFamily("stackrank_episodes_running", "Episodes that are going on.", value=totals["running"])
+    yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that wait.", value=totals["pending"])
+    yield CounterMetricFamily("stackrank_retries", "Tries that were repeated.", value=totals["retried"])
 
 
-def _sums(found: dict[str, Any]) -> Iterator[Metric]:
+def _sums(totals: dict[str, Any]) -> Iterator[Metric]:
     durations = HistogramMetricFamily(
         "stackrank_episode_duration_seconds", "How long counted episodes took.", labels=["verdict"]
     )
     tokens = CounterMetricFamily("stackrank_tokens", "Tokens of counted episodes.", labels=["direction"])
-    for verdict, row in sorted(found["verdicts"].items()):
+    for verdict, row in sorted(totals["verdicts"].items()):
         buckets = [(str(float(limit)), count) for limit, count in zip(BOUNDS, row["within"], strict=True)]
         durations.add_metric([verdict], buckets=[*buckets, ("+Inf", row["episodes"])], sum_value=row["wall_s"])
-    rows = found["verdicts"].values()
+    rows = totals["verdicts"].values()
     tokens.add_metric(["in"], sum(row["tokens_in"] for row in rows))
     tokens.add_metric(["out"], sum(row["tokens_out"] for row in rows))
     yield from (durations, tokens)

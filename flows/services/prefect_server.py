@@ -193,7 +193,7 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
     # A server must not report to itself, or to a test run's coverage measurement.
     clients = ("PREFECT_API_URL", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING", "PREFECT_PROFILE")
     dropped = (*clients, "COV_", "COVERAGE_")
-    kept = {name: value for name, value in environ.items() if not name.startswith(dropped)}
+    variables = {name: value for name, value in environ.items() if not name.startswith(dropped)}
     home = _prefect_home()
     settings = {
         # Old flow runs are deleted after 90 days; otherwise they would stay forever, at 21 KB a task.
@@ -213,4 +213,4 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": origin,
         "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     }
-    return {**_QUIET, **settings, **kept, **fixed}
+    return {**_QUIET, **settings, **variables, **fixed}
