@@ -28,17 +28,17 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
     edit followed this brief. `read`: the coder was asked after the brief; an episode may end before that. Refused
     briefs are left out.
     """
-    configs = {each["id"]: each["config"] for each in queries.entrants(source.engine)}
+    configs = {entrant["id"]: entrant["config"] for entrant in queries.entrants(source.engine)}
     for row, steps in source.played(exchanges=True, with_all_columns=True):
-        asked = list(questions(steps))
-        found = list(_briefs(asked, _limits(configs[row["entrant_id"]])))
-        ends = [*(place for place, *_ in found[1:]), len(asked)][: len(found)]
+        exchanges = list(questions(steps))
+        briefs = list(_briefs(exchanges, _limits(configs[row["entrant_id"]])))
+        ends = [*(place for place, *_ in briefs[1:]), len(exchanges)][: len(briefs)]
         edits = [step["index"] for step in steps if step["ok"] and step["state"].get("diff")]
-        before = -1
-        for number, ((place, (text, files), question), end) in enumerate(zip(found, ends, strict=True), 1):
-            brief, last = asked[place], steps[-1]["index"] + 1
-            until = asked[end].step if end < len(asked) else last
-            own = [index for index in edits if brief.step < index <= until]
+        last_place = -1
+        for number, ((place, (text, files), question), end) in enumerate(zip(briefs, ends, strict=True), 1):
+            brief, last = exchanges[place], steps[-1]["index"] + 1
+            until = exchanges[end].step if end < len(exchanges) else last
+            brief_edits = [index for index in edits if brief.step < index <= until]
             resolved = {Verdict.RESOLVED: True, Verdict.UNRESOLVED: False}.get(row["verdict"])
             yield {
                 **source.about(row),
@@ -50,16 +50,18 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
                 "files": files,
                 "messages": as_chat(brief.api, [*brief.messages, *brief.answered()]),
                 "tools": chat_tools(brief.api, brief.parameters.get("tools", ())),
-                "read": any(each.conversation == "coder" for each in asked[place + 1 : end]),
+                "read": any(exchange.conversation == "coder" for exchange in exchanges[place + 1 : end]),
                 "resolved": resolved,
-                "led_to_fix": resolved and bool(own) and own[-1] == edits[-1],
-                "edits": len(own),
+                "led_to_fix": resolved and bool(brief_edits) and brief_edits[-1] == edits[-1],
+                "edits": len(brief_edits),
                 **_tests(steps, brief.step, until),
-                "seeker": _cost(each for each in asked[before + 1 : place + 1] if each.conversation == "seeker"),
-                "coder": _cost(each for each in asked[place + 1 : end] if each.conversation == "coder"),
+                "seeker": _cost(
+                    exchange for exchange in exchanges[last_place + 1 : place + 1] if exchange.conversation == "seeker"
+                ),
+                "coder": _cost(exchange for exchange in exchanges[place + 1 : end] if exchange.conversation == "coder"),
                 "scope": source.sentence,
             }
-            before = place
+            last_place = place
 
 
 def _limits(config: Mapping[str, Any]) -> SeekerSettings:
@@ -69,15 +71,15 @@ def _limits(config: Mapping[str, Any]) -> SeekerSettings:
 
 
 def _briefs(
-    asked: Sequence[Question], settings: SeekerSettings
+    exchanges: Sequence[Question], settings: SeekerSettings
 ) -> Iterator[tuple[int, tuple[str, list[str]], str | None]]:
     """Yield the accepted briefs: position of the answer, text and files, and the coder's question that it answers."""
     question = None
-    followed = [*pairwise(each.conversation for each in asked), ("", "")]
-    for place, (each, (_, following)) in enumerate(zip(asked, followed, strict=False)):
-        if each.conversation == "coder":
-            question = (_call(each, _ASK) or {}).get("question", question)
-        elif each.conversation == "seeker" and following != "seeker" and (arguments := _call(each, _BRIEF)):
+    followed = [*pairwise(exchange.conversation for exchange in exchanges), ("", "")]
+    for place, (exchange, (_, following)) in enumerate(zip(exchanges, followed, strict=False)):
+        if exchange.conversation == "coder":
+            question = (_call(exchange, _ASK) or {}).get("question", question)
+        elif exchange.conversation == "seeker" and following != "seeker" and (arguments := _call(exchange, _BRIEF)):
             try:
                 brief = read_brief(arguments, settings)
             except ValueError:
@@ -99,15 +101,15 @@ def _call(question: Question, tool: Described) -> dict[str, str] | None:
     return None
 
 
-def _tests(steps: Sequence[Row], after: int, until: int) -> dict[str, int | None]:
+def _tests(steps: Sequence[Row], first: int, until: int) -> dict[str, int | None]:
     """Return how many tests passed and failed when they were last run after a brief."""
-    runs = [step["state"]["tests"] for step in steps if after < step["index"] <= until and step["state"].get("tests")]
+    runs = [step["state"]["tests"] for step in steps if first < step["index"] <= until and step["state"].get("tests")]
     last = runs[-1] if runs and isinstance(runs[-1], dict) else {}
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}
 
 
-def _cost(asked: Iterator[Question]) -> dict[str, Any]:
-    usages = [each.usage for each in asked]
+def _cost(exchanges: Iterator[Question]) -> dict[str, Any]:
+    usages = [exchange.usage for exchange in exchanges]
     costs = [usage["cost_usd"] for usage in usages]
     return {
         "questions": len(usages),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stackrank.extensions.fix.project import Project, Wishes, open_project, require_apart
+from stackrank.extensions.fix.project import Project, TestOptions, open_project, require_separate
 
 GIVEN = """\
 def total(prices, discount=0):
@@ -155,8 +155,8 @@ def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str,
 
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
     """A repository with these files, as `stackrank fix` opens it."""
-    project = open_project(repository(folder, files), Wishes(**wishes))
-    require_apart(project, folder.parent / "out")
+    project = open_project(repository(folder, files), TestOptions(**wishes))
+    require_separate(project, folder.parent / "out")
     return project
 
 

@@ -17,11 +17,11 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.extensions.fix import problems as problems_module
+from stackrank.extensions.fix import progress
 from stackrank.extensions.fix import propose as propose_module
-from stackrank.extensions.fix import started
 from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.problems import Problem
-from stackrank.extensions.fix.project import Wishes, open_project
+from stackrank.extensions.fix.project import TestOptions, open_project
 from stackrank.extensions.fix.suite import Suite, run_suite
 from stackrank.flows.cli import playing
 from tests.extensions.fix.fixing import (
@@ -69,9 +69,9 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
         git(tmp_path, "clone", "-q", str(shop), str(clean))
         (patch,) = out.glob(f"{row['id']:04}-*.patch")
         git(clean, "am", "-q", str(patch))
-        fixed = run_suite(open_project(clean, Wishes()), usable("bubblewrap"), times=2)
+        fixed = run_suite(open_project(clean, TestOptions()), usable("bubblewrap"), times=2)
         assert set(row["tests"]) <= fixed.passing and len(fixed.failing) == 3 - len(row["tests"])
-    project = open_project(out / "clone", Wishes())  # the branch, with both
+    project = open_project(out / "clone", TestOptions())  # the branch, with both
     assert run_suite(project, usable("bubblewrap"), times=2).counts == {
         "passed": 5,
         "failed": 0,
@@ -136,16 +136,16 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
 
 
 def test_what_is_gone_on_with(tmp_path: Path) -> None:
-    project, out = open_project(repository(tmp_path / "shop"), Wishes()), tmp_path / "out"
+    project, out = open_project(repository(tmp_path / "shop"), TestOptions()), tmp_path / "out"
     suite = Suite(frozenset({"good"}), {"a::b": "why"}, ("flaky",), ("outside",), frozenset({"left"}))
     problem = Problem("a.b", "It fails", "It does", ("a::b",), suite, "+ a test\n", (("a::b",), ("a::c",)))
-    asked = started.asked(project, "settings")
-    begun = started.Started(asked, suite, [problem], {"fix shop": 3}, {3: ([1, 2], {"a.b": "why"})})
+    asked = progress.digest_command(project, "settings")
+    begun = progress.Progress(asked, suite, [problem], {"fix shop": 3}, {3: ([1, 2], {"a.b": "why"})})
     begun.keep(out)
-    assert started.take_up(out, asked) == begun
-    assert started.take_up(out, started.asked(project, "other settings")) is None
+    assert progress.load_progress(out, asked) == begun
+    assert progress.load_progress(out, progress.digest_command(project, "other settings")) is None
     (out / "started.json").write_text("{")
-    assert started.take_up(out, asked) is None and started.take_up(tmp_path / "none", asked) is None
+    assert progress.load_progress(out, asked) is None and progress.load_progress(tmp_path / "none", asked) is None
 
 
 @pytest.mark.exhaustive

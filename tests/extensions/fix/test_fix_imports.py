@@ -13,7 +13,7 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.problems import find_problems, write_problems
-from stackrank.extensions.fix.project import Wishes, open_project
+from stackrank.extensions.fix.project import TestOptions, open_project
 from stackrank.extensions.fix.suite import Suite, run_suite
 from tests.extensions.fix.fixing import GIVEN, SHOP, git, quiet, repository, tree
 from tests.fixtures.calls import CommandLine
@@ -66,7 +66,7 @@ NAME_ERROR = "NameError: name 'LIMITS' is not defined"
 def test_what_keeps_a_file_from_being_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, standing: str
 ) -> None:
-    project = open_project(repository(tmp_path / "p", FILES), Wishes())
+    project = open_project(repository(tmp_path / "p", FILES), TestOptions())
     report = TestReport(
         {"a::b": "passed"}, complete=True, collect_errors=(f"tests/test_stock.py: {[f'E   {message}']}",)
     )
@@ -75,13 +75,13 @@ def test_what_keeps_a_file_from_being_imported(
     named = {
         "unread": any("tests/test_stock.py" in each for each in found.unread),
         "failing": found.failing == {"tests/test_stock.py": message},
-        "outside": found.outside == ("tests/test_stock.py",),
+        "outside": found.not_isolated == ("tests/test_stock.py",),
     }
     assert [name for name, there in named.items() if there] == [standing]
 
 
 def test_a_file_that_can_be_imported_now_and_then_is_flaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = open_project(repository(tmp_path / "p", FILES), Wishes())
+    project = open_project(repository(tmp_path / "p", FILES), TestOptions())
     errors: Iterator[tuple[str, ...]] = iter([("tests/test_stock.py: ['E   NameError: x']",), ()])
     monkeypatch.setattr(
         suite_module,
@@ -101,7 +101,7 @@ def test_a_file_passes_when_all_of_its_tests_do() -> None:
 
 @pytest.mark.slow
 def test_files_that_one_mistake_keeps_from_being_imported_are_one_problem(tmp_path: Path) -> None:
-    project, box = open_project(repository(tmp_path / "shop", FILES), Wishes()), usable("bubblewrap")
+    project, box = open_project(repository(tmp_path / "shop", FILES), TestOptions()), usable("bubblewrap")
     suite = run_suite(project, box, times=2)
     assert suite.failing == dict.fromkeys(("tests/test_again.py", "tests/test_stock.py"), NAME_ERROR)
     assert len(suite.passing) == 5 and not suite.unread

@@ -17,10 +17,10 @@ from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.authoring.difficulty.spectrum import Spectrum
 from stackrank.extensions.fix import problems as problems_module
 from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.evidence import altered_doctests, surety
+from stackrank.extensions.fix.evidence import find_altered_doctests, surety
 from stackrank.extensions.fix.issues import read_issues
 from stackrank.extensions.fix.problems import Problem, find_problems, hidden, split_up, write_problems
-from stackrank.extensions.fix.propose import by_change
+from stackrank.extensions.fix.propose import group_by_change
 from stackrank.extensions.fix.suite import Suite, run_again
 from tests.extensions.fix.fixing import (
     SHOP,
@@ -124,15 +124,15 @@ def test_what_is_no_part_of_a_change(tmp_path: Path) -> None:
     episodes = {
         n: {"id": n, "diff": diff, "tampered": False} for n, diff in enumerate([binary + fix, fix + left, binary])
     }
-    found = by_change(episodes, project, {"out.log"})
+    found = group_by_change(episodes, project, {"out.log"})
     assert {diff: [each["id"] for each in same] for diff, same in found.items()} == {fix: [0, 1]}
 
 
 def test_a_doctest_that_a_change_alters() -> None:
     given = b'def one():\n    """It is one.\n\n    >>> one()\n    1\n    """\n    return 2\n'
-    assert altered_doctests({"a.py": given}, {"a.py": given.replace(b"return 2", b"return 1")}) == []
+    assert find_altered_doctests({"a.py": given}, {"a.py": given.replace(b"return 2", b"return 1")}) == []
     for work in (given.replace(b"    1\n", b"    2\n"), given.replace(b"    >>> one()\n    1\n", b""), b""):
-        (found,) = altered_doctests({"a.py": given}, {"a.py": work})
+        (found,) = find_altered_doctests({"a.py": given}, {"a.py": work})
         assert (found["file"], found["line"]) == ("a.py", 1) and "doctest" in found["what"]
 
 

@@ -10,8 +10,8 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.project import Wishes, open_project
-from stackrank.extensions.fix.suite import broken_since, run_suite
+from stackrank.extensions.fix.project import TestOptions, open_project
+from stackrank.extensions.fix.suite import run_suite, select_broken_since
 from tests.extensions.fix.fixing import (
     GIVEN,
     SHOP,
@@ -117,7 +117,7 @@ def test_a_version_that_git_knows(tmp_path: Path, files: dict[str, str], tag: st
     folder = repository(tmp_path / "p", {**SHOP, **files})
     if tag:
         git(folder, "tag", tag)
-    (command,) = open_project(folder, Wishes()).environment.setup
+    (command,) = open_project(folder, TestOptions()).environment.setup
     assert command == f"SETUPTOOLS_SCM_PRETEND_VERSION={version} python -m pip install -q -e ."
 
 
@@ -167,7 +167,7 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
     )
     found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
     assert found.passing == {"test_it.py::test_good"} and list(found.failing) == ["test_it.py::test_bad"]
-    assert found.outside == ("test_it.py::test_outside",) and not found.flaky
+    assert found.not_isolated == ("test_it.py::test_outside",) and not found.flaky
     assert not Path("/etc/stackrank-was-here").exists()
 
 
@@ -195,13 +195,13 @@ def test_only_what_a_change_broke(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN.replace("price > best", "price < best")})
     write(shop, SHOP)
     git(shop, "commit", "-qam", "Breaks another")
-    project, backend = open_project(shop, Wishes()), usable("bubblewrap")
+    project, backend = open_project(shop, TestOptions()), usable("bubblewrap")
     suite = run_suite(project, backend, times=2)
     assert len(suite.failing) == 3
-    changed = broken_since(project, backend, suite, "HEAD~1", times=2)
+    changed = select_broken_since(project, backend, suite, "HEAD~1", times=2)
     assert sorted(changed.failing) == ["tests/test_cart.py::test_discount", "tests/test_cart.py::test_total"]
     with pytest.raises(BenchmarkError, match="has no commit nowhere"):
-        broken_since(project, backend, suite, "nowhere", times=2)
+        select_broken_since(project, backend, suite, "nowhere", times=2)
 
 
 @pytest.mark.slow

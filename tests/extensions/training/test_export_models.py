@@ -285,7 +285,7 @@ def told_by(steps: list[dict[str, Any]]) -> tuple[list[list[tuple[str, str]]], l
         assert all(record["messages"][place]["role"] == "assistant" for place in places) and len(places) == len(segment)
         records.append(messages)
     turns = [
-        ([each["content"] for each in turn.heard], turn.said["content"] or "")
+        ([each["content"] for each in turn.incoming], turn.answer["content"] or "")
         for each in conversations(steps).values()
         for turn in each
     ]

@@ -223,7 +223,7 @@ def test_limits_and_malformed_actions_end_an_episode_as_in_a_run(pool: Pool) -> 
         assert (done.terminated, done.truncated, done.info["stop_reason"]) == (False, True, "step_limit")
         assert (done.info["verdict"], done.info["rewards"]["verdict"]) == ("unresolved", 0.0)
         env.reset()
-        assert not env.refuse("That is no call.", said="hm").terminated
+        assert not env.refuse("That is no call.", output="hm").terminated
         done = env.refuse("That is no call.")
         assert done.terminated and done.info["stop_reason"] == "malformed_actions"
         assert done.observation.text == "That is no call." and not done.observation.ok
