@@ -114,7 +114,7 @@ def explain_missing(problem: Problem, reason: str, mended: Collection[str]) -> s
     """Say why a problem has no proposal: `reason`, and that other bugs hide it, if proposals fix some of its tests."""
     solved = len({*problem.tests} & {*mended})
     suffix = (
-        f"; proposals mend {solved} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
+        f"; proposals fix {solved} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
     )
     return reason + suffix * bool(solved)
 

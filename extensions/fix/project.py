@@ -23,6 +23,8 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 class TestOptions:
     """How the user wants the project's tests to be run. Empty values are determined automatically."""
 
+    __test__ = False
+
     test: str = ""
     setup: tuple[str, ...] | None = None
     """None: the commands that install the project, if it can be installed."""

@@ -82,9 +82,11 @@ SECOND_FIX = """\
 
 def git(folder: Path, *arguments: str) -> str:
     """What git prints."""
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    done = subprocess.run(["git", "-C", str(folder), *who, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    process = subprocess.run(
+        ["git", "-C", str(folder), *identity, *arguments], capture_output=True, text=True, check=True
+    )
+    return process.stdout.strip()
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
@@ -112,7 +114,7 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
-def evidence(**more: Any) -> dict[str, Any]:
+def evidence(**fields: Any) -> dict[str, Any]:
     """Evidence as `flows.runs.fix.evidence` gathers it."""
     return {
         "suite_before": {"passed": 2, "failed": 3, "flaky": 0},
@@ -129,11 +131,11 @@ def evidence(**more: Any) -> dict[str, Any]:
         "episodes": [1],
         "sealed": 0,
         "record": {"rate": 0.5, "ci_low": 0.1, "ci_high": 0.9, "tasks": 2, "episodes": 2},
-        **more,
+        **fields,
     }
 
 
-def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str, Any]:
+def proposal_row(run: int, entrant: int, episode: int, **fields: Any) -> dict[str, Any]:
     """A row for `Proposals.propose`."""
     return {
         "run_id": run,
@@ -149,7 +151,7 @@ def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str,
         "test_diff": "",
         "evidence": evidence(),
         "surety": 0.9,
-        **more,
+        **fields,
     }
 
 

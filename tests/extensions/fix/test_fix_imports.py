@@ -71,13 +71,13 @@ def test_what_keeps_a_file_from_being_imported(
         {"a::b": "passed"}, complete=True, collect_errors=(f"tests/test_stock.py: {[f'E   {message}']}",)
     )
     monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
-    found = run_suite(project, usable("bubblewrap"), times=2)
-    named = {
-        "unread": any("tests/test_stock.py" in each for each in found.unread),
-        "failing": found.failing == {"tests/test_stock.py": message},
-        "outside": found.not_isolated == ("tests/test_stock.py",),
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    reasons = {
+        "unread": any("tests/test_stock.py" in text for text in suite.unread),
+        "failing": suite.failing == {"tests/test_stock.py": message},
+        "outside": suite.not_isolated == ("tests/test_stock.py",),
     }
-    assert [name for name, there in named.items() if there] == [standing]
+    assert [name for name, is_present in reasons.items() if is_present] == [standing]
 
 
 def test_a_file_that_can_be_imported_now_and_then_is_flaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,15 +88,15 @@ def test_a_file_that_can_be_imported_now_and_then_is_flaky(tmp_path: Path, monke
         "_run",
         lambda *_: (TestReport({"a::b": "passed"}, complete=True, collect_errors=next(errors)), set()),
     )
-    found = run_suite(project, usable("bubblewrap"), times=2)
-    assert found.flaky == ("tests/test_stock.py",) and not found.failing and not found.unread
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    assert suite.flaky == ("tests/test_stock.py",) and not suite.failing and not suite.unread
 
 
 def test_a_file_passes_when_all_of_its_tests_do() -> None:
     passing = frozenset({"tests/test_a.py::test_x", "tests/test_ab.py::test_x", "deep/b/test_c.py::test_z"})
     suite = Suite(passing, {"tests/test_a.py::test_y": "why", "tests/test_d.py": "NameError"}, ("tests/test_e.py",))
-    asked = ("tests/test_a.py", "tests/test_ab.py", "deep/b", "tests/test_d.py", "tests/test_e.py", "tests/test_f.py")
-    assert [suite.outcome(each) for each in asked] == ["failed", "passed", "passed", "failed", "flaky", "missing"]
+    names = ("tests/test_a.py", "tests/test_ab.py", "deep/b", "tests/test_d.py", "tests/test_e.py", "tests/test_f.py")
+    assert [suite.outcome(name) for name in names] == ["failed", "passed", "passed", "failed", "flaky", "missing"]
 
 
 @pytest.mark.slow
@@ -119,18 +119,18 @@ def test_files_that_one_mistake_keeps_from_being_imported_are_one_problem(tmp_pa
 def test_from_an_import_error_to_a_patch(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:
-    files = {name: each for name, each in FILES.items() if not (alone and name == "tests/test_cart.py")}
+    files = {name: content for name, content in FILES.items() if not (alone and name == "tests/test_cart.py")}
     shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
-    before = tree(shop)
+    tree_before = tree(shop)
 
     def script(request: dict[str, Any]) -> Any:
         assert NAME_ERROR in json.dumps(request["messages"])
-        said = sum(message["role"] == "assistant" for message in request["messages"])
-        if said == 0:  # the files can be imported then, and their tests fail
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
+        if turns == 0:  # the files can be imported then, and their tests fail
             return call("rewrite", path="shop/stock.py", new_code=STOCK.replace("3", "4"))
-        if said == 1:
+        if turns == 1:
             return call("eval")
-        if said == 2:
+        if turns == 2:
             assert "test_room" in json.dumps(request["messages"][-1])
             return call("rewrite", path="shop/stock.py", new_code=STOCK)
         return call("submit")
@@ -151,6 +151,6 @@ def test_from_an_import_error_to_a_patch(
     git(tmp_path, "clone", "-q", str(shop), "clean")
     (patch,) = out.glob("0001-*.patch")
     git(tmp_path / "clean", "am", "-q", str(patch))
-    assert (tmp_path / "clean/shop/stock.py").read_text() == STOCK and tree(shop) == before
+    assert (tmp_path / "clean/shop/stock.py").read_text() == STOCK and tree(shop) == tree_before
     solved = stackrank("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True]

@@ -14,13 +14,13 @@ from tests.fixtures.env import ISOLATING, usable
 
 
 @pytest.mark.parametrize(
-    ("root", "said"), [(True, "user 4711, group 4712 of this machine, never as root"), (False, "your own user id")]
+    ("root", "message"), [(True, "user 4711, group 4712 of this machine, never as root"), (False, "your own user id")]
 )
-def test_whose_code_it_is(root: bool, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_code_it_is(root: bool, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usable("bubblewrap")
     monkeypatch.setattr(unprivileged, "needed", lambda: root)
     monkeypatch.setattr(unprivileged, "host_ids", lambda: (4711, 4712))
-    assert said in _guarantees()[0]["detail"]
+    assert message in _guarantees()[0]["detail"]
 
 
 def test_limits_that_hold_for_a_process_only_are_no_limits_of_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,10 +56,10 @@ def test_a_prefect_server_that_lets_everybody_in_is_told(status: int, monkeypatc
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        about = {"url": f"http://127.0.0.1:{server.server_port}/api", "pid": 1, "healthy": True}
+        running = {"url": f"http://127.0.0.1:{server.server_port}/api", "pid": 1, "healthy": True}
         monkeypatch.setattr(doctor, "configured_server", lambda: None)
-        monkeypatch.setattr(doctor, "server_status", lambda: about)
-        _, said = doctor._prefect()
+        monkeypatch.setattr(doctor, "server_status", lambda: running)
+        _, login_check = doctor._prefect()
         server.shutdown()
-    assert said["ok"] == (status == 401)
-    assert ("stackrank down" if status == 200 else "prefect-login") in said["detail"]
+    assert login_check["ok"] == (status == 401)
+    assert ("stackrank down" if status == 200 else "prefect-login") in login_check["detail"]
