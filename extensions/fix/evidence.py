@@ -69,7 +69,7 @@ def gather_evidence(
         "suite_before": suite_before.counts,
         "suite_after": suite_after.counts,
         "target": target,
-        "mended": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
+        "fixed": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
         "regressions": sorted(test for test in suite_before.passing if test not in suite_after.passing),
         "size": _size(diff),
         "lines": executed,

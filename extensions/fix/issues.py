@@ -29,7 +29,7 @@ _TASK = """\
 {text}
 
 No test shows this yet. Write one, with pytest, into the new file {path}: it has to fail because of this, and pass \
-once it is mended. Change nothing else. `{command}` succeeds when the file has a test that fails in its call."""
+once it is fixed. Change nothing else. `{command}` succeeds when the file has a test that fails in its call."""
 
 
 @dataclass(frozen=True)

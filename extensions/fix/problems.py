@@ -91,13 +91,13 @@ def is_file(test: str) -> bool:
 
 
 def split_up(
-    problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], mended: Collection[str]
+    problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], fixed: Collection[str]
 ) -> list[Problem]:
     """Split problems that turned out to have several causes, and return their parts as problems. Parts that the same
     episodes fixed stay one problem; if the episodes fixed only some of each part, every part becomes a problem.
 
     `several`: the name of such a problem -> for each episode that fixed some of it, the tests it left failing;
-    `mended`: the tests that some proposal fixes.
+    `fixed`: the tests that some proposal fixes.
     """
     parts: list[Problem] = []
     for problem in problems:
@@ -105,14 +105,14 @@ def split_up(
         for part in problem.parts if problem.name in several else ():
             groups.setdefault(tuple(bool({*part} & {*unfixed}) for unfixed in several[problem.name]), []).extend(part)
         for tests in groups.values() if len(groups) > 1 else (problem.parts if groups else ()):
-            if not {*tests} <= {*mended}:
+            if not {*tests} <= {*fixed}:
                 parts.append(_problem(problem.suite, tests, (), [*problems, *parts]))
     return parts
 
 
-def explain_missing(problem: Problem, reason: str, mended: Collection[str]) -> str:
+def explain_missing(problem: Problem, reason: str, fixed: Collection[str]) -> str:
     """Say why a problem has no proposal: `reason`, and that other bugs hide it, if proposals fix some of its tests."""
-    solved = len({*problem.tests} & {*mended})
+    solved = len({*problem.tests} & {*fixed})
     suffix = (
         f"; proposals fix {solved} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
     )

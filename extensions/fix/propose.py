@@ -68,7 +68,7 @@ def propose(
         except (BenchmarkError, PatchError) as error:
             without[problem.name] = f"a change was left out: {error}"
             continue
-        evidence["covers"] = [problem.name for problem in problems if {*problem.tests} <= {*evidence["mended"]}]
+        evidence["covers"] = [problem.name for problem in problems if {*problem.tests} <= {*evidence["fixed"]}]
         rows.append(_row(project, problem, run_id, out, diff, episodes[0], evidence))
     for name in {name for row in rows for name in row["evidence"]["covers"]}:
         without.pop(name, None)

@@ -21,7 +21,7 @@ def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | Non
     fixes = {
         (row["base"], name): row["diff"]
         for row in approved
-        for name in (*row["tests"], *row["evidence"]["mended"], row["problem"], *row["evidence"].get("covers", ()))
+        for name in (*row["tests"], *row["evidence"]["fixed"], row["problem"], *row["evidence"]["covers"])
     }
     content = read_tasks(tasks)[0] if tasks.is_file() else None
     solved = []

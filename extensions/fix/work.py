@@ -158,16 +158,16 @@ class FixSession:
             file = problems.write_problems(project, [*todo, *parts], out)
             todo = [problem for problem in todo if problem.name not in several] + parts
             reasons |= self._propose_from(parts, self._play(file, f"{name}: parts of problems", parts))
-        mended = self._fixed_tests()
+        fixed = self._fixed_tests()
         return todo, {
-            problem.name: problems.explain_missing(problem, reasons[problem.name], mended)
+            problem.name: problems.explain_missing(problem, reasons[problem.name], fixed)
             for problem in todo
             if problem.name in reasons
         }
 
     def _fixed_tests(self) -> set[str]:
         """Return the tests that the proposals make pass."""
-        return {test for number in self._numbers for test in self._proposal(number)["evidence"]["mended"]}
+        return {test for number in self._numbers for test in self._proposal(number)["evidence"]["fixed"]}
 
     def _proposal(self, number: int) -> Any:
         return queries.proposal(self._engine, number)

@@ -115,12 +115,13 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 def evidence(**fields: Any) -> dict[str, Any]:
-    """Evidence as `flows.runs.fix.evidence` gathers it."""
+    """Evidence as `extensions.fix.evidence` gathers it."""
     return {
-        "suite_before": {"passed": 2, "failed": 3, "flaky": 0},
-        "suite_after": {"passed": 4, "failed": 1, "flaky": 0},
+        "suite_before": {"passed": 2, "failed": 3, "flaky": 0, "unread": 0},
+        "suite_after": {"passed": 4, "failed": 1, "flaky": 0, "unread": 0},
         "target": {"tests/test_cart.py::test_total": ["failed", "passed"]},
-        "mended": ["tests/test_cart.py::test_total"],
+        "fixed": ["tests/test_cart.py::test_total"],
+        "covers": [],
         "regressions": [],
         "size": {"files": 1, "added": 1, "removed": 1},
         "lines": {"changed": 1, "run": 1},

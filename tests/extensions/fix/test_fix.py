@@ -271,7 +271,7 @@ def test_two_causes_in_one_line_s_reach_within_a_budget(
     first, second = (queries.run(connect(), element)["spec"]["budget_usd"] for element in document["runs"])
     assert first == 5 and 0 < second < 5
     for row in document["proposals"]:
-        assert row["evidence"]["mended"] == row["tests"] and row["evidence"]["lines"] == {"changed": 1, "run": 1}
+        assert row["evidence"]["fixed"] == row["tests"] and row["evidence"]["lines"] == {"changed": 1, "run": 1}
         stop = row["evidence"]["debugger"][-1]
         assert (stop["step"], stop["place"]) == (3, "shop/range.py:4") and "(2, 2)" in stop["shown"]
     comment = (out / "comment.md").read_text()

@@ -145,7 +145,7 @@ def test_from_an_import_error_to_a_patch(
     assert not document["without"] and proposal["tests"] == ["tests/test_again.py", "tests/test_stock.py"]
     evidence = proposal["evidence"]
     assert evidence["target"] == {test: ["failed", "passed"] for test in proposal["tests"]}
-    assert evidence["mended"] == proposal["tests"] and not evidence["regressions"]
+    assert evidence["fixed"] == proposal["tests"] and not evidence["regressions"]
     assert evidence["suite_after"] == {"passed": 4 if alone else 9, "failed": 0, "flaky": 0, "unread": 0}
     assert stackrank("review", "1", "--approve").status == 0
     git(tmp_path, "clone", "-q", str(shop), "clean")

@@ -32,7 +32,7 @@ def proposed(seeded: SimpleNamespace, diffs: dict[str, str]) -> list[int]:
             diff=diff,
             surety=1 - n / 10,
             tests=[name],
-            evidence=evidence(mended=[name], target={name: ["failed", "passed"]}),
+            evidence=evidence(fixed=[name], target={name: ["failed", "passed"]}),
         )
         for n, (name, diff) in enumerate(diffs.items())
     ]

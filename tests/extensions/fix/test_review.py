@@ -87,7 +87,7 @@ def test_nothing_leaves_by_a_forged_decision(desk: Desk) -> None:
 
 def test_who_decides_about_one_of_several_changes_decides_about_all(desk: Desk, stackrank: CommandLine) -> None:
     test_names = ["tests/test_cart.py::test_total", "tests/test_cart.py::test_discount"]
-    first = desk.propose(FIX, evidence=evidence(mended=test_names, covers=["a", "b"]))
+    first = desk.propose(FIX, evidence=evidence(fixed=test_names, covers=["a", "b"]))
     identical, part, larger = (
         desk.propose(diff, tests=tests)
         for diff, tests in (

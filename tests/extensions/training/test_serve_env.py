@@ -151,7 +151,7 @@ def test_a_request_without_a_session_plays_nothing(url: str) -> None:
 def test_the_schema_of_an_action_says_which_tools_there_are() -> None:
     tool = schemas(tool_set("debug"))["action"]["properties"]["tool"]
     assert tool["enum"] == list(tool_set("debug").tools)
-    assert "view(path, start, end" in tool["description"] and "submit(): Hand in" in tool["description"]
+    assert "view(path, start, end" in tool["description"] and "submit(): Submit the files" in tool["description"]
 
 
 def test_tools_are_described_in_json_rpc() -> None:

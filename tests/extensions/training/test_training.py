@@ -212,7 +212,7 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
 def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
     with training_env(pool, shows_failing_test=False) as env:
         first, _ = env.reset()
-        assert "No test that shows it is given" in first.text
+        assert "There is no failing test that shows it" in first.text
         assert "def test_" not in first.text and "Files of the workspace:\ncart.py\n" in first.text + "\n"
         env.step("rewrite", **FIX)
         transition = env.step("submit")
