@@ -199,7 +199,7 @@ class FixSession:
         if url and playing.play_rest(run_id, url, self._debug):
             print_err(f"run {run_id} was interrupted, and has not led to proposals yet: repeat the command to continue")
             raise typer.Exit(playing.INTERRUPTED)
-        playing.require_over(self._engine, run_id)
+        playing.require_finished(self._engine, run_id)
         return run_id
 
     def _propose_from(self, todo: Sequence[Problem], run_id: int | None) -> dict[str, str]:

@@ -86,21 +86,21 @@ class Session:
         self._state = WireState()
 
     async def answer(self, text: str) -> str | None:
-        """Return the answer to a message, as JSON; None if the client leaves."""
+        """Return the answer to a message, as JSON; None if the client disconnects."""
         try:
-            reply = await self._answered(text)
+            reply = await self._dispatch(text)
             return None if reply is None else json.dumps(reply)
         except Exception:
             log.exception("the message of a client could not be answered")
-            message = "the server failed in an unforeseen way, and its log says how: call reset for another episode"
+            message = "the server failed unexpectedly (its log has the error): call reset to start another episode"
             return json.dumps(_error(message, "INTERNAL_ERROR"))
 
-    async def _answered(self, text: str) -> dict[str, Any] | None:
+    async def _dispatch(self, text: str) -> dict[str, Any] | None:
         try:
             message = Incoming.model_validate_json(text)
             if message.type == "close":
                 return None
-            return await self._carry_out(message)
+            return await self._execute(message)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             field = ".".join(map(str, first["loc"])) or "the message"
@@ -108,7 +108,7 @@ class Session:
         except (UsageError, InfrastructureError) as error:
             return _error(" ".join(str(error).split()), "EXECUTION_ERROR")
 
-    async def _carry_out(self, message: Incoming) -> dict[str, Any]:
+    async def _execute(self, message: Incoming) -> dict[str, Any]:
         if message.type == "state":
             return {"type": "state", "data": self._state.model_dump()}
         if message.type == "reset":
@@ -131,7 +131,7 @@ class Session:
         return {"type": "observation", "data": data}
 
 
-class _NoPages:
+class _RefuseBrowsers:
     """Refuses requests that a web page sends from somebody's browser."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -142,7 +142,7 @@ class _NoPages:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             else:
-                await PlainTextResponse("pages in a browser are refused\n", 403)(scope, receive, send)
+                await PlainTextResponse("requests from web pages are refused\n", 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -159,7 +159,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
         await asyncio.to_thread(sessions.maker.pool.close)
 
     app = FastAPI(title="stackrank", version=openenv.PROTOCOL, lifespan=life, docs_url=None, redoc_url=None)
-    app.add_middleware(_NoPages)
+    app.add_middleware(_RefuseBrowsers)
     if hosts := list(names):
         # A web page must not reach the server by a host name that the page's owner points to this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
@@ -227,7 +227,7 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
     async def listen() -> None:
         async for text in socket.iter_text():
             if waiting.full():
-                message = f"{MOST_WAITING} messages wait, and no more are kept: read the answers before you ask on"
+                message = f"{MOST_WAITING} messages are queued, the limit: read the answers before you send more"
                 await socket.send_json(_error(message, "CAPACITY_REACHED"))
                 return
             waiting.put_nowait(text)
@@ -246,7 +246,7 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             # A client may also disconnect while an answer is being sent to it.
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError):
-                log.error("a session ended in an unforeseen way", exc_info=result)
+                log.error("a session ended unexpectedly", exc_info=result)
 
 
 def serve(sessions: Sessions, listening: socket.socket, names: Iterable[str]) -> None:

@@ -244,7 +244,7 @@ def compare(
     max_drop: Annotated[
         float | None, typer.Option(min=0, max=1, help="Act as a gate: the largest allowed drop; 0.03 is 3 points.")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="With --max-drop: take ONE from this earlier run.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="With --max-drop: take FIRST from this earlier run.")] = None,
     report: Annotated[
         Path | None, typer.Option("--junit", help="With --max-drop: write the answer as JUnit XML.")
     ] = None,
@@ -252,7 +252,7 @@ def compare(
 ) -> None:
     """Compare two entrants on the tasks that both played.
 
-    With --max-drop: is OTHER worse than ONE? Exit status 0: not worse; 1: worse; 3: not known yet.
+    With --max-drop: is SECOND worse than FIRST? Exit status 0: not worse; 1: worse; 3: not known yet.
     """
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect

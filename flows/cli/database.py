@@ -134,7 +134,7 @@ def archive(
     from stackrank.db.maintenance.archive import archive as write_archive
 
     engine = connect()
-    runs = _chosen(engine, run, older_than, tag)
+    runs = _select_runs(engine, run, older_than, tag)
     if not runs:
         raise DatabaseError("no finished run matches: `stackrank runs` lists the runs")
     counts = write_archive(engine, [row["id"] for row in runs], to)
@@ -142,7 +142,7 @@ def archive(
         print_json({"folder": str(to), "runs": [row["id"] for row in runs], "rows": counts})
     else:
         print_out(
-            f"archived {_these(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in counts.items())}"
+            f"archived {_describe_runs(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in counts.items())}"
         )
 
 
@@ -159,7 +159,7 @@ def prune(
     from stackrank.db.maintenance.prune import Pruning, counted
 
     engine = connect()
-    runs = _chosen(engine, run, older_than, tag)
+    runs = _select_runs(engine, run, older_than, tag)
     rows = counted(engine, [row["id"] for row in runs])
     freed = 0
     if not dry_run:
@@ -173,27 +173,29 @@ def prune(
         print_json(document)
     else:
         smaller = f"; the file is {freed / 1e6:.1f} MB smaller" if freed else ""
-        print_out(f"{'would delete' if dry_run else 'deleted'} {_these(runs)} with {_amounts(rows)}{smaller}")
+        print_out(
+            f"{'would delete' if dry_run else 'deleted'} {_describe_runs(runs)} with {_describe_counts(rows)}{smaller}"
+        )
 
 
-def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:
+def _select_runs(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:
     from stackrank.db.maintenance.prune import ended_runs
 
     if not refs and older_than is None and not tag:
-        raise typer.BadParameter("say which runs: by their ids or names, with --older-than DAYS or with --tag TAG")
+        raise typer.BadParameter("name the runs by number or name, or select them with --older-than DAYS or --tag TAG")
     return ended_runs(engine, refs or (), older_than_days=older_than, tag=tag)
 
 
-def _these(runs: list[RunListed]) -> str:
+def _describe_runs(runs: list[RunListed]) -> str:
     names = [f"{row['id']} ({row['name']})" for row in runs]
     listed_names = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
     return f"{len(names)} run{'s' * (len(names) != 1)}{listed_names}"
 
 
-_SAID = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note": "notes", "change": "changes"}
+_TABLE_NAMES = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note": "notes", "change": "changes"}
 
 
-def _amounts(rows: dict[str, int]) -> str:
+def _describe_counts(rows: dict[str, int]) -> str:
     """Return the row counts that matter to people, as text."""
-    amounts = [f"{rows[table]:,} {name}" for table, name in _SAID.items() if rows.get(table)]
+    amounts = [f"{rows[table]:,} {name}" for table, name in _TABLE_NAMES.items() if rows.get(table)]
     return ", ".join(amounts) or "no episodes"

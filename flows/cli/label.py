@@ -24,7 +24,7 @@ def label(
     ] = "",
     episode: Annotated[int | None, typer.Option(help="An episode's number.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    take_back: Annotated[bool, typer.Option("--take-back", help="Withdraw your own label.")] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Withdraw your own label.")] = False,
     as_json: Json = False,
 ) -> None:
     """Label a task or an episode. Without LABEL, list all labels.
@@ -49,9 +49,9 @@ def label(
                 raise UsageError(f"{benchmark} has no task {task!r} that was played: `stackrank tasks {benchmark}`")
         person = default_owner()
         Labels(engine).put(
-            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
+            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not withdraw
         )
-        action = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
+        action = f"withdrew the label {word} from" if withdraw else f"added the label {word} to"
         print_err(f"{person} {action} {task or f'episode {episode}'}")
     labels = queries.labels(engine)
     if as_json:

@@ -149,7 +149,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
             )
 
 
-def require_over(engine: Engine, run_id: int) -> None:
+def require_finished(engine: Engine, run_id: int) -> None:
     """Raise InfrastructureError if a run was not played to its end, for instance because Prefect did not answer."""
     from stackrank.db import queries
 
@@ -172,7 +172,7 @@ def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
     else:
         _print_tables(engine, run_id)
     if row["status"] != RunStatus.FINISHED:
-        print_err(f"`stackrank resume {run_id}` continues it")
+        print_err(f"Resume it with `stackrank resume {run_id}`.")
     return 0 if row["status"] == RunStatus.FINISHED and not row["errors"] else 1
 
 

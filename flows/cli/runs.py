@@ -60,8 +60,8 @@ def run(
     ends_when_solved: Annotated[
         bool | None,
         typer.Option(
-            "--ends-when-solved/--goes-on-when-solved",
-            help="Whether the first `eval` at which the visible tests pass ends an episode. Default: it does.",
+            "--stop-when-solved/--no-stop-when-solved",
+            help="Whether an episode ends at the first `eval` at which the visible tests pass. Default: it does.",
         ),
     ] = None,
     shows_failing_test: FailingTest = None,
@@ -149,10 +149,10 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
     else:
         progress_text = f"{counts['done']} of {row['episodes_total']} episodes ended"
         print_out(f"Run {row['id']} ({row['name']}) is cancelled: {progress_text}.")
-        print_out(f"`stackrank resume {row['id']}` continues it.")
+        print_out(f"Resume it with `stackrank resume {row['id']}`.")
     if claims:
         workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in claims}))
-        print_err(f"{len(claims)} episodes have not ended yet, because their workers do not answer: {workers}")
+        print_err(f"{len(claims)} episodes have not ended yet because their workers do not answer: {workers}")
         raise typer.Exit(1)
 
 

@@ -194,7 +194,7 @@ class Service:
         self, state: _State, process: psutil.Process, say: Callable[[str], None], *, timeout_s: float
     ) -> None:
         start = time.monotonic()
-        next_word = start + 2 * _PROGRESS_EVERY_S
+        next_message = start + 2 * _PROGRESS_EVERY_S
         while not self._serves(state, process):
             now_s = time.monotonic()
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
@@ -203,9 +203,9 @@ class Service:
                 )
             if now_s - start > timeout_s:
                 raise ServerError(f"The {self.title} did not answer within {timeout_s:.0f} s; see {self.log_file}.")
-            if now_s > next_word:
+            if now_s > next_message:
                 say(f"still starting the {self.title}, {now_s - start:.0f} s so far")
-                next_word = now_s + _PROGRESS_EVERY_S
+                next_message = now_s + _PROGRESS_EVERY_S
             time.sleep(0.2)
 
     def _last_log_line(self) -> str:

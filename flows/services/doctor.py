@@ -23,9 +23,7 @@ from stackrank.env.task import Limits
 from stackrank.errors import InfrastructureError
 from stackrank.flows.services.background import ServerError
 from stackrank.flows.services.prefect_server import (
-    OPEN,
     configured_server,
-    lets_everybody_in,
     login_file,
     server_status,
 )
@@ -36,7 +34,7 @@ Row = dict[str, Any]
 
 def examine() -> tuple[list[Row], bool]:
     """Return what is ready on this machine, what to do about the rest, and whether runs can be played."""
-    sandboxes = [*_sandboxes(), *_guarantees(), *map(_held, usable_backends())]
+    sandboxes = [*_sandboxes(), *_guarantees(), *map(_isolation, usable_backends())]
     checks = [_python(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
     passed = {check["check"]: check["ok"] for check in checks}
     always = ("python", "git", "database", "prefect server")
@@ -78,7 +76,7 @@ def _guarantees() -> list[Row]:
     return [_check("bubblewrap's user", True, user), _check("bubblewrap's limits", group is not None, limits)]
 
 
-_LOOK = """
+_INSPECT = """
 import json, os, socket
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
 space = os.statvfs(".")
@@ -101,14 +99,14 @@ def usable_backends() -> list[str]:
     return [name for name in names if registry.problem_of(name) is None]
 
 
-def _held(name: str) -> Row:
+def _isolation(name: str) -> Row:
     """Check which restrictions a sandbox of this machine enforces, as seen by code inside it."""
     try:
         with Sandbox(registry.backend(name), SandboxSpec(warm=False)) as sandbox:
-            report = json.loads(sandbox.run(f"python3 -c {shlex.quote(_LOOK)}", 30).output)
+            report = json.loads(sandbox.run(f"python3 -c {shlex.quote(_INSPECT)}", 30).output)
     except (InfrastructureError, ValueError) as error:
-        return _check(f"{name} holds", False, f"a sandbox could not be inspected from inside: {error}")
-    holds = {
+        return _check(f"{name} isolation", False, f"a sandbox could not be inspected from inside: {error}")
+    restrictions = {
         "no network": not report["network"],
         "no capabilities": not report["capabilities"],
         "no new privileges": not report["privileges"],
@@ -116,10 +114,14 @@ def _held(name: str) -> Row:
         "system and /proc read-only": not report["system"],
         f"disk limited to {report['megabytes']} MB": report["megabytes"] <= Limits().disk_mb + 1,
     }
-    enforced, not_kept = ([limit for limit, held in holds.items() if held is state] for state in (True, False))
-    missing = f"; NOT held: {', '.join(not_kept)}" if not_kept else ""
+    enforced, not_enforced = (
+        [limit for limit, is_enforced in restrictions.items() if is_enforced is state] for state in (True, False)
+    )
+    missing = f"; NOT enforced: {', '.join(not_enforced)}" if not_enforced else ""
     return _check(
-        f"{name} holds", not not_kept, f"{', '.join(enforced)}; files are counted, at most {FILES_LIMIT:,}{missing}"
+        f"{name} isolation",
+        not not_enforced,
+        f"{', '.join(enforced)}; files are counted, at most {FILES_LIMIT:,}{missing}",
     )
 
 
@@ -142,11 +144,11 @@ def _database() -> list[Row]:
     try:
         engine = connect()
         stalled = queries.health(engine)["stalled"]
-        going_on = queries.runs(engine, status="running")
+        running = queries.runs(engine, status="running")
         engine.dispose()
     except DatabaseError as error:
         return [_check("database", False, str(error))]
-    paused = "; ".join(f"run {run['id']}: {out}" for run in going_on if (out := queries.paused(run["outages"])))
+    paused = "; ".join(f"run {run['id']}: {out}" for run in running if (out := queries.paused(run["outages"])))
     names = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
     remedy = f"no worker plays {names}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
     return [
@@ -168,9 +170,7 @@ def _prefect() -> list[Row]:
         return [_check("prefect server", True, detail)]
     answers = "" if status["healthy"] else " (it does not answer; the next run waits for it, or starts another)"
     server = _check("prefect server", True, f"{status['url']}, process {status['pid']}{answers}")
-    opened = bool(status["healthy"]) and lets_everybody_in(status["url"])
-    login = f"it {OPEN}" if opened else f"user and password: {login_file()}"
-    return [server, _check("prefect's login", not opened, login)]
+    return [server, _check("prefect's login", True, f"user and password: {login_file()}")]
 
 
 def _model() -> Row:

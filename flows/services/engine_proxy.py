@@ -1,4 +1,4 @@
-"""A proxy in front of a Docker engine's socket, for workers: it refuses what `env.sandbox.docker_policy` does not name.
+"""A proxy in front of a Docker engine's socket, for workers. It refuses what `env.sandbox.docker.policy` does not allow.
 
 Each connection carries one request, which is parsed and written again, so that the engine reads nothing unchecked.
 Bytes pass unread only after the engine has confirmed that the connection is a stream.
@@ -15,7 +15,7 @@ from typing import Any
 
 import h11
 
-from stackrank.env.sandbox.docker import policy as policy
+from stackrank.env.sandbox.docker import policy
 from stackrank.env.sandbox.docker.policy import Allowed, NoContainer, NotAllowed
 from stackrank.errors import NotReady
 
@@ -46,7 +46,7 @@ class _Peer:
         while isinstance(event := await self.event(), h11.Data):
             yield bytes(event.data)
         if not isinstance(event, h11.EndOfMessage):
-            raise ConnectionError("the message ends before its end")
+            raise ConnectionError("the message is incomplete")
 
     async def body(self) -> bytes:
         """Return the whole body. Raises NotAllowed if it is too large."""
@@ -85,12 +85,12 @@ class EngineProxy:
                 await self._answer(client, event)
         except NotAllowed as refused:
             self._say(f"refused: {refused}")
-            prefix = "" if isinstance(refused, NoContainer) else "the proxy before the engine refuses it: "
+            prefix = "" if isinstance(refused, NoContainer) else "refused by the engine proxy: "
             await _reply(client, refused.status, f"{prefix}{refused}")
         except h11.RemoteProtocolError as error:
-            await _reply(client, 400, f"that is no HTTP: {error}")
+            await _reply(client, 400, f"not valid HTTP: {error}")
         except OSError as error:  # the connection to the engine failed, or the client is gone
-            await _reply(client, 503, f"the engine does not answer the proxy before it ({error})")
+            await _reply(client, 503, f"the engine does not answer the proxy ({error})")
         finally:
             writer.close()
 
@@ -128,7 +128,7 @@ class EngineProxy:
                 await _stream(client, engine)
             else:
                 # Further input of the client is not read; the request ends when the client disconnects.
-                await _either(_pass_on(engine.reader, client.writer), client.reader.read(1))
+                await _until_first_ends(_forward(engine.reader, client.writer), client.reader.read(1))
 
     async def _inspect(self, request: policy.Request) -> dict[str, object]:
         async with self._upstream() as engine:
@@ -172,14 +172,14 @@ async def _stream(client: _Peer, engine: _Peer) -> None:
     if not isinstance(answer, h11.InformationalResponse) or answer.status_code != 101:
         body = b"".join([chunk async for chunk in engine.chunks()]) if isinstance(answer, h11.Response) else b""
         status = answer.status_code if isinstance(answer, h11.Response) else 502
-        await _reply(client, status, body.decode("utf-8", "replace").strip() or "the engine attaches nothing")
+        await _reply(client, status, body.decode("utf-8", "replace").strip() or "the engine did not attach")
         return
     client.writer.write(_head(101, [(b"connection", b"Upgrade"), (b"upgrade", b"tcp")]) + engine.http.trailing_data[0])
     engine.writer.write(client.http.trailing_data[0])
-    await asyncio.gather(_pass_on(engine.reader, client.writer), _pass_on(client.reader, engine.writer))
+    await asyncio.gather(_forward(engine.reader, client.writer), _forward(client.reader, engine.writer))
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Pass on everything until one end closes, and tell the other end."""
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK):
@@ -189,9 +189,9 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         writer.write_eof()
 
 
-async def _either(*ways: Coroutine[Any, Any, object]) -> None:
+async def _until_first_ends(*coroutines: Coroutine[Any, Any, object]) -> None:
     """Return when the first coroutine ends, and cancel the others."""
-    tasks = [asyncio.ensure_future(way) for way in ways]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

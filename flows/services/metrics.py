@@ -39,22 +39,22 @@ class DatabaseCollector(Collector):
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
             totals = queries.totals(self._engine)
-            standing = list(_standing(self._engine))
+            stalled_metrics = list(_stalled_metrics(self._engine))
         except DatabaseError:
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
         yield up
-        yield from _counts(totals)
-        yield from _sums(totals)
-        yield from standing
+        yield from _count_metrics(totals)
+        yield from _sum_metrics(totals)
+        yield from stalled_metrics
 
 
-def _standing(engine: Engine) -> Iterator[Metric]:
+def _stalled_metrics(engine: Engine) -> Iterator[Metric]:
     """Yield metrics of what has stopped: stalled runs, endpoints that are down, and the age of the queue."""
     stalled = queries.health(engine, runs=0)["stalled"]
-    yield GaugeMetricFamily("stackrank_runs_stalled", "Running runs that nobody plays any more.", value=len(stalled))
+    yield GaugeMetricFamily("stackrank_runs_stalled", "Runs in progress that no worker plays.", value=len(stalled))
     out = {endpoint for run in queries.runs(engine, status="running") for endpoint in run["outages"] or {}}
     down = GaugeMetricFamily("stackrank_endpoint_down", "Endpoints that a run waits for: 1.", labels=["endpoint"])
     for endpoint in sorted(out):
@@ -63,29 +63,31 @@ def _standing(engine: Engine) -> Iterator[Metric]:
     age = queries.queue_age_s(engine)
     yield GaugeMetricFamily(
         "stackrank_queue_age_seconds",
-        "How long the episode that is next has waited, in the run that is worst.",
+        "How long the next episode has waited, in the run where it waits longest.",
         value=age,
     )
 
 
-def _counts(totals: dict[str, Any]) -> Iterator[Metric]:
+def _count_metrics(totals: dict[str, Any]) -> Iterator[Metric]:
     runs = GaugeMetricFamily("stackrank_runs", "Runs by status.", labels=["status"])
     for status in RunStatus:
         runs.add_metric([status], totals["runs"].get(status, 0))
     episodes = CounterMetricFamily("stackrank_episodes", "Counted episodes by verdict.", labels=["verdict"])
     for verdict in Verdict:
         episodes.add_metric([verdict], totals["verdicts"].get(verdict, {}).get("episodes", 0))
-    errors = CounterMetricFamily("stackrank_errors", "Tries that ended in an error, by cause.", labels=["cause"])
+    errors = CounterMetricFamily(
+        "stackrank_errors", "Errors of episodes, by cause; most are retried.", labels=["cause"]
+    )
     for cause in _CAUSES:
         errors.add_metric([cause], totals["errors"].get(cause, 0))
     errors.add_metric(["other"], sum(count for cause, count in totals["errors"].items() if cause not in _CAUSES))
     yield from (runs, episodes, errors)
-    yield GaugeMetricFamily("stackrank_episodes_running", "Episodes that are going on.", value=totals["running"])
-    yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that wait.", value=totals["pending"])
-    yield CounterMetricFamily("stackrank_retries", "Tries that were repeated.", value=totals["retried"])
+    yield GaugeMetricFamily("stackrank_episodes_running", "Episodes in progress.", value=totals["running"])
+    yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that have not started.", value=totals["pending"])
+    yield CounterMetricFamily("stackrank_retries", "Retries of episodes.", value=totals["retried"])
 
 
-def _sums(totals: dict[str, Any]) -> Iterator[Metric]:
+def _sum_metrics(totals: dict[str, Any]) -> Iterator[Metric]:
     durations = HistogramMetricFamily(
         "stackrank_episode_duration_seconds", "How long counted episodes took.", labels=["verdict"]
     )
@@ -105,7 +107,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-class _Quiet(WSGIRequestHandler):
+class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: there is a scrape every few seconds."""
 
@@ -137,7 +139,7 @@ def application(engine: Engine) -> _Application:
 def serve(engine: Engine, port: int, host: str) -> WSGIServer:
     """Start serving in a thread. Raises ServerError if the port is not available."""
     try:
-        server = make_server(host, port, application(engine), server_class=_Server, handler_class=_Quiet)
+        server = make_server(host, port, application(engine), server_class=_Server, handler_class=_QuietHandler)
     except OSError as error:
         reason = f"Metrics cannot be served on {host}:{port} ({error.strerror})"
         raise ServerError(f"{reason}: choose another port.") from None

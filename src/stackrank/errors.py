@@ -46,7 +46,7 @@
       SandboxLost             code that ran in a sandbox ended it
       DamagedChange           the stored change of an episode cannot be read
       CannotRescore           too little of an episode is stored to score it again
-      NotAllowed              a request that the proxy before a Docker engine refuses
+      NotAllowed              a request that the engine proxy refuses
         NoContainer           it is about a container that does not exist
       BadReply                a sandbox sent an answer that our guest never sends
       GuestBug                a bug of stackrank, inside a sandbox

@@ -122,7 +122,7 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
         playing, "prepare_interrupted", lambda _, run, file: calls.append(f"{run} {file.name}") or "again"
     )
     monkeypatch.setattr(playing, "play_rest", interrupted)
-    monkeypatch.setattr(playing, "require_over", lambda *_: None)
+    monkeypatch.setattr(playing, "require_finished", lambda *_: None)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err

@@ -166,7 +166,7 @@ def test_pages_of_the_web_are_refused() -> None:
         assert web.get("/health", headers={"Host": "trainer.example"}).status_code == 200
 
 
-def test_an_unforeseen_error_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_is_reported_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     sessions: Any = Sessions()
     with TestClient(make_app(sessions)) as web, web.websocket_connect("/ws") as socket:
         socket.send_json({"type": "reset"})
@@ -190,7 +190,7 @@ def test_whoever_asks_on_without_reading_is_noticed(caplog: pytest.LogCaptureFix
             socket.receive_json()
     assert sessions.envs[0].closed.is_set()
     assert not [
-        record for record in caplog.records if record.levelno > logging.INFO and "unforeseen way" in record.message
+        record for record in caplog.records if record.levelno > logging.INFO and "unexpectedly" in record.message
     ]
 
 
