@@ -77,8 +77,8 @@ def git(*arguments: str) -> list[str]:
     """Lines that a git command prints; skips the test outside a clone."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git clone")
-    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    completed = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+    return completed.stdout.splitlines()
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -189,7 +189,7 @@ def test_no_circles() -> None:
     }
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
-        found = {each if each in files else each.rpartition(".")[0] for each in modules(path)}
+        found = {module if module in files else module.rpartition(".")[0] for module in modules(path)}
         graph[name] = found & files.keys() - {name}
     assert len(list(TopologicalSorter(graph).static_order())) == len(files)
 

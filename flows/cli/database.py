@@ -141,9 +141,8 @@ def archive(
     if as_json:
         print_json({"folder": str(to), "runs": [row["id"] for row in runs], "rows": counts})
     else:
-        print_out(
-            f"archived {_describe_runs(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in counts.items())}"
-        )
+        rows = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        print_out(f"archived {_describe_runs(runs)} in {to}: {rows}")
 
 
 @app.command()

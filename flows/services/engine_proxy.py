@@ -1,4 +1,4 @@
-"""A proxy in front of a Docker engine's socket, for workers. It refuses what `env.sandbox.docker.policy` does not allow.
+"""A proxy in front of a Docker engine's socket, for workers. `env.sandbox.docker.policy` says what it allows.
 
 Each connection carries one request, which is parsed and written again, so that the engine reads nothing unchecked.
 Bytes pass unread only after the engine has confirmed that the connection is a stream.
