@@ -18,7 +18,7 @@ from stackrank.agents.llm.conversation import CUT, PASSED_ON, make_endpoint, mak
 from stackrank.agents.llm.endpoints import limits
 from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Rejected
 from stackrank.agents.llm.endpoints.prices import find_price
-from stackrank.agents.llm.endpoints.recorded import APIS, sent
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, sent
 from stackrank.agents.llm.prompting import inlined
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import Settings, identity, may_be_secret, read_settings

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from stackrank.agents.episode.failing import Counts, Failures
+from stackrank.agents.episode.failures import Counts, Failures
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.env.actions import Observation
 from stackrank.env.state import State

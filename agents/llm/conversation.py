@@ -16,7 +16,7 @@ from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Me
 from stackrank.agents.llm.endpoints.messages import Messages, is_claude
 from stackrank.agents.llm.endpoints.prices import Price, find_price
 from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
-from stackrank.agents.llm.scripted.here import SCRIPTED, scripted_url
+from stackrank.agents.llm.scripted.in_process import SCRIPTED, scripted_url
 from stackrank.agents.llm.settings import Settings
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason

@@ -10,10 +10,10 @@ from stackrank.agents.episode.protocol import Malformed
 from stackrank.agents.episode.step import Exchange, Usage
 from stackrank.agents.llm.conversation import Conversation
 from stackrank.agents.llm.settings import Settings
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall, Syntax
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.tool_call import Call
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described
 

@@ -19,7 +19,7 @@ from stackrank.agents.command.agent import MINIMAL
 from stackrank.agents.episode.loop import Budget, Outcome, play
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.recorded_requests import questions
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store

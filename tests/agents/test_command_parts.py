@@ -18,7 +18,7 @@ from stackrank.agents.command import CommandAgent
 from stackrank.agents.command.agent import CommandSettings
 from stackrank.agents.episode.protocol import AccessError, Briefing, EndpointError, GaveUp, SetupError
 from stackrank.agents.llm.endpoints.chat import ChatCompletions
-from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.recorded_requests import questions
 from stackrank.agents.llm.endpoints.transport import Failed, Transport
 from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, says
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream

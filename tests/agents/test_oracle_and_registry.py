@@ -60,23 +60,37 @@ def test_the_oracle_stops_when_it_has_said_all() -> None:
     assert said == ["rewrite", "rewrite", "eval", "submit"]
 
 
-def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(SetupError, match=r"nobody.*oracle, repair, llm"):
+def test_an_unknown_name_lists_all_agents() -> None:
+    with pytest.raises(SetupError, match=r"nobody.*oracle, llm, .*repair"):
         find_agent("nobody")
     assert agent_names()[: len(BUILT_IN)] == list(BUILT_IN)
 
 
-def test_a_plug_in_that_is_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("old", f"{__name__}:Old", "stackrank.agents")
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [point])
-    with pytest.raises(SetupError, match=r"the agent old .* not a subclass of .*Agent: change tests\.agents"):
-        find_agent("old")
-
-
-class Old:
-    """An agent as they were before there was a base class."""
+class NotAnAgent:
+    """Has no base class."""
 
     version = "1"
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (f"{__name__}:NotAnAgent", r"the agent broken is not a subclass of .*Agent: change tests\.agents"),
+        (
+            "no_such_module:Agent",
+            r"the agent broken \(no_such_module:Agent\) .*ModuleNotFoundError.*: reinstall .*no_such",
+        ),
+        (f"{__name__}:Missing", r"cannot be imported \(AttributeError: .*Missing.*reinstall the package tests"),
+    ],
+)
+def test_a_broken_plug_in_is_named_with_cause_and_remedy(
+    monkeypatch: pytest.MonkeyPatch, target: str, message: str
+) -> None:
+    plug_in = EntryPoint("broken", target, "stackrank.agents")
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [plug_in])
+    with pytest.raises(SetupError, match=message):
+        find_agent("broken")
+    assert agent_names() == [*BUILT_IN, "broken"], "other agents can still be listed"
 
 
 def test_each_built_in_agent_says_what_it_is() -> None:

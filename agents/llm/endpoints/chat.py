@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
 from stackrank.agents.llm.endpoints.transport import Garbled, failure
-from stackrank.agents.llm.syntaxes.calls import Call, as_text, one_object, sound
+from stackrank.agents.llm.syntaxes.tool_call import Call, as_text, one_object, sound
 
 _TEXT = {"type": "text"}
 _KNOWN = ("role", "content", "tool_calls")

@@ -26,7 +26,7 @@ from stackrank.agents.llm.endpoints import limits, retries
 from stackrank.agents.llm.endpoints.client import make_client
 from stackrank.agents.llm.endpoints.transport import Failed, Garbled, failure
 from stackrank.agents.llm.settings import PLACEHOLDERS, Settings
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.tool_call import Call
 from stackrank.errors import StackrankError
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason

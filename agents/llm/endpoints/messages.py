@@ -14,7 +14,7 @@ from typing import Any
 from stackrank.agents.llm.endpoints.chat import join
 from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count
 from stackrank.agents.llm.endpoints.transport import Garbled
-from stackrank.agents.llm.syntaxes.calls import Call, sound_name
+from stackrank.agents.llm.syntaxes.tool_call import Call, sound_name
 
 _MOST_TOKENS = 32_000
 """The default for `max_tokens`; the API has none of its own."""

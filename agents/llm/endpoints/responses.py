@@ -14,7 +14,7 @@ from stackrank.agents.episode.protocol import GaveUp
 from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
 from stackrank.agents.llm.endpoints.retries import REFUSALS
 from stackrank.agents.llm.endpoints.transport import Garbled, failure
-from stackrank.agents.llm.syntaxes.calls import Call, as_text, sound
+from stackrank.agents.llm.syntaxes.tool_call import Call, as_text, sound
 from stackrank.terms import StopReason
 
 _REASONING = re.compile(r"(^|/)(o\d|gpt-5|codex)")

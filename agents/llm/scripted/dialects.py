@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackrank.agents.llm.scripted.answers import ScriptedReply, completion, message, response
-from stackrank.agents.llm.syntaxes.calls import Call, as_text, sound
+from stackrank.agents.llm.syntaxes.tool_call import Call, as_text, sound
 
 Event = tuple[str, Any]
 """The name of an event, empty for Chat Completions, and its data."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.tool_call import Call
 from stackrank.env.actions import Action, Observation
 from stackrank.env.state import hanging
 from stackrank.env.tools.base import Described

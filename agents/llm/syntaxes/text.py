@@ -21,8 +21,8 @@ from typing import Any
 
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.calls import Call
 from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
+from stackrank.agents.llm.syntaxes.tool_call import Call
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, descriptions, schema
 from stackrank.env.tools.describe import usage

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import chat_tools, reasoning_of
-from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
+from stackrank.agents.llm.endpoints.chat_form import chat_tools, reasoning_of
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.source import Row, Source
 from stackrank.flows.runs.specification.spec import SpecError

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools
-from stackrank.agents.llm.endpoints.recorded import APIS, Question, questions
+from stackrank.agents.llm.endpoints.chat_form import as_chat, chat_tools
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, Question, questions
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
+from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
 from stackrank.flows.runs.afterwards.export.source import Row, Source

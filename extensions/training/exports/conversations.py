@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools, reasoning_of
-from stackrank.agents.llm.endpoints.recorded import Question, questions
+from stackrank.agents.llm.endpoints.chat_form import as_chat, chat_tools, reasoning_of
+from stackrank.agents.llm.endpoints.recorded_requests import Question, questions
 from stackrank.extensions.training.exports.rendered import rendered
 from stackrank.extensions.training.exports.turns import answer_of, went_back
 from stackrank.flows.runs.afterwards.export.source import Row, Source

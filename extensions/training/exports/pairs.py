@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import chat_tools
+from stackrank.agents.llm.endpoints.chat_form import chat_tools
 from stackrank.db import queries
 from stackrank.extensions.fix.decisions import require_genuine
 from stackrank.extensions.training.exports.turns import Turn, conversations

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stackrank.agents.llm import prompting
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
 from stackrank.env.tools import Tool, ToolSet
 from stackrank.flows.runs.afterwards.export.source import Row, Source
 from stackrank.flows.runs.playing.trajectories import recorded_tools

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat
-from stackrank.agents.llm.endpoints.recorded import Question, questions
+from stackrank.agents.llm.endpoints.chat_form import as_chat
+from stackrank.agents.llm.endpoints.recorded_requests import Question, questions
 
 
 @dataclass(frozen=True, slots=True)

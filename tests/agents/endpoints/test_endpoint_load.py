@@ -15,7 +15,7 @@ from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints import limits
 from stackrank.env.actions import Observation
 from stackrank.terms import StopReason
-from tests.agents.starting import unpriced
+from tests.agents.episode_setup import unpriced
 from tests.fixtures.agents import FakeEnv, play_fake
 from tests.fixtures.env import make_task
 from tests.support.openai_server import Entry, Fault, ScriptedReply, call, says

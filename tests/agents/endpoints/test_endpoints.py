@@ -14,7 +14,7 @@ from stackrank.agents.llm.conversation import make_endpoint
 from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
 from stackrank.agents.llm.settings import Settings
 from stackrank.env.actions import Action, Observation
-from tests.agents.starting import unpriced
+from tests.agents.episode_setup import unpriced
 from tests.fixtures.agents import CART, play_real
 from tests.support.openai_server import Entry, Fault, OpenAIServer, ScriptedReply, call, calls, says
 

@@ -18,7 +18,7 @@ from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
 from stackrank.terms import StopReason
-from tests.agents.starting import make, started
+from tests.agents.episode_setup import make, started
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.fixtures.env import cart
 from tests.support.openai_server import ScriptedReply, call, calls, says

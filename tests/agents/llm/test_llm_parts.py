@@ -16,7 +16,7 @@ from stackrank.agents.episode.protocol import Briefing, SetupError
 from stackrank.agents.episode.step import Usage
 from stackrank.agents.llm import LlmAgent, history
 from stackrank.agents.llm.endpoints import prices
-from stackrank.agents.llm.endpoints.as_chat import as_chat
+from stackrank.agents.llm.endpoints.chat_form import as_chat
 from stackrank.agents.llm.endpoints.prices import find_price
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set

@@ -9,9 +9,9 @@ import pytest
 
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.endpoint import Reply
+from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall, first_observation
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from stackrank.agents.llm.endpoints.endpoint import Reply
+from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store

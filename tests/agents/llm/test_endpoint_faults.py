@@ -21,7 +21,7 @@ from stackrank.agents.llm.endpoints.retries import FIRST_CONTACT_S
 from stackrank.agents.llm.settings import LlmSettings
 from stackrank.env.actions import Observation
 from stackrank.terms import StopReason
-from tests.agents.starting import make, started
+from tests.agents.episode_setup import make, started
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.support.openai_server import Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out

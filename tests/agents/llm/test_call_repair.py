@@ -10,9 +10,9 @@ import pytest
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.endpoint import Reply
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.tool_call import Call
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import find_tool, tool_set
 from tests.support.openai_server import ScriptedReply, call, says

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.syntaxes.calls import Call, one_object
 from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
+from stackrank.agents.llm.syntaxes.tool_call import Call, one_object
 from stackrank.env.actions import Action
 from stackrank.env.tools.base import Described, schema
 

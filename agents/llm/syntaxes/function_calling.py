@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.calls import Call
-from stackrank.agents.llm.syntaxes.mending import calls_in_text, mended
+from stackrank.agents.llm.syntaxes.call_repair import calls_in_text, mended
+from stackrank.agents.llm.syntaxes.tool_call import Call
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, schema
 

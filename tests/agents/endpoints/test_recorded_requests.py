@@ -12,7 +12,7 @@ import pytest
 
 from stackrank.agents.episode.protocol import Decision, Malformed
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.endpoints.recorded import Question, questions, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import Question, questions, token_ids
 from tests.agents.llm.test_llm_recall import stored
 from tests.agents.llm.test_verbatim import APIS, SCRIPT, agent, go_on, serve
 from tests.support.openai_server import Fault, OpenAIServer, says
