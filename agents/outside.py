@@ -1,6 +1,6 @@
 """`outside`: somebody else's agent, which calls the episode's tools from a program of its own.
 
-The episode and that program run at their own pace and exchange actions and observations through a `Seat`.
+The episode and that program run at their own pace and exchange actions and observations through a `OutsideSession`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stackrank.env.state import hanging
 from stackrank.env.task import Task
 
 
-class Seat:
+class OutsideSession:
     """Connects an episode with its player: actions go one way, observations the other. Thread-safe."""
 
     def __init__(self) -> None:
@@ -74,13 +74,13 @@ class Seat:
             self._action, self._observation = None, observation
             self._changed.notify_all()
 
-    def next_action(self, left_s: Callable[[], float] | None) -> Action:
+    def next_action(self, remaining_s: Callable[[], float] | None) -> Action:
         """Wait for the player's next action. Raises GaveUp if the player has left, OutOfTime if none comes in time."""
         with self._changed:
             while self._action is None:
                 if self._left:
                     raise GaveUp("the client went away")
-                wait_s = None if left_s is None else left_s()
+                wait_s = None if remaining_s is None else remaining_s()
                 if wait_s is not None and wait_s <= 0:
                     raise OutOfTime
                 self._changed.wait(wait_s)
@@ -103,7 +103,7 @@ class Outside(Agent):
 
     version = "1"
     interactive = True
-    seat: ClassVar[Seat | None] = None
+    session: ClassVar[OutsideSession | None] = None
     """None: nobody plays any more. The recorded steps are repeated, and the episode gets its verdict."""
 
     @classmethod
@@ -127,34 +127,34 @@ class Outside(Agent):
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Show the task to the player."""
-        self._left_s = briefing.left_s
-        if self.seat is not None:
-            self.seat.open(opening(briefing, observation))
+        self._remaining_s = briefing.remaining_s
+        if self.session is not None:
+            self.session.open(opening(briefing, observation))
 
     def act(self, observation: Observation) -> Decision:
         """Return the player's next action. Raises GaveUp if there is no player any more, OutOfTime."""
         for past in self._past:
             if past.action is not None:
                 return Decision(past.action)
-        if self.seat is None:
+        if self.session is None:
             raise GaveUp("the client went away")
         if self._asked:
-            self.seat.answer(observation)
+            self.session.answer(observation)
         self._asked = True
         started = time.monotonic()
-        action = self.seat.next_action(self._left_s)
+        action = self.session.next_action(self._remaining_s)
         return Decision(action, usage=Usage(cost_usd=None, model_ms=(time.monotonic() - started) * 1000))
 
 
-def seated(seat: Seat) -> type[Outside]:
+def agent_for_session(session: OutsideSession) -> type[Outside]:
     """Return the agent whose player sits at this seat."""
-    return type("Seated", (Outside,), {"seat": seat})
+    return type("OutsideInSession", (Outside,), {"session": session})
 
 
 def opening(briefing: Briefing, observation: Observation) -> str:
     """Return the first message: the task, the files, and the limits."""
-    left_s = None if briefing.left_s is None else briefing.left_s()
-    time_limit = "" if left_s is None else f" and {left_s / 60:.0f} minutes"
+    remaining_s = None if briefing.remaining_s is None else briefing.remaining_s()
+    time_limit = "" if remaining_s is None else f" and {remaining_s / 60:.0f} minutes"
     ends = (
         "The episode ends with the first `eval` at which all visible tests pass, or with `submit`."
         if briefing.ends_when_solved

@@ -20,7 +20,7 @@ MOST = 8000
 
 def ask(messages: List[Dict[str, Any]]) -> Dict[str, Any]:
     """The model's next message."""
-    tools = [{"type": "function", "function": each} for each in TOOLS]
+    tools = [{"type": "function", "function": tool} for tool in TOOLS]
     body = json.dumps({"model": os.environ["AGENT_MODEL"], "messages": messages, "tools": tools}).encode()
     request = urllib.request.Request(
         os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, {"Content-Type": "application/json"}
@@ -37,14 +37,14 @@ def bash(arguments: str) -> str:
     except (ValueError, TypeError, KeyError):
         return 'The arguments are wrong: bash takes {"command": TEXT}.'
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
         )
     except subprocess.TimeoutExpired:
         return "[stopped after 60 s]"
-    output = done.stdout.decode("utf-8", "replace")
+    output = process.stdout.decode("utf-8", "replace")
     cut = f"[{len(output) - MOST} characters left out]\n" if len(output) > MOST else ""
-    return f"{cut}{output[-MOST:]}[exit status {done.returncode}]"
+    return f"{cut}{output[-MOST:]}[exit status {process.returncode}]"
 
 
 def main() -> None:
@@ -56,12 +56,12 @@ def main() -> None:
         message = ask(messages)
         messages.append(message)
         calls = message.get("tool_calls") or []
-        if not calls or any(each["function"]["name"] == "submit" for each in calls):
+        if not calls or any(call["function"]["name"] == "submit" for call in calls):
             return
-        for each in calls:
-            name, arguments = each["function"]["name"], each["function"]["arguments"]
-            said = bash(arguments) if name == "bash" else f"There is no tool {name}: there are bash and submit."
-            messages.append({"role": "tool", "tool_call_id": each["id"], "content": said})
+        for call in calls:
+            name, arguments = call["function"]["name"], call["function"]["arguments"]
+            output = bash(arguments) if name == "bash" else f"There is no tool {name}: there are bash and submit."
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": output})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from stackrank.agents.episode.evidence import NEAR_LINES, Evidence, Place, Reader
+from stackrank.agents.episode.evidence import NEAR_LINES, CodeRange, Evidence, EvidenceReader
 from stackrank.env.actions import Observation
 from stackrank.env.patches import function_spans
 from stackrank.env.state import State
@@ -27,7 +27,7 @@ class Progress:
     """Lines to the nearest faulty line in a file that the step was in; None if it was in other files only."""
 
 
-class Tracker:
+class MilestoneTracker:
     """Takes an episode's observations one after another. Not thread-safe."""
 
     def __init__(self, task: Task) -> None:
@@ -41,7 +41,7 @@ class Tracker:
             ]
             for fault in task.faults
         }
-        self._reader = Reader(task)
+        self._reader = EvidenceReader(task)
         self._passed: int | None = None
         self._total: int | None = None
         self.found: dict[Milestone, int] = {}
@@ -67,8 +67,8 @@ class Tracker:
             self.broken.pop(file, None)
         for file in evidence.broken:
             self.broken.setdefault(file, index)
-        reached = [*self._at_fault(evidence), *self._of_tests(evidence, observation.state)]
-        new = [name for name in dict.fromkeys(reached) if name not in self.found]
+        milestones = [*self._at_fault(evidence), *self._of_tests(evidence, observation.state)]
+        new = [name for name in dict.fromkeys(milestones) if name not in self.found]
         self.found |= dict.fromkeys(new, index)
         return Progress(tuple(new), *self._distance(evidence))
 
@@ -124,14 +124,14 @@ class Tracker:
             if fault.file != place.file:
                 continue
             away = _away(fault, place)
-            near = Distance.LINE if away is not None and away <= NEAR_LINES else Distance.FILE
-            if near is Distance.FILE and (self._in_function(place) or self._inside(place)):
-                near = Distance.FUNCTION
-            best = min(best, near, key=list(Distance).index)
+            distance = Distance.LINE if away is not None and away <= NEAR_LINES else Distance.FILE
+            if distance is Distance.FILE and (self._in_function(place) or self._inside(place)):
+                distance = Distance.FUNCTION
+            best = min(best, distance, key=list(Distance).index)
             lines_best = min((n for n in (lines_best, away) if n is not None), default=None)
         return best, lines_best
 
-    def _near(self, place: Place, *, unknown: bool = False) -> bool:
+    def _near(self, place: CodeRange, *, unknown: bool = False) -> bool:
         """Whether a place is within NEAR_LINES of a fault; `unknown`: the answer if its lines are not known."""
         for fault in self._faults:
             away = _away(fault, place)
@@ -139,7 +139,7 @@ class Tracker:
                 return True
         return False
 
-    def _in_function(self, place: Place) -> bool:
+    def _in_function(self, place: CodeRange) -> bool:
         """Whether the function that a place names is faulty."""
         return any(
             fault.file == place.file and any(f".{name}".endswith(f".{place.function}") for name in fault.functions)
@@ -147,7 +147,7 @@ class Tracker:
             if place.function
         )
 
-    def _inside(self, place: Place) -> bool:
+    def _inside(self, place: CodeRange) -> bool:
         """Whether a place overlaps the original lines of a faulty function."""
         if place.lines is None:
             return False
@@ -156,7 +156,7 @@ class Tracker:
         return any(start <= last and first <= end for start, end in spans)
 
 
-def _away(fault: Fault, place: Place) -> int | None:
+def _away(fault: Fault, place: CodeRange) -> int | None:
     """Return the distance in lines from a place to the nearest faulty line; None if it is unknown."""
     if place.lines is None:
         return None

@@ -44,7 +44,7 @@ class Human(Agent):
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Say what can be typed."""
         self._tools = briefing.tools
-        self._console = console(lambda before: suggestions(before, self._tools, self._files))
+        self._console = console(lambda words: suggestions(words, self._tools, self._files))
         print_out(f"Task {briefing.task_id}. What you can type:\n\n{help_text(self._tools)}")
 
     def act(self, observation: Observation) -> Decision:

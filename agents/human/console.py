@@ -46,8 +46,8 @@ class Terminal:
 
         class Words(Completer):
             def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-                *before, current = document.text_before_cursor.split(" ")
-                for word in suggest(before):
+                *previous, current = document.text_before_cursor.split(" ")
+                for word in suggest(previous):
                     if word.startswith(current):
                         yield Completion(word, start_position=-len(current))
 

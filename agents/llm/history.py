@@ -20,14 +20,14 @@ LEAVE = 0.6
 """The share of the limit that is left after a cut."""
 
 
-def estimate(messages: list[Message], characters_per_token: float = CHARACTERS_PER_TOKEN) -> int:
+def estimate_tokens(messages: list[Message], characters_per_token: float = CHARACTERS_PER_TOKEN) -> int:
     """A rough estimate of the conversation's tokens."""
     return int(sum(_length(message) for message in messages) / characters_per_token)
 
 
 def shrink(messages: list[Message], limit: int, characters_per_token: float = CHARACTERS_PER_TOKEN) -> list[Message]:
     """Cut a conversation of more than `limit` tokens to about `LEAVE` of that; return a shorter one unchanged."""
-    if estimate(messages, characters_per_token) <= limit:
+    if estimate_tokens(messages, characters_per_token) <= limit:
         return messages
     head, turns = _turns(messages)
     excess = sum(_length(message) for message in messages) - limit * LEAVE * characters_per_token
@@ -65,10 +65,10 @@ def _cut(message: Message) -> Message:
     content = message.get("content")
     if message["role"] == "assistant" or not isinstance(content, str):
         return message
-    left = len(content) - 2 * KEPT_CHARACTERS
-    if left < KEPT_CHARACTERS:
+    omitted = len(content) - 2 * KEPT_CHARACTERS
+    if omitted < KEPT_CHARACTERS:
         return message
-    note = f"\n[... {left} characters of this observation were left out here to save room ...]\n"
+    note = f"\n[... {omitted} characters of this observation were left out here to save room ...]\n"
     return {**message, "content": content[:KEPT_CHARACTERS] + note + content[-KEPT_CHARACTERS:]}
 
 

@@ -29,17 +29,17 @@ _EXAMPLE: Mapping[str, Any] = {
 
 
 @functools.cache
-def built_in(name: str) -> str:
+def read_built_in(name: str) -> str:
     """The text of a built-in template."""
     return (_FOLDER / f"{name}.j2").read_text(encoding="utf-8")
 
 
 def digest(*names: str) -> str:
     """A digest that changes when one of these built-in prompts changes."""
-    return hashlib.sha256("\0".join(map(built_in, names)).encode()).hexdigest()[:8]
+    return hashlib.sha256("\0".join(map(read_built_in, names)).encode()).hexdigest()[:8]
 
 
-def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str]:
+def inline_files(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str]:
     """Return the texts of a configuration field, with every NAME_file replaced by NAME and the content of the file.
 
     Raises SetupError if a file cannot be read, or if both NAME and NAME_file are given.
@@ -56,23 +56,23 @@ def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str
     return texts
 
 
-def portable(config: Mapping[str, Any]) -> dict[str, Any]:
+def inline_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration in which the texts of the prompts replace their files. Raises SetupError."""
     prompts = config.get("prompts")
-    return {**config, "prompts": inlined(prompts)} if isinstance(prompts, dict) else dict(config)
+    return {**config, "prompts": inline_files(prompts)} if isinstance(prompts, dict) else dict(config)
 
 
 class Prompts:
     """The templates that an agent uses. The user's templates replace the built-in ones."""
 
-    def __init__(self, names: Sequence[str], own: Mapping[str, str]) -> None:
+    def __init__(self, names: Sequence[str], overrides: Mapping[str, str]) -> None:
         """Raises SetupError if `own` has a name that is not in `names`, or if a template is wrong."""
-        texts = inlined(own)
+        texts = inline_files(overrides)
         for name in texts:
             if name not in names:
-                known = ", ".join(f"{each}, {each}_file" for each in names)
-                raise SetupError(f"there is no prompt prompts.{name}: known are {known}")
-        self._texts = {name: texts.get(name, built_in(name)) for name in names}
+                choices = ", ".join(f"{choice}, {choice}_file" for choice in names)
+                raise SetupError(f"there is no prompt prompts.{name}: known are {choices}")
+        self._texts = {name: texts.get(name, read_built_in(name)) for name in names}
         for name in names:
             self.render(name, **_EXAMPLE)
 
@@ -83,7 +83,7 @@ class Prompts:
 
 def render(name: str, **values: Any) -> str:
     """Fill in a built-in template."""
-    return _render(name, built_in(name), values)
+    return _render(name, read_built_in(name), values)
 
 
 @functools.lru_cache(64)
@@ -101,7 +101,7 @@ def _render(name: str, text: str, values: Mapping[str, Any]) -> str:
         raise SetupError(f"the template of the {name} prompt is wrong: {error}") from None
 
 
-def notes(tools: ToolSet) -> Sequence[dict[str, str]]:
+def describe_tools(tools: ToolSet) -> Sequence[dict[str, str]]:
     """Return what a prompt says about each tool: its name, what it does, and when it becomes available."""
     locked = dict(tools.after_rewrites)
     return [

@@ -80,7 +80,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
                     earned += done.reward
                     if done.terminated or done.truncated:
                         break
-                    said = await talk.turn(self._syntax.answer(None, done.observation)["content"])
+                    said = await talk.turn(self._syntax.write_result(None, done.observation)["content"])
             if env.outcome is None:
                 earned += self._own.rewards.get(Term.VERDICT, 0.0) * (await env.ascore()).resolved
             talk.trace.record_reward("episode", earned)
@@ -88,13 +88,17 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
     async def _step(self, env: TrainingEnv, said: str) -> Transition:
         reply = Reply(said)
         try:
-            for call in self._syntax.calls(reply):
-                return await env.astep(self._syntax.read(call)[0])
-            return await env.arefuse(self._syntax.no_call(reply), said)
+            for call in self._syntax.find_calls(reply):
+                return await env.astep(self._syntax.read_action(call)[0])
+            return await env.arefuse(self._syntax.correct_missing_call(reply), said)
         except BadCall as error:
             return await env.arefuse(str(error), said)
 
     def _prompt(self, name: str, seen: Observation) -> str:
-        run = {"tools": prompting.notes(self._maker.tools), "max_steps": self._own.steps, "ends_when_solved": True}
-        told = {"syntax": self._syntax.help(), "observation": self._syntax.opening(seen)}
+        run = {
+            "tools": prompting.describe_tools(self._maker.tools),
+            "max_steps": self._own.steps,
+            "ends_when_solved": True,
+        }
+        told = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(seen)}
         return prompting.render(name, **run, **told, listing=[], failing_file="")

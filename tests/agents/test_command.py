@@ -19,7 +19,7 @@ from stackrank.agents.command.agent import MINIMAL
 from stackrank.agents.episode.loop import Budget, Outcome, play
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.endpoints.recorded_requests import questions
+from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
@@ -171,7 +171,9 @@ print(urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_U
     assert server.paths == ["/v1/messages", "/v1/responses"], "nobody is asked for an estimate"
     assert server.headers[0]["anthropic-beta"] == "new-2026" and "cookie" not in server.headers[0]
     assert KEY not in json.dumps([str(step) for step in steps])
-    asked = list(questions([{"index": n, "exchanges": [asdict(e) for e in s.exchanges]} for n, s in enumerate(steps)]))
+    asked = list(
+        recorded_requests([{"index": n, "exchanges": [asdict(e) for e in s.exchanges]} for n, s in enumerate(steps)])
+    )
     assert [each.body for each in asked] == server.requests
     assert server.requests[0]["messages"] == [{"role": "user", "content": [ASKED]}]
     assert (server.requests[0]["max_tokens"], server.requests[1]["store"]) == (9, True), "what the program says holds"

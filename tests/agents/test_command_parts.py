@@ -18,7 +18,7 @@ from stackrank.agents.command import CommandAgent
 from stackrank.agents.command.agent import CommandSettings
 from stackrank.agents.episode.protocol import AccessError, Briefing, EndpointError, GaveUp, SetupError
 from stackrank.agents.llm.endpoints.chat import ChatCompletions
-from stackrank.agents.llm.endpoints.recorded_requests import questions
+from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.agents.llm.endpoints.transport import Failed, Transport
 from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, says
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
@@ -208,7 +208,7 @@ def test_answers_that_leave_something_out_are_streamed_too() -> None:
     plain: dict[str, Any] = completion(calls(call("bash", command="ls")), "m", 0)
     del plain["choices"][0]["finish_reason"]
     *pieces, _end = (event for _, event in dialect.events(plain))
-    joined = ChatCompletions(model="m", settings=read_settings({"base_url": "http://h"}, CommandSettings)).joined(
+    joined = ChatCompletions(model="m", settings=read_settings({"base_url": "http://h"}, CommandSettings)).join_stream(
         pieces
     )
     assert joined["choices"][0]["finish_reason"] == "tool_calls"
@@ -290,7 +290,7 @@ def test_the_clients_of_the_providers_read_what_they_would_read() -> None:
                     for each in answer.output
                 ]
                 items.append({"type": "function_call_output", "call_id": ran.call_id, "output": f"cart.py {number}"})
-        asked = list(questions(program.exchanges))
+        asked = list(recorded_requests(program.exchanges))
         assert [each.body for each in asked] == server.requests and server.asked == 8
         assert [each.conversation for each in asked] == ["main", "main", "1", "1", "2", "2", "3", "3"]
         assert {each.usage["tokens_in"] for each in asked} == {100}

@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from stackrank.agents import registry
-from stackrank.agents.episode.protocol import Briefing, GaveUp, Recording, SetupError
+from stackrank.agents.episode.protocol import Briefing, GaveUp, RecordingQuery, SetupError
 from stackrank.agents.episode.step import Step
 from stackrank.agents.oracle import Oracle
 from stackrank.agents.registry import BUILT_IN, agent_names, find_agent
@@ -124,14 +124,14 @@ def test_replay_repeats_what_it_is_given() -> None:
     actions = [Action("view", {"path": "cart.py"}), None, Action("eval")]
     recording = [Step(0, None, Observation("failing"))]
     recording += [Step(number, each, Observation("seen"), "why") for number, each in enumerate(actions, 1)]
-    asked: list[Recording] = []
+    asked: list[RecordingQuery] = []
 
-    def find(which: Recording) -> list[Step]:
+    def find(which: RecordingQuery) -> list[Step]:
         asked.append(which)
         return recording
 
     outcome, steps = play_fake(FakeEnv(cart()), Replay(config={"run": 3}), find_recording=find)
-    assert asked == [Recording(run=3)]
+    assert asked == [RecordingQuery(run=3)]
     assert [step.action for step in steps] == [None, *actions]
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP
     with pytest.raises(SetupError, match="needs a database"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stackrank.agents.episode.protocol import SetupError
-from stackrank.agents.llm.endpoints.transport import Transport, bounded
+from stackrank.agents.llm.endpoints.transport import Transport, make_bounded_client
 from stackrank.agents.llm.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _openai_client(settings: Settings, key: str) -> openai.OpenAI:
 def _client(url: str, key: str) -> openai.OpenAI:
     import openai
 
-    return openai.OpenAI(base_url=url, api_key=key, max_retries=0, http_client=bounded(openai))
+    return openai.OpenAI(base_url=url, api_key=key, max_retries=0, http_client=make_bounded_client(openai))
 
 
 @functools.lru_cache(maxsize=16)
@@ -48,7 +48,7 @@ def _anthropic_client(url: str, key: str) -> Transport:
         import anthropic
     except ImportError:
         raise SetupError("the Messages API needs another package: run pip install 'stackrank[anthropic]'") from None
-    client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0, http_client=bounded(anthropic))
+    client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0, http_client=make_bounded_client(anthropic))
     return Transport(anthropic, client, "/v1/models?limit=1000")
 
 
@@ -56,11 +56,11 @@ def _anthropic_client(url: str, key: str) -> Transport:
 def _azure_client(url: str, version: str, key: str, token: str) -> openai.AzureOpenAI:
     import openai
 
-    who: dict[str, Any] = {"azure_ad_token": token} if token else {"api_key": key}
+    credentials: dict[str, Any] = {"azure_ad_token": token} if token else {"api_key": key}
     if not token and not key:
-        who = {"azure_ad_token_provider": _entra_tokens()}
-    http = bounded(openai)
-    return openai.AzureOpenAI(azure_endpoint=url, api_version=version, max_retries=0, http_client=http, **who)
+        credentials = {"azure_ad_token_provider": _entra_tokens()}
+    http = make_bounded_client(openai)
+    return openai.AzureOpenAI(azure_endpoint=url, api_version=version, max_retries=0, http_client=http, **credentials)
 
 
 def _entra_tokens() -> Callable[[], str]:

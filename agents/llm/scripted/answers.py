@@ -78,9 +78,9 @@ def call(tool: str, /, **arguments: Any) -> ScriptedReply:
     return ScriptedReply(calls=((tool, json.dumps(arguments)),))
 
 
-def calls(*each: ScriptedReply) -> ScriptedReply:
+def calls(*replies: ScriptedReply) -> ScriptedReply:
     """One answer with the calls of several answers."""
-    return ScriptedReply(calls=tuple(one for reply in each for one in reply.calls))
+    return ScriptedReply(calls=tuple(tool_call for reply in replies for tool_call in reply.calls))
 
 
 def says(text: str, **fields: Any) -> ScriptedReply:
@@ -186,18 +186,18 @@ def message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     for position, (name, arguments) in enumerate(reply.calls):
         # The API itself ensures that the input is an object.
         try:
-            given = json.loads(arguments or "{}")
+            tool_input = json.loads(arguments or "{}")
         except ValueError:
-            given = {"arguments": arguments}
-        content.append({"type": "tool_use", "id": f"toolu_{number}_{position}", "name": name, "input": given})
-    why = "refusal" if reply.refusal else "tool_use" if reply.calls else "end_turn"
+            tool_input = {"arguments": arguments}
+        content.append({"type": "tool_use", "id": f"toolu_{number}_{position}", "name": name, "input": tool_input})
+    stop_reason = "refusal" if reply.refusal else "tool_use" if reply.calls else "end_turn"
     body: dict[str, Any] = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": model,
         "content": content,
-        "stop_reason": "max_tokens" if reply.finish_reason == "length" else why,
+        "stop_reason": "max_tokens" if reply.finish_reason == "length" else stop_reason,
         "stop_sequence": None,
     }
     if reply.usage:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
-from stackrank.agents.llm.syntaxes.tool_call import Call, one_object
+from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parse_json, unknown_tool
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, find_single_object
 from stackrank.env.actions import Action
 from stackrank.env.tools.base import Described, schema
 
@@ -26,54 +26,61 @@ _AROUND = re.compile(r"\A(functions|tools|default_api)[.:]|(<\|.*|:\d+)\Z", re.D
 _WRAPPERS = ("arguments", "parameters", "input")
 
 
-def mended(call: Call, tools: Sequence[Described]) -> tuple[Action, str]:
+def repair_call(call: ToolCall, tools: Sequence[Described]) -> tuple[Action, str]:
     """Return the action that a call means, and a note on what had to be mended, empty if nothing. Raises BadCall."""
     tool = _tool(call.name, tools)
     described = schema(tool)
-    known: Mapping[str, Any] = described["properties"]
+    properties: Mapping[str, Any] = described["properties"]
     # Schemas of foreign tools may allow arguments that they do not name.
     closed = described.get("additionalProperties") is False
     notes = [] if tool.name == call.name else [f"the tool {tool.name}"]
     arguments = _arguments(call, tool.name, notes)
-    if (closed or known) and len(arguments) == 1 and not known.keys() & arguments.keys():
+    if (closed or properties) and len(arguments) == 1 and not properties.keys() & arguments.keys():
         (name, inner), *_ = arguments.items()
         if name in _WRAPPERS and isinstance(inner, dict):
             arguments = inner
             notes.append(f"the arguments inside {name}")
-    if closed and (more := [name for name in arguments if name not in known]):
-        if len(more) == len(arguments) and known:
+    if closed and (unknown_names := [name for name in arguments if name not in properties]):
+        if len(unknown_names) == len(arguments) and properties:
             # None of its arguments is known: what was meant can only be guessed.
             raise BadCall(
-                f"{tool.name} has no argument {', '.join(map(repr, more))[:SHOWN]}; it takes {', '.join(known)}. "
+                f"{tool.name} has no argument {', '.join(map(repr, unknown_names))[:SHOWN]}; it takes {', '.join(properties)}. "
                 "Nothing was done."
             )
-        arguments = {name: value for name, value in arguments.items() if name in known}
-        notes.append(f"no {', '.join(more)[:SHOWN]}, which {tool.name} does not take")
+        arguments = {name: value for name, value in arguments.items() if name in properties}
+        notes.append(f"no {', '.join(unknown_names)[:SHOWN]}, which {tool.name} does not take")
     for name, value in arguments.items():
-        if _is_text(known.get(name)) and value and isinstance(value, list) and all(isinstance(e, str) for e in value):
+        if (
+            _is_text(properties.get(name))
+            and value
+            and isinstance(value, list)
+            and all(isinstance(e, str) for e in value)
+        ):
             arguments = {**arguments, name: "\n".join(value)}
             notes.append(f"{name} as lines")
     return Action(tool.name, arguments), f"[Your call was taken with {' and '.join(notes)}.]" if notes else ""
 
 
-def calls_in_text(text: str) -> tuple[Call, ...]:
+def find_calls_in_text(text: str) -> tuple[ToolCall, ...]:
     """Return the calls that a server left in the text: in the forms that models are trained with (Hermes, Qwen-Coder),
     or in that of llama-cpp-python, which leaves them there if a model first begins a message."""
-    found = []
-    for inside in _HERMES.findall(text):
+    calls = []
+    for body in _HERMES.findall(text):
         try:
-            said = parsed(inside, "")
+            decoded = parse_json(body, "")
         except BadCall:
             continue
-        if isinstance(said, dict) and isinstance(said.get("name"), str):
-            given: Any = next((said[name] for name in _WRAPPERS if name in said), {})
-            found.append(Call("", said["name"], given if isinstance(given, str) else json.dumps(given)))
-    for name, inside in () if found else _FUNCTION.findall(text):
-        values = {each: _value(value) for each, value in _PARAMETER.findall(inside)}
-        found.append(Call("", name, json.dumps(values)))
-    if not found and text.lstrip().startswith("functions."):
-        found = [Call("", name, given) for name, given in _NAMED.findall(text)]
-    return tuple(found)
+        if isinstance(decoded, dict) and isinstance(decoded.get("name"), str):
+            arguments: Any = next((decoded[name] for name in _WRAPPERS if name in decoded), {})
+            calls.append(
+                ToolCall("", decoded["name"], arguments if isinstance(arguments, str) else json.dumps(arguments))
+            )
+    for name, body in () if calls else _FUNCTION.findall(text):
+        values = {parameter: _value(value) for parameter, value in _PARAMETER.findall(body)}
+        calls.append(ToolCall("", name, json.dumps(values)))
+    if not calls and text.lstrip().startswith("functions."):
+        calls = [ToolCall("", name, arguments) for name, arguments in _NAMED.findall(text)]
+    return tuple(calls)
 
 
 def _value(text: str) -> Any:
@@ -93,25 +100,25 @@ def _tool(name: str, tools: Sequence[Described]) -> Described:
     by_name = {tool.name: tool for tool in tools}
     if name in by_name:
         return by_name[name]
-    plain = _AROUND.sub("", name.strip()).lower().replace("-", "_")
-    alike = [tool for tool in tools if tool.name.lower().replace("-", "_") == plain]
-    if len(alike) != 1:
-        raise unknown(name, tools)
-    return alike[0]
+    normalized = _AROUND.sub("", name.strip()).lower().replace("-", "_")
+    matches = [tool for tool in tools if tool.name.lower().replace("-", "_") == normalized]
+    if len(matches) != 1:
+        raise unknown_tool(name, tools)
+    return matches[0]
 
 
-def _arguments(call: Call, tool: str, notes: list[str]) -> dict[str, Any]:
+def _arguments(call: ToolCall, tool: str, notes: list[str]) -> dict[str, Any]:
     """Return the arguments of a call, and add to `notes` what was mended. Raises BadCall."""
-    what = f"The JSON of the arguments of {tool}"
+    label = f"The JSON of the arguments of {tool}"
     text = call.arguments.strip()
     try:
-        arguments = parsed(text, what) if text else {}
+        arguments = parse_json(text, label) if text else {}
     except BadCall:
-        if (arguments := one_object(text)) is None or len(text) > LONGEST:
+        if (arguments := find_single_object(text)) is None or len(text) > LONGEST:
             raise
         notes.append("the only arguments that it has")
     if isinstance(arguments, str):
-        arguments = parsed(arguments, what) if arguments.strip() else {}
+        arguments = parse_json(arguments, label) if arguments.strip() else {}
         notes.append("its arguments decoded twice")
     if arguments is None:
         return {}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import chat_tools, reasoning_of
+from stackrank.agents.llm.endpoints.chat_form import reasoning_of, to_chat_tools
 from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.source import Row, Source
@@ -78,7 +78,7 @@ def _model(turns: Sequence[Turn]) -> dict[str, Any]:
     if not turns:
         return {}
     question = turns[-1].question
-    tools = chat_tools(question.api, question.parameters.get("tools", ()))
+    tools = to_chat_tools(question.api, question.parameters.get("tools", ()))
     return {"model_name": question.model, **({"tool_definitions": tools} if tools else {})}
 
 

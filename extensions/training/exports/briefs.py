@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import as_chat, chat_tools
-from stackrank.agents.llm.endpoints.recorded_requests import APIS, Question, questions
+from stackrank.agents.llm.endpoints.chat_form import to_chat_messages, to_chat_tools
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, RecordedRequest, recorded_requests
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
-from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
 from stackrank.db import queries
@@ -29,7 +29,7 @@ def seeker(source: Source) -> Iterator[dict[str, Any]]:
     """
     configs = {each["id"]: each["config"] for each in queries.entrants(source.engine)}
     for row, steps in source.played(exchanges=True, whole=True):
-        asked = list(questions(steps))
+        asked = list(recorded_requests(steps))
         found = list(_briefs(asked, _limits(configs[row["entrant_id"]])))
         ends = [*(place for place, *_ in found[1:]), len(asked)][: len(found)]
         edits = [step["index"] for step in steps if step["ok"] and step["state"].get("diff")]
@@ -47,8 +47,8 @@ def seeker(source: Source) -> Iterator[dict[str, Any]]:
                 "question": question,
                 "brief": text,
                 "files": files,
-                "messages": as_chat(brief.api, [*brief.messages, *brief.answered()]),
-                "tools": chat_tools(brief.api, brief.parameters.get("tools", ())),
+                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answered()]),
+                "tools": to_chat_tools(brief.api, brief.parameters.get("tools", ())),
                 "read": any(each.conversation == "coder" for each in asked[place + 1 : end]),
                 "resolved": resolved,
                 "led_to_fix": resolved and bool(own) and own[-1] == edits[-1],
@@ -68,7 +68,7 @@ def _limits(config: Mapping[str, Any]) -> SeekerSettings:
 
 
 def _briefs(
-    asked: Sequence[Question], settings: SeekerSettings
+    asked: Sequence[RecordedRequest], settings: SeekerSettings
 ) -> Iterator[tuple[int, tuple[str, list[str]], str | None]]:
     """Yield the accepted briefs: position of the answer, text and files, and the coder's question that it answers."""
     question = None
@@ -85,13 +85,13 @@ def _briefs(
             question = None
 
 
-def _call(question: Question, tool: Described) -> dict[str, str] | None:
+def _call(question: RecordedRequest, tool: Described) -> dict[str, str] | None:
     """Return the arguments with which an answer calls a tool, as text; None if it does not call it."""
-    syntax = (ToolCalling if question.parameters.get("tools") else FencedText)([tool])
-    for call in syntax.calls(APIS[question.api].reply(question.answer)):
+    syntax = (FunctionCalling if question.parameters.get("tools") else FencedText)([tool])
+    for call in syntax.find_calls(APIS[question.api].reply(question.answer)):
         if call.name == tool.name:
             try:
-                action, _ = syntax.read(call)
+                action, _ = syntax.read_action(call)
             except BadCall:
                 continue
             return {name: str(value).strip() for name, value in action.arguments.items()}
@@ -105,7 +105,7 @@ def _tests(steps: Sequence[Row], after: int, until: int) -> dict[str, int | None
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}
 
 
-def _cost(asked: Iterator[Question]) -> dict[str, Any]:
+def _cost(asked: Iterator[RecordedRequest]) -> dict[str, Any]:
     usages = [each.usage for each in asked]
     costs = [usage["cost_usd"] for usage in usages]
     return {

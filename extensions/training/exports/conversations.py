@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import as_chat, chat_tools, reasoning_of
-from stackrank.agents.llm.endpoints.recorded_requests import Question, questions
+from stackrank.agents.llm.endpoints.chat_form import reasoning_of, to_chat_messages, to_chat_tools
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
 from stackrank.extensions.training.exports.rendered import rendered
 from stackrank.extensions.training.exports.turns import answer_of, went_back
 from stackrank.flows.runs.afterwards.export.source import Row, Source
@@ -16,7 +16,7 @@ def requests(source: Source) -> Iterator[dict[str, Any]]:
     """Yield every request, byte for byte except for `stream` and secrets, with its answer."""
     for row, steps in source.played(exchanges=True):
         about = source.about(row)
-        for each in questions(steps):
+        for each in recorded_requests(steps):
             yield {
                 **about,
                 "step": each.step,
@@ -47,40 +47,40 @@ def chat(source: Source) -> Iterator[dict[str, Any]]:
             yield conversation(segment, {**about, "segment": number, **inside})
 
 
-def segments(steps: Sequence[Row]) -> list[list[Question]]:
+def segments(steps: Sequence[Row]) -> list[list[RecordedRequest]]:
     """Split the questions of an episode into segments of one conversation; each question continues the one before it.
 
     A question that does not contain the previous answer, because that was not accepted, begins a new segment.
     """
-    open_ones: dict[str, list[list[Question]]] = {}
-    for each in questions(steps):
+    open_ones: dict[str, list[list[RecordedRequest]]] = {}
+    for each in recorded_requests(steps):
         own = open_ones.setdefault(each.conversation, [])
-        if each.cut or not own or not as_chat(each.api, went_back(own[-1][-1], each)):
+        if each.cut or not own or not to_chat_messages(each.api, went_back(own[-1][-1], each)):
             own.append([])
         own[-1].append(each)
     return [segment for own in open_ones.values() for segment in own]
 
 
-def messages_of(segment: Sequence[Question]) -> list[dict[str, Any]]:
+def messages_of(segment: Sequence[RecordedRequest]) -> list[dict[str, Any]]:
     """Return the segment up to and including its last answer, as Chat Completions messages."""
     last = segment[-1]
-    return [*as_chat(last.api, last.spoken), answer_of(last)]
+    return [*to_chat_messages(last.api, last.spoken), answer_of(last)]
 
 
-def conversation(segment: Sequence[Question], about: dict[str, Any]) -> dict[str, Any]:
+def conversation(segment: Sequence[RecordedRequest], about: dict[str, Any]) -> dict[str, Any]:
     """Make a record of `chat`. `answers` says which messages the model wrote in this segment, and what each cost."""
     last = segment[-1]
     messages = messages_of(segment)
     answers = []
     for each in segment:
-        place = len(as_chat(each.api, each.spoken))
+        place = len(to_chat_messages(each.api, each.spoken))
         answer: dict[str, Any] = {"message": place, "step": each.step}
         if each.reasoning and not reasoning_of(messages[place]):
             answer["reasoning_content"] = each.reasoning
         answers.append(answer | {name: each.usage[name] for name in ("tokens_in", "tokens_out", "cost_usd")})
     document: dict[str, Any] = {"messages": messages}
     if "tools" in last.parameters:
-        document["tools"] = chat_tools(last.api, last.parameters["tools"])
+        document["tools"] = to_chat_tools(last.api, last.parameters["tools"])
         document["parallel_tool_calls"] = last.parameters.get("parallel_tool_calls", True)
     source = {"source": "recorded", "conversation": last.conversation, "api": last.api, "model": last.model}
     return document | {"answers": answers, "metadata": {**about, **source}}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import chat_tools
+from stackrank.agents.llm.endpoints.chat_form import to_chat_tools
 from stackrank.db import queries
 from stackrank.extensions.fix.decisions import require_genuine
 from stackrank.extensions.training.exports.turns import Turn, conversations
@@ -108,7 +108,7 @@ def _digest(value: Any) -> bytes:
 
 def _tools(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     question = turns[-1].question
-    return chat_tools(question.api, question.parameters.get("tools", ()))
+    return to_chat_tools(question.api, question.parameters.get("tools", ()))
 
 
 def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import as_chat
-from stackrank.agents.llm.endpoints.recorded_requests import Question, questions
+from stackrank.agents.llm.endpoints.chat_form import to_chat_messages
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What was new in a question, and the answer, as Chat Completions messages."""
 
-    question: Question
+    question: RecordedRequest
     heard: list[dict[str, Any]]
     said: dict[str, Any]
     """The answer, in the form in which the next question repeated it, if there was one."""
@@ -23,13 +23,13 @@ class Turn:
 
 def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
     """Return the conversations of an episode by name, in the order in which they began. `steps`: with `exchanges`."""
-    asked: dict[str, list[Question]] = {}
-    for each in questions(steps):
+    asked: dict[str, list[RecordedRequest]] = {}
+    for each in recorded_requests(steps):
         asked.setdefault(each.conversation, []).append(each)
     return {name: list(_turns(own)) for name, own in asked.items()}
 
 
-def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
+def went_back(question: RecordedRequest, following: RecordedRequest) -> list[dict[str, Any]]:
     """Return the answer to a question as the next request repeats it, in the API's form.
 
     Empty if the next request has no answer in between: an agent may ask again without accepting an answer.
@@ -40,20 +40,20 @@ def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
     return list(takewhile(_is_said, following.messages[len(question.messages) :]))
 
 
-def answer_of(question: Question) -> dict[str, Any]:
+def answer_of(question: RecordedRequest) -> dict[str, Any]:
     """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
-    said = as_chat(question.api, question.answered())
+    said = to_chat_messages(question.api, question.answered())
     return said[0] if said else {"role": "assistant", "content": ""}
 
 
-def _turns(asked: Sequence[Question]) -> Iterator[Turn]:
+def _turns(asked: Sequence[RecordedRequest]) -> Iterator[Turn]:
     known: list[dict[str, Any]] = []
     for question, following in zip(asked, [*asked[1:], None], strict=True):
         heard = _tail(question.spoken, said=False)
         back = went_back(question, following) if following else []
-        said = as_chat(question.api, back)
+        said = to_chat_messages(question.api, back)
         new = heard[len(known) :] if known and heard[: len(known)] == known else heard
-        yield Turn(question, as_chat(question.api, new), said[0] if len(said) == 1 else answer_of(question))
+        yield Turn(question, to_chat_messages(question.api, new), said[0] if len(said) == 1 else answer_of(question))
         known = [] if back else heard
 
 

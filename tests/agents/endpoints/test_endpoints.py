@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import EndpointError, Malformed, SetupError
+from stackrank.agents.episode.protocol import EndpointError, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.conversation import make_endpoint
 from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
@@ -56,18 +56,18 @@ def test_a_key_from_a_file(serve: Any, bare: pytest.MonkeyPatch, tmp_path: Path)
 
 def test_a_server_that_repeats_the_key(serve: Any) -> None:
     serve([says("Your key is sk-test-planted-key-1234.")])
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedAction) as caught:
         unpriced().act(Observation(""))
-    assert "planted" not in f"{caught.value.said} {caught.value.exchanges}"
+    assert "planted" not in f"{caught.value.output} {caught.value.exchanges}"
 
 
 @pytest.mark.parametrize("key", ["abc123", "k-7", "sk-1234"])
 def test_a_short_key_is_masked_too(serve: Any, bare: pytest.MonkeyPatch, key: str) -> None:
     server = serve([says(f"Your key is {key}, and x{key}x is a word.")], key=key)
     bare.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedAction) as caught:
         unpriced().act(Observation(""))
-    assert "Your key is ***, " in caught.value.said and f"x{key}x" in caught.value.said
+    assert "Your key is ***, " in caught.value.output and f"x{key}x" in caught.value.output
     bare.setenv("OPENAI_API_KEY", "wrong")
     with pytest.raises(SetupError) as refused:
         unpriced().act(Observation(""))
@@ -97,10 +97,10 @@ def test_a_secret_is_sent_and_not_stored(serve: Any, bare: pytest.MonkeyPatch) -
     with pytest.raises(SetupError, match="TEAM_KEY"):
         unpriced(extra_body=body)
     bare.setenv("TEAM_KEY", "hunter2-of-the-team")
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedAction) as caught:
         unpriced(extra_body=body).act(Observation(""))
     assert server.requests[0]["guard"] == {"api_key": "hunter2-of-the-team"}
-    assert "hunter2" not in f"{caught.value.said} {caught.value.exchanges}"
+    assert "hunter2" not in f"{caught.value.output} {caught.value.exchanges}"
     assert caught.value.exchanges[0].request["guard"] == {"api_key": "$TEAM_KEY"}
 
 
@@ -215,7 +215,7 @@ def test_responses_that_are_no_answers(serve: Any) -> None:
     )
     agent = unpriced(api="responses")
     for hint in ("cut off", "calls no tool"):
-        with pytest.raises(Malformed, match=hint):
+        with pytest.raises(MalformedAction, match=hint):
             agent.act(Observation("so"))
     assert agent.act(Observation("so")).action.tool == "eval"
     assert server.asked == 5
@@ -224,7 +224,7 @@ def test_responses_that_are_no_answers(serve: Any) -> None:
 def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) -> None:
     server = serve([ScriptedReply(calls=(("view", "{oops"),)), call("eval")])
     agent = unpriced(api="responses")
-    with pytest.raises(Malformed, match="not valid JSON"):
+    with pytest.raises(MalformedAction, match="not valid JSON"):
         agent.act(Observation("so"))
     agent.act(Observation("so"))
     assert server.requests[1]["input"][2]["arguments"] == "{}"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.endpoints.recorded_requests import Question, questions, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests, token_ids
 from tests.agents.llm.test_llm_recall import stored
 from tests.agents.llm.test_verbatim import APIS, SCRIPT, agent, go_on, serve
 from tests.support.openai_server import Fault, OpenAIServer, says
@@ -24,8 +24,8 @@ def rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
     return [{"index": step.index, "exchanges": [asdict(each) for each in step.exchanges]} for step in steps]
 
 
-def recorded(decided: Sequence[Decision | Malformed]) -> list[Question]:
-    return list(questions(rows(stored(decided))))
+def recorded(decided: Sequence[Decision | MalformedAction]) -> list[RecordedRequest]:
+    return list(recorded_requests(rows(stored(decided))))
 
 
 def received(server: OpenAIServer, faults: Sequence[int] = ()) -> list[str]:
@@ -37,7 +37,7 @@ def received(server: OpenAIServer, faults: Sequence[int] = ()) -> list[str]:
     return [json.dumps(body) for body in bodies]
 
 
-def sent(asked: Sequence[Question]) -> list[str]:
+def sent(asked: Sequence[RecordedRequest]) -> list[str]:
     return [json.dumps(each.body) for each in asked]
 
 
@@ -103,7 +103,7 @@ def test_what_others_recorded_is_left_out() -> None:
         {"index": 1, "exchanges": [{**exchange, "request": {"prompt": "x"}, "answer": {"choices": []}}]},
         {"index": 2, "exchanges": [{**exchange, "request": {"messages": []}, "answer": {"text": "y"}}]},
     ]
-    assert list(questions(steps)) == []
+    assert list(recorded_requests(steps)) == []
 
 
 def test_token_ids() -> None:

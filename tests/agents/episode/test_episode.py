@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from stackrank.agents.episode.loop import Budget, play
-from stackrank.agents.episode.protocol import EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import EndpointError, GaveUp, MalformedAction, SetupError
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
@@ -85,7 +85,7 @@ def test_a_database_that_keeps_an_episode_waiting_takes_none_of_its_time() -> No
 
 
 def test_malformed_ones_end_it_when_nothing_comes_between() -> None:
-    bad = Malformed("That is no call.", said="blah", usage=Usage(tokens_in=5, cost_usd=0.5))
+    bad = MalformedAction("That is no call.", output="blah", usage=Usage(tokens_in=5, cost_usd=0.5))
     agent = Scripted([bad, bad, VIEW, bad, bad, bad, VIEW])
     outcome, recorded = play_fake(FakeEnv(cart()), agent, Budget(malformed=3))
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
@@ -118,7 +118,7 @@ def test_gave_up() -> None:
     env = FakeEnv(cart(), score=RESOLVED)
     outcome, _ = play_fake(env, Scripted([VIEW, GaveUp("no idea")]))
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP
-    assert outcome.score == replace(RESOLVED, notes=("the agent did not go on: no idea",))
+    assert outcome.score == replace(RESOLVED, notes=("the agent stopped: no idea",))
     assert outcome.diagnosis.failure_point is None
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.evidence import Place, Reader
+from stackrank.agents.episode.evidence import CodeRange, EvidenceReader
 from stackrank.agents.episode.line_map import LineMap
-from stackrank.agents.episode.milestones import Tracker
+from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.env.actions import Observation
 from stackrank.env.patches import find_faults
 from stackrank.env.sandbox.guest.diffs import file_diff
@@ -50,7 +50,7 @@ KeyError: 'x'
 
 def reached(text: str, **state: Any) -> set[str]:
     """The milestones of one step with this text, as a command's or with a state of its own."""
-    tracker = Tracker(TASK)
+    tracker = MilestoneTracker(TASK)
     tracker.take(0, RESET)
     return set(tracker.take(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
 
@@ -203,11 +203,11 @@ def test_an_edit_counts_whichever_tool_made_it_and_a_test_run_makes_none() -> No
     content = TASK.files["shop/cart.py"]
     diff = file_diff("shop/cart.py", content, content.replace(b"- 1", b"- 2"))
     for kind in ("command", "terminal", "none", "other", "debugger"):
-        evidence = Reader(TASK).read(Observation("", state={"kind": kind, "exit": 0, "diff": diff}))  # type: ignore[arg-type]
-        assert evidence.edited == (Place("shop/cart.py", (5, 5)),)
-    assert Reader(TASK).read(Observation("", state={**FAILED, "diff": diff})).edited == ()  # type: ignore[arg-type]
+        evidence = EvidenceReader(TASK).read(Observation("", state={"kind": kind, "exit": 0, "diff": diff}))  # type: ignore[arg-type]
+        assert evidence.edited == (CodeRange("shop/cart.py", (5, 5)),)
+    assert EvidenceReader(TASK).read(Observation("", state={**FAILED, "diff": diff})).edited == ()  # type: ignore[arg-type]
     tests = file_diff("tests/test_cart.py", b"print()\n", b"")
-    assert Reader(TASK).read(Observation("", state={"kind": "command", "exit": 0, "diff": tests})).edited == ()  # type: ignore[arg-type]
+    assert EvidenceReader(TASK).read(Observation("", state={"kind": "command", "exit": 0, "diff": tests})).edited == ()  # type: ignore[arg-type]
 
 
 def test_an_import_that_the_fix_needs_is_no_fault() -> None:

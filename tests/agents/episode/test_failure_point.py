@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.failure_point import diagnose
-from stackrank.agents.episode.milestones import Tracker
+from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.guest.diffs import file_diff
@@ -32,7 +32,7 @@ UNFIXED = Score(False, unfixed=("t::a",), diff="d")
 
 def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: Task = TASK) -> list[Step]:
     """Steps from (tool, state) or (tool, state, ok)."""
-    tracker = Tracker(task)
+    tracker = MilestoneTracker(task)
     seen = [Observation("failing", True, dict(reset))]
     seen += [Observation(f"seen {number}", not ok or ok[0], state) for number, (_, state, *ok) in enumerate(steps, 1)]
     actions = [None, *(Action(tool, {"number": number}) for number, (tool, *_) in enumerate(steps, 1))]

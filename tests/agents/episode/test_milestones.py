@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.milestones import NEAR_LINES, Progress, Tracker
+from stackrank.agents.episode.milestones import NEAR_LINES, MilestoneTracker, Progress
 from stackrank.env.actions import Observation
 from stackrank.env.task import Fault, Task
 from tests.fixtures.env import make_task
@@ -21,7 +21,7 @@ PASSING = {"tests": {"passed": 2, "failed": 0, "ids": {}}, "solved": True, "exit
 
 def follow(*states: dict[str, Any], task: Task = TASK, reset: dict[str, Any] | None = None) -> list[Progress]:
     """What the steps after the reset add."""
-    tracker = Tracker(task)
+    tracker = MilestoneTracker(task)
     assert tracker.take(0, Observation("", True, reset or {})) == Progress()
     return [tracker.take(index, Observation("", True, state)) for index, state in enumerate(states, 1)]
 
@@ -95,7 +95,7 @@ def test_distance_to_the_fault(state: dict[str, Any], distance: tuple[str, int |
 
 
 def test_what_failed_or_has_no_known_fix_is_at_no_distance() -> None:
-    refused = Tracker(TASK).take(1, Observation("no such file", False, {"path": "shop/cart.py"}))
+    refused = MilestoneTracker(TASK).take(1, Observation("no such file", False, {"path": "shop/cart.py"}))
     assert refused == Progress()
     unknown = make_task({"a.py": ""})
     assert follow({"path": "a.py", "lines": [1, 1]}, task=unknown) == [Progress()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from stackrank.agents.episode.workspace import failing_file, listing
+from stackrank.agents.episode.workspace import find_failing_file, list_files
 from stackrank.env.state import State
 from stackrank.env.task import Task
 from tests.fixtures.env import make_task
@@ -27,30 +27,30 @@ def _names(modules: int) -> str:
 
 
 def test_the_program_comes_first_and_folders_of_tests_are_one_line() -> None:
-    told = listing(library(2))
+    told = list_files(library(2))
     assert told[:2] == ("setup.cfg", "lib/__init__.py") and "lib/b/m1.py" in told
     assert told[-2:] == ("tests/test_a.py  (read-only)", "tests/data/  (9 files, read-only)")
 
 
 def test_of_a_large_program_no_folder_is_left_out() -> None:
-    told = listing(library(50))
+    told = list_files(library(50))
     assert told[1:4] == ("lib/__init__.py", *(f"lib/{folder}/  {_names(50)}" for folder in ("a", "b")))
     assert len(told) <= 60
-    assert len(listing(make_task({f"m{number}.py": "" for number in range(99)}))) == 61
+    assert len(list_files(make_task({f"m{number}.py": "" for number in range(99)}))) == 61
 
 
 def test_of_a_very_large_program_the_deep_and_full_folders_are_counted() -> None:
     own = {f"lib/{folder}/m{number}.py": "" for folder in ("a/deep", "b/deep", "b") for number in range(150)}
-    told = listing(make_task({**own, "lib/b/deep/more.py": "", "lib/core.py": "", "lib/first.py": ""}))
+    told = list_files(make_task({**own, "lib/b/deep/more.py": "", "lib/core.py": "", "lib/first.py": ""}))
     assert told[0] == "lib/  core.py first.py"
     assert told[1:] == (f"lib/a/deep/  {_names(150)}", f"lib/b/  {_names(150)}", "lib/b/deep/  (151 files)")
 
 
 def test_the_file_of_the_failing_tests_is_shown_where_it_is_one_and_short() -> None:
     task = make_task({"tests/test_a.py": "ROW = 1\n\ndef test(): assert not ROW\n", "tests/test_b.py": "#" * 3000})
-    assert failing_file(task, failed("tests/test_a.py::test")) == (
+    assert find_failing_file(task, failed("tests/test_a.py::test")) == (
         "tests/test_a.py:\nROW = 1\n\ndef test(): assert not ROW"
     )
-    assert failing_file(task, failed("tests/test_a.py::test", "tests/test_b.py::test")) == ""
-    assert failing_file(task, failed("tests/test_b.py::test")) == ""
-    assert failing_file(task, failed("gone.py::test")) == failing_file(task, failed()) == ""
+    assert find_failing_file(task, failed("tests/test_a.py::test", "tests/test_b.py::test")) == ""
+    assert find_failing_file(task, failed("tests/test_b.py::test")) == ""
+    assert find_failing_file(task, failed("gone.py::test")) == find_failing_file(task, failed()) == ""

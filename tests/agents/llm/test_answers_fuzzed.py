@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Briefing, EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import Briefing, EndpointError, GaveUp, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.transport import Transport
 from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, message, response
@@ -86,7 +86,7 @@ def test_any_answer(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> 
             try:
                 agent.act(observation)
                 told["acted"] += 1
-            except Malformed as error:
+            except MalformedAction as error:
                 told["corrected"] += 1
                 assert str(error)
             except (EndpointError, GaveUp, SetupError) as error:

@@ -10,14 +10,14 @@ import pytest
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.endpoint import Reply
-from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
-from stackrank.agents.llm.syntaxes.tool_call import Call
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import find_tool, tool_set
 from tests.support.openai_server import ScriptedReply, call, says
 
-SYNTAX = ToolCalling([find_tool(name) for name in tool_set("debug").tools])
+SYNTAX = FunctionCalling([find_tool(name) for name in tool_set("debug").tools])
 HERMES = '<tool_call>\n{"name": "view", "arguments": {"path": "a.py"}}\n</tool_call>'
 LLAMA = 'functions.view:\n{"path": "a.py"}\n'
 QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>\n3\n</parameter>\n</function>"
@@ -47,7 +47,7 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
     ],
 )
 def test_what_has_one_meaning_is_mended(name: str, arguments: str, action: Action, said: str) -> None:
-    found, note = SYNTAX.read(Call("1", name, arguments))
+    found, note = SYNTAX.read_action(ToolCall("1", name, arguments))
     assert found == action and said in note and bool(note) == bool(said)
 
 
@@ -66,17 +66,17 @@ def test_what_has_one_meaning_is_mended(name: str, arguments: str, action: Actio
 )
 def test_what_has_none_is_refused(name: str, arguments: str, said: str) -> None:
     with pytest.raises(BadCall, match=said):
-        SYNTAX.read(Call("1", name, arguments))
+        SYNTAX.read_action(ToolCall("1", name, arguments))
 
 
 @pytest.mark.parametrize(("text", "actions"), [(HERMES, 1), (HERMES * 2, 2), (QWEN, 1), ("<tool_call>{no", 0), ("", 0)])
 def test_calls_that_a_server_left_in_the_text(text: str, actions: int) -> None:
-    found = SYNTAX.calls(Reply(f"I look.\n{text}"))
+    found = SYNTAX.find_calls(Reply(f"I look.\n{text}"))
     assert len(found) == actions
     for each in found:
-        action, note = SYNTAX.read(each)
+        action, note = SYNTAX.read_action(each)
         assert action.arguments["path"] == "a.py" and action.arguments.get("start", 3) == 3 and not note
-    assert SYNTAX.calls(Reply(text, calls=(Call("1", "eval", ""),))) == (Call("1", "eval", ""),)
+    assert SYNTAX.find_calls(Reply(text, calls=(ToolCall("1", "eval", ""),))) == (ToolCall("1", "eval", ""),)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_calls_that_a_server_left_in_the_text(text: str, actions: int) -> None:
     ],
 )
 def test_calls_as_llama_cpp_python_leaves_them(text: str, names: list[str]) -> None:
-    found = SYNTAX.calls(Reply(text))
-    assert [SYNTAX.read(each)[0].tool for each in found] == names
+    found = SYNTAX.find_calls(Reply(text))
+    assert [SYNTAX.read_action(each)[0].tool for each in found] == names
 
 
 def test_the_model_is_told_and_sees_what_it_wrote(serve: Any) -> None:

@@ -171,9 +171,9 @@ def test_an_endpoint_is_down_where_no_question_would_fare_better(serve: Any, fau
 def test_what_is_down_is_no_more_than_what_does_not_answer(serve: Any, fault: Fault) -> None:
     """While a question fails, the same model answers another one, or another model of the endpoint does."""
     server = serve([fault])
-    shared = limits.of(LlmSettings())
+    shared = limits.of_endpoint(LlmSettings())
     for answering, down in (("another", model_at(server.url, "scripted")), ("scripted", "")):
-        server._script = lambda request, model=answering: shared.answered(model) or fault
+        server._script = lambda request, model=answering: shared.record_answer(model) or fault
         with pytest.raises(EndpointError) as caught:
             started(retry_s=0.6).act(Observation(""))
         if fault.code == 429:  # it says itself that the question is not to blame

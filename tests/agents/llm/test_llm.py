@@ -11,7 +11,7 @@ import pytest
 from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import (
     Briefing,
-    Malformed,
+    MalformedAction,
     SetupError,
 )
 from stackrank.agents.llm import LlmAgent
@@ -44,7 +44,7 @@ def test_malformed_is_corrected_in_place(serve: Any) -> None:
     agent, observation = started(), Observation("1 failed")
     corrections = []
     for _ in range(8):
-        with pytest.raises(Malformed) as caught:
+        with pytest.raises(MalformedAction) as caught:
             agent.act(observation)
         corrections.append(str(caught.value))
         assert (caught.value.usage.tokens_in, caught.value.usage.tokens_out) == (100, 10)

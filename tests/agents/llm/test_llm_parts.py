@@ -16,7 +16,7 @@ from stackrank.agents.episode.protocol import Briefing, SetupError
 from stackrank.agents.episode.step import Usage
 from stackrank.agents.llm import LlmAgent, history
 from stackrank.agents.llm.endpoints import prices
-from stackrank.agents.llm.endpoints.chat_form import as_chat
+from stackrank.agents.llm.endpoints.chat_form import to_chat_messages
 from stackrank.agents.llm.endpoints.prices import find_price
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
@@ -44,17 +44,17 @@ def test_programs_write_messages_in_every_form_that_an_api_allows() -> None:
     silent = {"type": "tool_result", "tool_use_id": "2"}
     wire = [{"role": "user", "content": "plain"}, {"role": "assistant", "content": "said"},
             {"role": "user", "content": [answer, silent, {"type": "text", "text": "on"}]}]  # fmt: skip
-    assert [(each["role"], each["content"]) for each in as_chat("messages", wire)] == [
+    assert [(each["role"], each["content"]) for each in to_chat_messages("messages", wire)] == [
         ("user", "plain"), ("assistant", "said"), ("tool", "a\n"), ("tool", ""), ("user", "on"),
     ]  # fmt: skip
     output = {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_text", "text": "b"}]}
     items = [{"role": "user", "content": "plain"}, output]
-    assert [each["content"] for each in as_chat("responses", items)] == ["plain", "b"]
+    assert [each["content"] for each in to_chat_messages("responses", items)] == ["plain", "b"]
 
 
 def test_a_conversation_that_fits_stays_as_it_is() -> None:
     messages = conversation(5)
-    assert history.shrink(messages, history.estimate(messages)) is messages
+    assert history.shrink(messages, history.estimate_tokens(messages)) is messages
 
 
 @pytest.mark.parametrize("limit", [20_000, 10_000, 6_000, 3_000, 1_000])
@@ -63,11 +63,11 @@ def test_a_long_conversation_is_cut_from_the_middle(limit: int) -> None:
     shorter = history.shrink(messages, limit)
     assert shorter[:2] == messages[:2]  # the task
     assert shorter[-3:] == messages[-3:]  # the last turn
-    if history.estimate(messages[:2] + messages[-12:]) < limit:
+    if history.estimate_tokens(messages[:2] + messages[-12:]) < limit:
         assert shorter[-12:] == messages[-12:]  # and some before it
     assert pairs_hold(shorter)
-    least = history.estimate(messages[-3:]) + history.estimate(messages[:2])
-    assert history.estimate(shorter) <= max(limit, least + 50)
+    least = history.estimate_tokens(messages[-3:]) + history.estimate_tokens(messages[:2])
+    assert history.estimate_tokens(shorter) <= max(limit, least + 50)
     cut = [message for message in shorter if "left out" in (message["content"] or "")]
     assert cut  # what was cut is said
     assert history.shrink(shorter, max(limit, least + 50)) is shorter  # and is not cut again at once
@@ -78,7 +78,7 @@ def test_what_the_model_itself_wrote_can_be_too_long() -> None:
     messages = conversation(3, 10)
     messages[2]["content"] = "x" * 100_000
     assert history.shrink(messages, 10_000)[-3:] == messages[-3:]
-    assert history.estimate(history.shrink(messages, 10_000)) < 1000
+    assert history.estimate_tokens(history.shrink(messages, 10_000)) < 1000
 
 
 def test_prices(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

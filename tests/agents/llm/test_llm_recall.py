@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Briefing, Decision, Malformed
+from stackrank.agents.episode.protocol import Briefing, Decision, MalformedAction
 from stackrank.agents.episode.step import Exchange, Step, Usage
 from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
@@ -34,36 +34,36 @@ def answers(number: int) -> Observation:
     return Observation(f"observation {number} " + "x" * 2000)
 
 
-def play(agent: LlmAgent, steps: int) -> list[Decision | Malformed]:
+def play(agent: LlmAgent, steps: int) -> list[Decision | MalformedAction]:
     """Decisions, each answered by the observation of its number."""
     observation = answers(0)
     agent.begin(BRIEFING, observation)
-    decided: list[Decision | Malformed] = []
+    decided: list[Decision | MalformedAction] = []
     for number in range(1, steps + 1):
         try:
             decided.append(agent.act(observation))
             observation = answers(number)
-        except Malformed as error:
+        except MalformedAction as error:
             decided.append(error)
             observation = Observation(str(error), False)
     return decided
 
 
-def stored(decided: Sequence[Decision | Malformed]) -> list[Step]:
+def stored(decided: Sequence[Decision | MalformedAction]) -> list[Step]:
     """The steps, after their way through the database."""
     past = [Step(0, None, answers(0))]
     for number, each in enumerate(decided, 1):
         rows = json.loads(json.dumps([asdict(exchange) for exchange in each.exchanges]))
         exchanges = tuple(Exchange(**{**row, "usage": Usage(**row["usage"])}) for row in rows)
-        if isinstance(each, Malformed):
+        if isinstance(each, MalformedAction):
             past.append(Step(number, None, Observation(str(each), False), exchanges=exchanges))
         else:
             past.append(Step(number, each.action, answers(number), exchanges=exchanges))
     return past
 
 
-def shape(each: Decision | Malformed) -> Any:
-    what = str(each) if isinstance(each, Malformed) else (each.action, each.thought)
+def shape(each: Decision | MalformedAction) -> Any:
+    what = str(each) if isinstance(each, MalformedAction) else (each.action, each.thought)
     return what, each.usage, each.exchanges
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.endpoint import Reply
-from stackrank.agents.llm.syntaxes.function_calling import ToolCalling
-from stackrank.agents.llm.syntaxes.syntax import BadCall, first_observation
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
+from stackrank.agents.llm.syntaxes.syntax import BadCall, write_first_observation
 from stackrank.agents.llm.syntaxes.text import FencedText
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
@@ -27,8 +27,8 @@ SYNTAX = FencedText([find_tool(name) for name in tool_names()])
 
 
 def read(text: str) -> Action:
-    (call,) = SYNTAX.calls(Reply(text))
-    return SYNTAX.read(call)[0]
+    (call,) = SYNTAX.find_calls(Reply(text))
+    return SYNTAX.read_action(call)[0]
 
 
 def action(tool: str, /, **arguments: Any) -> Action:
@@ -144,17 +144,17 @@ def test_corrections(block: str, hint: str) -> None:
     ],
 )
 def test_no_action(reply: Reply, hint: str) -> None:
-    assert not SYNTAX.calls(reply)
-    assert hint in SYNTAX.no_call(reply)
+    assert not SYNTAX.find_calls(reply)
+    assert hint in SYNTAX.correct_missing_call(reply)
 
 
 def test_what_a_model_makes_up_is_forgotten() -> None:
     text = 'So:\n```action\neval\n```\nThe answer: {"ok": true}\n```action\nsubmit\n```'
-    assert SYNTAX.kept(Reply(text)) == "So:\n```action\neval\n```"
+    assert SYNTAX.trim_text(Reply(text)) == "So:\n```action\neval\n```"
 
 
 def test_help_names_every_tool_and_argument() -> None:
-    said = SYNTAX.help()
+    said = SYNTAX.write_help()
     for name in tool_names():
         tool = find_tool(name)
         assert f"\n{name}" in said and tool.description in said
@@ -199,7 +199,7 @@ def test_the_first_message_names_the_test_that_hangs() -> None:
     with DebugEnv(task, tool_set("debug"), lambda spec: Sandbox(usable("local"), spec)) as env:
         first, _ = env.reset()
     assert "test_two" not in first.text, "pytest does not name it"
-    for syntax in (SYNTAX, ToolCalling([])):
-        told = first_observation(syntax, first)
-        assert told == f"{syntax.opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
-    assert first_observation(SYNTAX, Observation("fine")) == SYNTAX.opening(Observation("fine"))
+    for syntax in (SYNTAX, FunctionCalling([])):
+        told = write_first_observation(syntax, first)
+        assert told == f"{syntax.write_opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
+    assert write_first_observation(SYNTAX, Observation("fine")) == SYNTAX.write_opening(Observation("fine"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import AccessError, Briefing, Decision, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import AccessError, Briefing, Decision, GaveUp, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
@@ -44,15 +44,15 @@ def agent(**config: Any) -> LlmAgent:
     return LlmAgent(model="scripted", config={"retry_s": 1.0, **config})
 
 
-def go_on(player: LlmAgent, steps: int) -> list[Decision | Malformed]:
+def go_on(player: LlmAgent, steps: int) -> list[Decision | MalformedAction]:
     observation = Observation("observation 0")
     player.begin(BRIEFING, observation)
-    decided: list[Decision | Malformed] = []
+    decided: list[Decision | MalformedAction] = []
     for number in range(1, steps + 1):
         try:
             decided.append(player.act(observation))
             observation = Observation(f"observation {number} " + "x" * 2000)
-        except Malformed as error:
+        except MalformedAction as error:
             decided.append(error)
             observation = Observation(str(error), False)
     return decided

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from stackrank.agents.episode.loop import Budget, play
-from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Malformed
+from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, MalformedAction
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action, Observation
 from stackrank.env.benchmarks.registry import load_benchmark
@@ -93,7 +93,7 @@ class Listed(Agent):
         if name == "give_up":
             raise GaveUp("nothing is left to do")
         if name == "malformed":
-            raise Malformed("That is no action.", said=arguments)
+            raise MalformedAction("That is no action.", output=arguments)
         return Decision(Action(name, arguments))
 
 
