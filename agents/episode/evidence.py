@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from stackrank.agents.episode.failures import Counts, FailureDetector
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.env.actions import Observation
-from stackrank.env.state import State
 from stackrank.env.task import Task
 from stackrank.source import parse_python
 
@@ -87,7 +86,7 @@ class EvidenceReader:
         diff = str(state.get("diff") or "")
         edited = [*self._edited(observation, diff)]
         changed = dict.fromkeys(place.file for place in edited)
-        broken = [file for file in self._unparsed(state) if file in changed and self._parsed_at_first(file)]
+        broken = [file for file in state.get("broken", {}) if file in changed and self._parsed_at_first(file)]
         seen_places = [*self._shown(observation)]
         paused = [self._place(match) for match in _PAUSED.finditer(text)]
         breakpoints = [self._place(match) for match in _BREAKPOINT.finditer(text)]
@@ -128,12 +127,6 @@ class EvidenceReader:
         """Whether a change of this file is a change of the program."""
         return file in self._program and self._task.may_edit(file)
 
-    @staticmethod
-    def _unparsed(state: State) -> Collection[str]:
-        if state["kind"] == "edit" and state.get("syntax_error"):
-            return [state["edited"]]  # steps of an older version have it too
-        return state.get("broken", {})
-
     def _parsed_at_first(self, file: str) -> bool:
         try:
             parse_python(self._task.files.get(file, b""))
@@ -142,14 +135,8 @@ class EvidenceReader:
         return True
 
     def _edited(self, observation: Observation, diff: str) -> Iterator[CodeRange]:
-        state = observation.state
-        if state["kind"] == "tests":
+        if observation.state["kind"] == "tests":
             return  # what a test run leaves behind is no edit
-        if state["kind"] == "edit" and "diff" not in state:  # a step of an older version
-            if observation.ok and self.is_program(state["edited"]):
-                first, last = state["lines"]
-                yield CodeRange(state["edited"], (first, last))
-            return
         for file, lines in self._lines.changed(diff):
             if self.is_program(file):
                 yield CodeRange(file, lines)

@@ -13,7 +13,7 @@ from typing import Any
 
 from stackrank.agents.llm.endpoints.chat import merge_piece
 from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count
-from stackrank.agents.llm.endpoints.transport import Garbled, make_failure
+from stackrank.agents.llm.endpoints.transport import Garbled
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_name_sendable
 
 _MOST_TOKENS = 32_000

@@ -15,18 +15,19 @@ from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Fault, Task
 from stackrank.terms import StopReason
+from tests.agents.episode.edit_states import edit_state
 from tests.fixtures.env import make_task
 
 FAULT = Fault("shop/cart.py", ("Cart.total",), (40,))
-TASK: Task = make_task({"shop/cart.py": "x = 1\n", "shop/x.py": "", "tests/test_cart.py": ""}, faults=(FAULT,))
-FAILING = {"tests": {"passed": 1, "failed": 1, "ids": {}}, "solved": False, "exit": 1}
-PASSING = {"tests": {"passed": 2, "failed": 0, "ids": {}}, "solved": True, "exit": 0}
-LOOK = ("view", {"path": "shop/cart.py", "lines": [1, 80]})
-OTHER = ("view", {"path": "shop/other.py", "lines": [1, 9]})
+TASK: Task = make_task({"shop/cart.py": "x = 1\n" * 90, "shop/x.py": "", "tests/test_cart.py": ""}, faults=(FAULT,))
+FAILING = {"kind": "tests", "tests": {"passed": 1, "failed": 1, "ids": {}}, "solved": False, "exit": 1}
+PASSING = {"kind": "tests", "tests": {"passed": 2, "failed": 0, "ids": {}}, "solved": True, "exit": 0}
+LOOK = ("view", {"kind": "shown", "path": "shop/cart.py", "lines": [1, 80]})
+OTHER = ("view", {"kind": "shown", "path": "shop/other.py", "lines": [1, 9]})
 RUN = ("eval", FAILING)
-ELSEWHERE = ("rewrite", {"edited": "shop/cart.py", "lines": [1, 2]})
-BESIDE = ("rewrite", {"edited": "shop/x.py", "lines": [40, 40]})
-EDIT = ("rewrite", {"edited": "shop/cart.py", "lines": [40, 41]})
+ELSEWHERE = ("rewrite", edit_state("shop/cart.py", 1, 2))
+BESIDE = ("rewrite", edit_state("shop/x.py", 40, 40))
+EDIT = ("rewrite", edit_state("shop/cart.py", 40, 41))
 UNFIXED = Score(False, unfixed=("t::a",), diff="d")
 
 
@@ -48,18 +49,30 @@ def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: T
         # Worse ones first: tampering and nonsense count before anything else that is wrong.
         ([LOOK, EDIT], Score(False, tampered=True, diff="d"), "submitted", "tampered", 2),
         (
-            [LOOK, ("", {"malformed": True}), ("", {"malformed": True})],
+            [LOOK, ("", {"kind": "malformed", "malformed": True}), ("", {"kind": "malformed", "malformed": True})],
             UNFIXED,
             "malformed_actions",
             "malformed_actions",
             2,
         ),
-        ([RUN, LOOK, ("rewrite", {**EDIT[1], "syntax_error": "line 3"})], UNFIXED, "submitted", "broke_syntax", 3),
+        (
+            [RUN, LOOK, ("rewrite", edit_state("shop/cart.py", 40, 41, is_broken=True))],
+            UNFIXED,
+            "submitted",
+            "broke_syntax",
+            3,
+        ),
         # What the reset shows was not the agent's doing.
         ([], Score(False), "agent_gave_up", "never_reproduced", 0),
         ([LOOK, EDIT], UNFIXED, "submitted", "never_reproduced", 0),
         ([RUN, OTHER], Score(False), "submitted", "never_localized", 2),
-        ([RUN, ("view", {"path": "shop/cart.py"}, False)], Score(False), "submitted", "never_localized", 2),
+        (
+            [RUN, ("view", {"kind": "shown", "path": "shop/cart.py"}, False)],
+            Score(False),
+            "submitted",
+            "never_localized",
+            2,
+        ),
         ([OTHER], Score(False), "step_limit", "out_of_budget", 1),
         ([RUN, LOOK], Score(False), "submitted", "localized_not_edited", 2),
         ([RUN, LOOK], Score(False), "token_limit", "out_of_budget", 2),
@@ -69,7 +82,7 @@ def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: T
         ([RUN, LOOK], Score(False, diff=file_diff("try.py", None, b"x\n")), "submitted", "localized_not_edited", 2),
         ([RUN, LOOK, ELSEWHERE], UNFIXED, "submitted", "wrong_location", 3),
         (
-            [RUN, LOOK, ("rewrite", {"edited": "shop/x.py", "lines": [40, 40]})],
+            [RUN, LOOK, BESIDE],
             UNFIXED,
             "submitted",
             "wrong_location",
@@ -93,7 +106,7 @@ def test_nothing_to_say_about_resolved_and_cancelled() -> None:
 
 
 def test_syntax_that_was_mended_again_is_not_held_against_it() -> None:
-    steps = trajectory(RUN, LOOK, ("rewrite", {**EDIT[1], "syntax_error": "line 3"}), EDIT)
+    steps = trajectory(RUN, LOOK, ("rewrite", edit_state("shop/cart.py", 40, 41, is_broken=True)), EDIT)
     assert diagnose(TASK, steps, UNFIXED, StopReason.SUBMITTED).failure_point == "wrong_fix"
 
 
@@ -125,5 +138,7 @@ def test_what_stands_at_the_end_says_where_it_was_changed() -> None:
 
 def test_without_a_known_fix_no_place_is_wrong() -> None:
     unknown = make_task({"a.py": ""})
-    steps = trajectory(RUN, ("view", {"path": "a.py"}), ("rewrite", {"edited": "a.py", "lines": [1, 1]}), task=unknown)
+    steps = trajectory(
+        RUN, ("view", {"kind": "shown", "path": "a.py"}), ("rewrite", edit_state("a.py", 1, 1)), task=unknown
+    )
     assert diagnose(unknown, steps, UNFIXED, StopReason.SUBMITTED).failure_point == "wrong_fix"
