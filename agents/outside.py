@@ -1,6 +1,6 @@
-"""`outside`: somebody else's agent, which calls the episode's tools from a program of its own.
+"""`outside`: an agent in another program, which calls the episode's tools.
 
-The episode and that program run at their own pace and exchange actions and observations through a `OutsideSession`.
+The episode and that program exchange actions and observations through an `OutsideSession`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class OutsideSession:
         with self._changed:
             while self._action is None:
                 if self._left:
-                    raise GaveUp("the client went away")
+                    raise GaveUp("the client disconnected")
                 wait_s = None if remaining_s is None else remaining_s()
                 if wait_s is not None and wait_s <= 0:
                     raise OutOfTime
@@ -99,12 +99,12 @@ class OutsideSession:
 
 
 class Outside(Agent):
-    """Lets the player at its seat choose the actions. What the player pays for that is unknown."""
+    """Lets the player in its session choose the actions. The player's own costs are unknown."""
 
     version = "1"
     interactive = True
     session: ClassVar[OutsideSession | None] = None
-    """None: nobody plays any more. The recorded steps are repeated, and the episode gets its verdict."""
+    """None: the client has disconnected. The recorded steps are repeated, and the episode gets its verdict."""
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
@@ -137,7 +137,7 @@ class Outside(Agent):
             if past.action is not None:
                 return Decision(past.action)
         if self.session is None:
-            raise GaveUp("the client went away")
+            raise GaveUp("the client disconnected")
         if self._asked:
             self.session.answer(observation)
         self._asked = True
@@ -147,7 +147,7 @@ class Outside(Agent):
 
 
 def agent_for_session(session: OutsideSession) -> type[Outside]:
-    """Return the agent whose player sits at this seat."""
+    """Return the agent that plays through this session."""
     return type("OutsideInSession", (Outside,), {"session": session})
 
 
@@ -156,15 +156,15 @@ def opening(briefing: Briefing, observation: Observation) -> str:
     remaining_s = None if briefing.remaining_s is None else briefing.remaining_s()
     time_limit = "" if remaining_s is None else f" and {remaining_s / 60:.0f} minutes"
     ends = (
-        "The episode ends with the first `eval` at which all visible tests pass, or with `submit`."
+        "The first `eval` in which all visible tests pass ends the episode, and so does `submit`."
         if briefing.ends_when_solved
-        else "The episode ends with `submit`."
+        else "`submit` ends the episode."
     )
     files = "\n".join(briefing.files)
     test = hanging(observation.state)
     hung = f"The tests hung in {test}.\n\n" if test else ""
     return (
-        f"{observation.text}\n\n{hung}Files of the workspace:\n{files}\n\n"
-        f"The workspace is reached by the tools of this server only. Paths are relative to it, line numbers 1-based. "
-        f"You have {briefing.max_steps} steps{time_limit}; every call is one. {ends}"
+        f"{observation.text}\n\n{hung}Files in the workspace:\n{files}\n\n"
+        f"Only the tools of this server can reach the workspace. Paths are relative to it; line numbers are 1-based. "
+        f"You have {briefing.max_steps} steps{time_limit}; every call counts as one step. {ends}"
     )

@@ -1,4 +1,4 @@
-"""`random`: an agent that understands nothing, as a lower bound for the others."""
+"""`random`: an agent that acts at random, as a lower bound for the others."""
 
 from __future__ import annotations
 

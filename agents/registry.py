@@ -44,7 +44,7 @@ def find_agent(name: str) -> type[Agent]:
 def _load(plug_in: EntryPoint) -> type[Agent]:
     try:
         agent: Any = plug_in.load()
-    except Exception as error:  # importing somebody else's module may raise anything
+    except Exception as error:  # a third-party module may raise anything
         package = plug_in.dist.name if plug_in.dist else plug_in.module
         raise SetupError(
             f"the plug-in for the agent {plug_in.name} ({plug_in.value}) cannot be imported "

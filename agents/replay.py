@@ -51,7 +51,7 @@ class Replay(Agent):
             if step.action is None:
                 raise MalformedAction(step.observation.text)
             return Decision(Action(step.action.tool, step.action.arguments))
-        raise GaveUp("the trajectory is over")
+        raise GaveUp("the recorded trajectory has ended")
 
 
 def _read(config: Mapping[str, Any]) -> RecordingQuery:
@@ -60,7 +60,7 @@ def _read(config: Mapping[str, Any]) -> RecordingQuery:
     except ValidationError as error:
         first = error.errors()[0]
         location = ".".join(map(str, first["loc"]))
-        raise SetupError(f"the config of the agent replay is wrong at {location}: {first['msg']}") from None
+        raise SetupError(f"the config of the agent replay is invalid at {location}: {first['msg']}") from None
     if (recording.episode is None) == (recording.run is None):
         raise SetupError("the agent replay needs config: {episode: NUMBER} or {run: NUMBER}, to know what to repeat")
     return recording

@@ -79,7 +79,7 @@ class CommandSettings(Settings):
 
 
 class CommandAgent(Agent):
-    """Starts the program and answers its requests from the model. If the program ends well, its work is handed in."""
+    """Starts the program and answers its requests from the model. If the program exits with status 0, its work is submitted."""
 
     version = f"1+{hashlib.sha256(MINIMAL.read_bytes()).hexdigest()[:8]}"
     needs_model = True
@@ -121,10 +121,10 @@ class CommandAgent(Agent):
         self._past = iter(past[1:])
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Prepare what the program is told."""
+        """Prepare the task for the program."""
         self._briefing = briefing
         files = "\n".join(briefing.files)
-        self._task = f"{observation.text}\n\nFiles of the workspace:\n{files}\n"
+        self._task = f"{observation.text}\n\nFiles in the workspace:\n{files}\n"
 
     def act(self, observation: Observation) -> Decision:
         """Return the action that gives the program the model's answer. Raises GaveUp.
@@ -143,7 +143,7 @@ class CommandAgent(Agent):
         if state["kind"] == "tests":
             return Decision(self._run_program(start=self._start()))
         if state["kind"] != "program":
-            raise GaveUp(f"the program cannot be run: {observation.text}")
+            raise GaveUp(f"the program could not be run: {observation.text}")
         if state["event"] == "silent":
             return Decision(self._run_program())
         if state["event"] == "ended":
@@ -154,9 +154,9 @@ class CommandAgent(Agent):
         configured_api = self._settings.api
         if api is None or configured_api not in (None, api):
             spoken = [f"/v1/{_ADDRESS[name]}" for name in APIS if configured_api in (None, name)]
-            return self._reject(404, f"ask at {' or '.join(spoken)}: nothing else is spoken here")
+            return self._reject(404, f"unknown path: send requests to {' or '.join(spoken)}")
         if request is None:
-            return self._reject(400, state.get("wrong", "the question cannot be read"))
+            return self._reject(400, state.get("wrong", "the request cannot be read"))
         try:
             return self._forward(
                 api, request, {"headers": state.get("headers", {}), "cached": state.get("cached", False)}
@@ -236,7 +236,9 @@ class CommandAgent(Agent):
                 parameters, sent_messages(messages, foreign), estimated, foreign=foreign["headers"]
             )
         except ContextTooLong as error:
-            raise GaveUp(f"the program's question is too long ({error})", StopReason.CONTEXT_LIMIT) from None
+            raise GaveUp(
+                f"the program's request is too long for the model's context ({error})", StopReason.CONTEXT_LIMIT
+            ) from None
         endpoint.answers += 1
         reply = endpoint.read(answer)
         limits.of_endpoint(settings).correct_estimate(estimated, reply.tokens_in + reply.tokens_out)
@@ -246,7 +248,7 @@ class CommandAgent(Agent):
         if recorded_count and self._tools.get(name) == parameters.get("tools"):
             recorded_request.pop("tools", None)
         self._recorded[name], self._tools[name] = messages, parameters.get("tools")
-        if api != "chat":  # requests to `chat` have one form, whoever writes them
+        if api != "chat":  # all requests to `chat` have the same form
             recorded_request[PASSED_ON] = dict(foreign)
         exchange = Exchange(
             model=self._model,

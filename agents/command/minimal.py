@@ -8,12 +8,12 @@ import subprocess
 import urllib.request
 from typing import Any, Dict, List
 
-RULES = """You debug a Python program from its folder, by shell commands. Find the root cause and fix it in the files; \
-tests are read-only. Every answer calls a tool. Call submit when the tests pass."""
+RULES = """You debug a Python program in its folder, with shell commands. Find the root cause and fix it in the files; \
+tests are read-only. Every answer must call a tool. Call submit when the tests pass."""
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 TOOLS = [
     {"name": "bash", "description": "Run a shell command in the workspace.", "parameters": SHELL},
-    {"name": "submit", "description": "Hand in.", "parameters": {"type": "object", "properties": {}}},
+    {"name": "submit", "description": "Submit your changes.", "parameters": {"type": "object", "properties": {}}},
 ]
 MOST = 8000
 
@@ -35,7 +35,7 @@ def bash(arguments: str) -> str:
     try:
         command = json.loads(arguments)["command"]
     except (ValueError, TypeError, KeyError):
-        return 'The arguments are wrong: bash takes {"command": TEXT}.'
+        return 'Invalid arguments: bash takes {"command": TEXT}.'
     try:
         process = subprocess.run(
             command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
@@ -43,7 +43,7 @@ def bash(arguments: str) -> str:
     except subprocess.TimeoutExpired:
         return "[stopped after 60 s]"
     output = process.stdout.decode("utf-8", "replace")
-    cut = f"[{len(output) - MOST} characters left out]\n" if len(output) > MOST else ""
+    cut = f"[{len(output) - MOST} characters omitted]\n" if len(output) > MOST else ""
     return f"{cut}{output[-MOST:]}[exit status {process.returncode}]"
 
 
@@ -60,7 +60,7 @@ def main() -> None:
             return
         for call in calls:
             name, arguments = call["function"]["name"], call["function"]["arguments"]
-            output = bash(arguments) if name == "bash" else f"There is no tool {name}: there are bash and submit."
+            output = bash(arguments) if name == "bash" else f"There is no tool {name!r}. Tools: bash, submit."
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": output})
 
 

@@ -1,4 +1,4 @@
-"""What one observation shows, whichever tool made it: places that were seen, changed or paused at, and failures.
+"""What one observation of any tool shows: the lines that were seen, changed or paused at, and failures.
 
 What the observation's state says exactly is taken from there (`env.state`). The rest is read from the text, as a person
 would read it: the lines of a file that `cat` or `grep` prints, the stops of pdb, the summary of pytest. Line numbers
@@ -45,7 +45,7 @@ class CodeRange(NamedTuple):
 class Evidence:
     """What one step shows."""
 
-    shown: tuple[CodeRange, ...] = ()
+    displayed: tuple[CodeRange, ...] = ()
     paused: tuple[CodeRange, ...] = ()
     breakpoints: tuple[CodeRange, ...] = ()
     edited: tuple[CodeRange, ...] = ()
@@ -54,7 +54,7 @@ class Evidence:
     """Whether any file changed, of the program or not."""
     broken: tuple[str, ...] = ()
     """Files of the program that the step changed and that do not parse now, but did at first."""
-    mended: tuple[str, ...] = ()
+    intact: tuple[str, ...] = ()
     """The other files of the program that the step changed."""
     failed: bool = False
     """Whether the step shows the program or one of its tests failing."""
@@ -114,7 +114,7 @@ class EvidenceReader:
             tuple(edited),
             touched=bool(edited or (diff and state["kind"] != "tests")),
             broken=tuple(broken),
-            mended=tuple(file for file in changed if file not in broken),
+            intact=tuple(file for file in changed if file not in broken),
             failed=failed,
             tests=tests,
         )

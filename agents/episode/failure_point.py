@@ -55,15 +55,15 @@ def _failure_point(
     if looped is not None:
         return FailurePoint.LOOPED, looped
     at_fault = tracker.changed_at_fault(score.diff)
-    stands = at_fault is not None
-    if not stands and reason.is_limit:
+    has_change = at_fault is not None
+    if not has_change and reason.is_limit:
         return FailurePoint.OUT_OF_BUDGET, milestones.get(Milestone.LOCALIZED)
     # If the visible tests show no bug, there is no failure that an agent could certainly have seen.
     if Milestone.REPRODUCED not in milestones and task.shows_bug:
         return FailurePoint.NEVER_REPRODUCED, 0
     if has_known_fault and Milestone.LOCALIZED not in milestones and not at_fault:
         return FailurePoint.NEVER_LOCALIZED, None
-    if not stands:
+    if not has_change:
         return FailurePoint.LOCALIZED_NOT_EDITED, milestones.get(Milestone.LOCALIZED)
     if has_known_fault and not at_fault:
         return FailurePoint.WRONG_LOCATION, edits[0] if edits else None

@@ -54,7 +54,7 @@ class MilestoneTracker:
         """File that parsed at first and does not now -> index of the step that broke it."""
 
     def take(self, index: int, observation: Observation) -> Progress:
-        """Take the observation of step `index`; return what it adds. The reset (0) reaches nothing: it is no action."""
+        """Take the observation of step `index`; return what it adds. The reset (0) is not an action, and reaches no milestone."""
         if index == 0:
             self._passed, self._total = self._reader.learn(observation)
             return Progress()
@@ -63,7 +63,7 @@ class MilestoneTracker:
             self.first_touch = index
         if evidence.edited:
             self.edits.append(index)
-        for file in evidence.mended:
+        for file in evidence.intact:
             self.broken.pop(file, None)
         for file in evidence.broken:
             self.broken.setdefault(file, index)
@@ -93,7 +93,7 @@ class MilestoneTracker:
         inspected = any(
             self._near(place) or self._in_function(place) or self._inside(place) for place in evidence.paused
         )
-        if edited or inspected or any(map(self._near, evidence.shown)):
+        if edited or inspected or any(map(self._near, evidence.displayed)):
             yield Milestone.LOCALIZED
         if any(self._near(place) or self._inside(place) for place in evidence.breakpoints):
             yield Milestone.BREAKPOINT
@@ -116,7 +116,7 @@ class MilestoneTracker:
 
     def _distance(self, evidence: Evidence) -> tuple[Distance | None, int | None]:
         """Return how near a fault the step looked, edited, or paused, also in lines."""
-        places = (*evidence.shown, *evidence.paused, *evidence.edited)
+        places = (*evidence.displayed, *evidence.paused, *evidence.edited)
         if not places or not self._faults:
             return None, None
         best, lines_best = Distance.ELSEWHERE, None

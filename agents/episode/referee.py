@@ -1,4 +1,4 @@
-"""The referee: enforces the rules of one episode, whoever decides on the actions."""
+"""The referee: enforces the rules of one episode."""
 
 from __future__ import annotations
 

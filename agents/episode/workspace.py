@@ -1,4 +1,4 @@
-"""What an agent is told about the workspace before its first step, so that it spends no steps on finding files."""
+"""The description of the workspace that an agent gets before its first step, so that it need not search for files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def find_failing_file(task: Task, first: State) -> str:
 
 def append_workspace(task: Task, first: Observation) -> Observation:
     """Append the listing and the failing file to the first observation, for callers without a prompt of their own."""
-    files = "\n".join(("Files of the workspace:", *list_files(task)))
+    files = "\n".join(("Files in the workspace:", *list_files(task)))
     file_text = find_failing_file(task, first.state)
-    parts = [first.text, files, f"The whole of {file_text}" if file_text else ""]
+    parts = [first.text, files, f"Contents of {file_text}" if file_text else ""]
     return replace(first, text="\n\n".join(part for part in parts if part))

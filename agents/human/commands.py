@@ -25,9 +25,9 @@ USAGE = {
     "submit": "submit",
 }
 OTHERS = {
-    "help [TOOL]": "this, or all about a tool",
-    "# TEXT": "a thought, recorded with the next action",
-    "quit": "give up (or Ctrl-D); the verdict is taken on the files as they are",
+    "help [TOOL]": "show this help, or the details of one tool",
+    "# TEXT": "record a thought with the next action",
+    "quit": "give up (or press Ctrl-D); the files are scored as they are",
 }
 PDB = (
     "break", "tbreak", "clear", "continue", "next", "step", "return", "until", "where", "up", "down", "list",
@@ -67,7 +67,7 @@ def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Acti
     name, _, typed = line.strip().partition(" ")
     typed = typed.strip()
     if name not in tools.tools:
-        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` says how they are typed")
+        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` shows how to type them")
     if name in _TEXTS:
         arguments = _text(typed, _TEXTS[name], schema(tools.find(name))["properties"].keys())
         if name != "terminal" and "command" not in arguments:

@@ -64,7 +64,7 @@ class Terminal:
             try:
                 return str((self._code if code else self._lines).prompt(prompt))
             except KeyboardInterrupt:
-                print_out("(Ctrl-D or `quit` gives up)")
+                print_out("(press Ctrl-D or type `quit` to give up)")
 
 
 def console(suggest: Suggest) -> Console:

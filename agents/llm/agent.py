@@ -64,7 +64,7 @@ class LlmAgent(Agent):
         self._steps = 0
 
     def recall(self, past: Sequence[Step]) -> None:
-        """Answer the next questions from the past steps instead of asking the model."""
+        """Take the next answers from the past steps instead of asking the model."""
         self._past = past
         self._dialogue.recall(self._exchanges())
 

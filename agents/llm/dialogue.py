@@ -19,7 +19,7 @@ from stackrank.env.tools.base import Described
 
 
 class Dialogue:
-    """Asks a model what to do; several calls of one answer are handed out one by one, in order."""
+    """Asks a model what to do; several calls of one answer are returned one by one, in order."""
 
     def __init__(self, model: str, settings: Settings, name: str = "") -> None:
         """Send no request yet. Raises SetupError."""
@@ -77,7 +77,7 @@ class Dialogue:
             raise malformed(str(error), output, exchanges) from None
 
     def refuse_pending_calls(self, observation: Observation, reason: str) -> None:
-        """Take the last action's observation, and answer the calls that were not handed out yet with `why`."""
+        """Take the last action's observation, and answer the calls that were not returned yet with `reason`."""
         self._take_observation(observation)
         while self._queue:
             self._conversation.add(self._syntax.write_result(self._queue.popleft(), Observation(reason, False)))

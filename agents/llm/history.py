@@ -46,7 +46,7 @@ def shrink(messages: list[Message], limit: int, characters_per_token: float = CH
         excess, too_long = excess - length, too_long - length
         dropped += 1
     if dropped:
-        head = [*head, {"role": "user", "content": f"[{dropped} earlier turns of this conversation were left out]"}]
+        head = [*head, {"role": "user", "content": f"[{dropped} earlier turns of this conversation were omitted]"}]
     return [*head, *(message for turn in turns for message in turn)]
 
 
@@ -68,7 +68,7 @@ def _cut(message: Message) -> Message:
     omitted = len(content) - 2 * KEPT_CHARACTERS
     if omitted < KEPT_CHARACTERS:
         return message
-    note = f"\n[... {omitted} characters of this observation were left out here to save room ...]\n"
+    note = f"\n[... {omitted} characters of this observation were omitted ...]\n"
     return {**message, "content": content[:KEPT_CHARACTERS] + note + content[-KEPT_CHARACTERS:]}
 
 

@@ -83,7 +83,7 @@ class Investigator:
             return Decision(recorded.action, recorded.thought)
         self._count_repeats(observation)
         if self._repeats >= REPEATS and recorded is None:
-            reason = f"it did the same {REPEATS + 1} times in a row, and each time it came to the same"
+            reason = f"it repeated the same step {REPEATS + 1} times in a row with the same result"
             return self._give_up(reason, self._said)
         spent = self._spent_budget()
         try:
@@ -100,7 +100,7 @@ class Investigator:
             self._usage += error.usage
             self._malformed += 1
             if spent or self._malformed >= MALFORMED:
-                why = spent or f"{MALFORMED} of its answers in a row could not be read"
+                why = spent or f"{MALFORMED} answers in a row contained no valid action"
                 return self._give_up(why, error.output, error.exchanges)
             self._remaining_steps -= 1
             raise
@@ -128,24 +128,24 @@ class Investigator:
         if limits.tokens is not None and usage.tokens_in + usage.tokens_out >= limits.tokens:
             return "the tokens are used up"
         if limits.cost_usd is not None and usage.cost_usd is not None and usage.cost_usd >= limits.cost_usd:
-            return "the money is used up"
+            return "the cost limit is reached"
         return ""
 
     def _give_up(self, reason: str, output: str = "", exchanges: tuple[Exchange, ...] = ()) -> Decision:
         self.over = True
         text = f"[the investigator gave no answer: {reason}]"
         if output.strip():
-            text += f"\nWhat it said last:\n{output.strip()[:LONGEST_ANSWER]}"
+            text += f"\nIts last message:\n{output.strip()[:LONGEST_ANSWER]}"
         return Decision(Action("answer", {"text": text}), output, total(exchanges), exchanges)
 
 
 def _check_answer(action: Action, output: str, exchanges: tuple[Exchange, ...], cut: bool) -> Action:
-    """Return the answer if it is valid, and `cut` it to the greatest length if no try is left. Raises MalformedAction."""
+    """Return the answer if it is valid, and `cut` it if no try is left. Raises MalformedAction."""
     text = action.arguments.get("text")
     if not isinstance(text, str) or not text.strip():
-        raise malformed("An answer needs a text.", output, exchanges)
+        raise malformed("The answer is empty: write it into `text`.", output, exchanges)
     if len(text) > LONGEST_ANSWER and not cut:
         raise malformed(
-            f"The answer has {len(text)} characters; at most {LONGEST_ANSWER} are read. Shorten it.", output, exchanges
+            f"The answer has {len(text)} characters; the limit is {LONGEST_ANSWER}. Shorten it.", output, exchanges
         )
     return Action("answer", {"text": text[:LONGEST_ANSWER]})

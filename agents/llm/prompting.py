@@ -48,7 +48,7 @@ def inline_files(prompts: Mapping[str, str], field: str = "prompts") -> dict[str
     for key, value in prompts.items():
         name = key.removesuffix("_file")
         if name in texts:
-            raise SetupError(f"{field}.{name} and {field}.{name}_file are alternatives: leave one out")
+            raise SetupError(f"{field}.{name} and {field}.{name}_file cannot both be set: leave one out")
         try:
             texts[name] = value if name == key else Path(value).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -71,7 +71,7 @@ class Prompts:
         for name in texts:
             if name not in names:
                 choices = ", ".join(f"{choice}, {choice}_file" for choice in names)
-                raise SetupError(f"there is no prompt prompts.{name}: known are {choices}")
+                raise SetupError(f"there is no prompt prompts.{name}: choose from {choices}")
         self._texts = {name: texts.get(name, read_built_in(name)) for name in names}
         for name in names:
             self.render(name, **_EXAMPLE)

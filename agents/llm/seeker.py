@@ -88,7 +88,7 @@ class Ask:
     """The tool with which the coder hands back to the seeker."""
 
     name = "ask"
-    description = "Ask whoever wrote the brief to find out more, when you cannot mend the program with what you have."
+    description = "Ask the investigator for another brief, if you cannot fix the program with what you have."
     arguments = AskArguments
 
 
@@ -129,7 +129,7 @@ class Seeker(Agent):
         """Steps that the seeker still has."""
 
     def recall(self, past: Sequence[Step]) -> None:
-        """Take the answers to the next questions from the past steps."""
+        """Take the next answers from the past steps."""
         exchanges = [exchange for step in past for exchange in step.exchanges]
         self._seeker.recall(exchanges)
         self._coder.recall(exchanges)
@@ -209,10 +209,10 @@ class Seeker(Agent):
         """Take the coder's question, and return it as the seeker's next observation. Raises MalformedAction."""
         question = str(arguments.get("question", "")).strip()[: self._settings.brief_chars]
         if not question:
-            raise MalformedAction("Say what to find out.", output=output)
+            raise MalformedAction("The question is empty: say what to find out.", output=output)
         if self._briefs >= self._settings.briefs:
             raise MalformedAction(
-                "There is no further brief: mend the program with what you have, or submit.", output=output
+                "No more briefs are available: fix the program with what you have, or submit.", output=output
             )
         self._seeking = True
         return Observation(f"The programmer asks for another brief; files may have been edited:\n{question}")
@@ -246,11 +246,13 @@ def read_brief(arguments: Mapping[str, Any], settings: SeekerSettings) -> tuple[
     references = [reference for reference in re.split(r"[\s,;]+", files) if reference]
     max_files, longest = settings.brief_files, settings.brief_chars
     if not text or not references:
-        raise ValueError("A brief needs a text and the files that the programmer has to see.")
+        raise ValueError("A brief needs a text and the files that the programmer must see.")
     if len(text) > longest:
-        raise ValueError(f"The brief has {len(text)} characters; at most {longest} are read. Shorten it.")
+        raise ValueError(f"The brief has {len(text)} characters; the limit is {longest}. Shorten it.")
     if len(references) > max_files:
-        raise ValueError(f"The brief names {len(references)} files; at most {max_files} are shown. Choose.")
+        raise ValueError(
+            f"The brief names {len(references)} files; the limit is {max_files}. Name only the most important ones."
+        )
     return text, references
 
 

@@ -90,13 +90,13 @@ class Settings(BaseModel):
     request_timeout_s: float = Field(300.0, gt=0)
     """Seconds one answer may take."""
     retry_s: float = Field(300.0, ge=0)
-    """Seconds for which failed tries of one question are repeated before the endpoint counts as failed."""
+    """Seconds for which a failed request is retried before the endpoint counts as failed."""
     max_concurrency: int | None = Field(None, ge=1)
-    """Most questions to the endpoint at the same time, for all episodes together."""
+    """Most concurrent requests to the endpoint, for all episodes together."""
     requests_per_minute: float | None = Field(None, gt=0)
-    """Most questions to the endpoint per minute, for all episodes together."""
+    """Most requests to the endpoint per minute, for all episodes together."""
     tokens_per_minute: float | None = Field(None, gt=0)
-    """Most tokens of questions and answers per minute, for all episodes together."""
+    """Most tokens of requests and answers per minute, for all episodes together."""
     price: dict[str, float] | None = None
     """USD per million tokens: `input`, `cached_input`, `cache_write`, `output`. Replaces the price table."""
     prompts: dict[str, str] = Field(default_factory=dict)
@@ -183,7 +183,7 @@ class Settings(BaseModel):
             url = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
             if not url:
                 raise SetupError(
-                    "each Azure OpenAI resource has a different address: set AZURE_OPENAI_ENDPOINT to yours"
+                    "no address given for Azure OpenAI: set AZURE_OPENAI_ENDPOINT to that of your resource"
                 )
             return url
         return self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
@@ -306,4 +306,4 @@ def read_settings(config: Mapping[str, Any], kind: type[S]) -> S:
         location = ".".join(map(str, first["loc"]))
         value = "" if first["type"] in ("extra_forbidden", "secret") else f" (it is {first['input']!r})"
         choices = f"; known fields: {', '.join(kind.model_fields)}" if first["type"] == "extra_forbidden" else ""
-        raise SetupError(f"the model's config is wrong at {location}{value}: {first['msg']}{choices}") from None
+        raise SetupError(f"the entrant's config is invalid at {location}{value}: {first['msg']}{choices}") from None

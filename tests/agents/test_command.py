@@ -141,7 +141,7 @@ print(ask(messages="no list"))
 """
     outcome, steps, server = played([says("Because.")], own(code))
     last = steps[-2].observation.text
-    assert "404" in last and "nothing else is spoken here" in last
+    assert "404" in last and "unknown path: send requests to" in last
     assert "data: [DONE]" in last and '"usage"' in last and "cau" in last
     assert server.asked == 2 and "stream" not in server.requests[0]  # the pieces are made here
     assert [each.conversation for step in steps for each in step.exchanges] == ["", "1"]

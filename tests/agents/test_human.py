@@ -117,7 +117,7 @@ def test_thoughts_and_mistakes_cost_no_step(
     shown = capsys.readouterr().out
     for words in ("first", "[step 1] >", "no tool 'vjew'", "Run the task's tests", "[step 2] >"):
         assert words in shown
-    assert "That cannot be done: nothing there" in shown
+    assert "That failed: nothing there" in shown
 
 
 @pytest.mark.parametrize("typed", ["", "rewrite a.py\nx = 1\n"])

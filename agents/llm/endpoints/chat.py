@@ -65,7 +65,7 @@ class ChatCompletions(Endpoint):
         )
         source = choice.get("message") or {} if filtered else choice["message"]
         text = _text(source.get("content")) or source.get("refusal") or (WITHHELD if filtered else "")
-        calls, mended_calls = [], []
+        calls, sendable_calls = [], []
         for number, tool_call in enumerate(source.get("tool_calls") or ()):
             function = tool_call.get("function") or {"name": tool_call.get("type")}
             call = ToolCall(
@@ -75,10 +75,10 @@ class ChatCompletions(Endpoint):
             )
             calls.append(call)
             function = function if verbatim else {}
-            mended = {**function, **make_sendable(call)}
+            sendable_function = {**function, **make_sendable(call)}
             extra = tool_call if verbatim else {}
             kind = extra.get("type") or "function"
-            mended_calls.append({**extra, "id": call.id, "type": kind, "function": mended})
+            sendable_calls.append({**extra, "id": call.id, "type": kind, "function": sendable_function})
         # Fields without a value are dropped: servers refuse some that they send, such as an empty list of calls.
         # The other fields go back in their original order.
         message = {
@@ -89,11 +89,11 @@ class ChatCompletions(Endpoint):
         if not verbatim:
             message = {name: value for name, value in message.items() if name in _KNOWN}
         message["role"] = "assistant"
-        # Servers want null or the empty text back, whichever they sent; some that are strict about fields want a text.
+        # Servers expect the null or the empty text that they sent; some that are strict about fields expect a text.
         empty_content = "" if not verbatim or source.get("content") == "" else None
         message["content"] = source.get("content") or (empty_content if calls else text or EMPTY_TEXT)
         if calls:
-            message["tool_calls"] = mended_calls
+            message["tool_calls"] = sendable_calls
         tokens_in, tokens_cached = count_in(usage, "prompt_tokens")
         tokens_out, tokens_reasoning = _count_completion(usage)
         return Reply(
@@ -130,7 +130,7 @@ class ChatCompletions(Endpoint):
         if not choice["message"]:
             raise LookupError("no piece of a message")
         if not choice.get("finish_reason") and not answer.get("usage"):
-            raise Garbled("its answer broke off: the stream does not say why it ends")
+            raise Garbled("its answer broke off: the stream ends without a finish reason")
         for call in choice["message"].get("tool_calls") or ():
             call.pop("index", None)  # it belongs to the stream, not to the call
         if choice["message"].get("content") == "":

@@ -30,7 +30,7 @@ def _openai_client(settings: Settings, key: str) -> openai.OpenAI:
         return _client(settings.url, key)
     url = settings.url
     if not settings.azure_version:
-        raise SetupError("Azure OpenAI needs the version of its API: set OPENAI_API_VERSION")
+        raise SetupError("Azure OpenAI needs an API version: set OPENAI_API_VERSION")
     return _azure_client(url, settings.azure_version, key, settings.azure_token())
 
 
@@ -47,7 +47,9 @@ def _anthropic_client(url: str, key: str) -> Transport:
     try:
         import anthropic
     except ImportError:
-        raise SetupError("the Messages API needs another package: run pip install 'stackrank[anthropic]'") from None
+        raise SetupError(
+            "the Messages API needs the package anthropic: run pip install 'stackrank[anthropic]'"
+        ) from None
     client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0, http_client=make_bounded_client(anthropic))
     return Transport(anthropic, client, "/v1/models?limit=1000")
 

@@ -1,4 +1,4 @@
-"""A model's endpoint: one question, one answer, whichever API is behind it."""
+"""A model's endpoint: one request, one answer, for every API."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WRONG = (400, 422)
 """HTTP statuses of a request that the endpoint does not understand."""
 
 _TOO_MANY = 429
-"""The HTTP status of too many questions: not the fault of this question, even if others are answered."""
+"""The HTTP status of too many requests: not the fault of this request, even if others are answered."""
 
 Message = dict[str, Any]
 """A message of a conversation, in the form of Chat Completions; the model's answers keep the form of their own API."""
@@ -54,7 +54,7 @@ class Reply:
     text: str
     message: Message = field(default_factory=dict)
     """The answer as it is sent back: with every field that it had, since reasoning models continue their reasoning.
-    Only what a server would refuse is mended: the name of a tool, arguments that are not JSON."""
+    Only what a server would refuse is repaired: the name of a tool, arguments that are not JSON."""
     reasoning: str = ""
     """The part of the model's reasoning that the endpoint shows."""
     calls: tuple[ToolCall, ...] = ()
@@ -71,7 +71,7 @@ class Reply:
 
     @property
     def counted(self) -> bool:
-        """Whether the endpoint counted the tokens of the question and of the answer."""
+        """Whether the endpoint counted the tokens of the request and of the answer."""
         return bool(self.tokens_in and (self.tokens_out or not (self.text or self.reasoning or self.calls)))
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ def count(usage: Any, *names: str) -> int:
 
 
 def count_in(usage: Any, name: str) -> tuple[int, int]:
-    """Return how many tokens a question had, by the field's name in the usage, and how many came from the cache. Some
+    """Return how many tokens a request had, by the field's name in the usage, and how many came from the cache. Some
     servers leave the latter out of the former."""
     tokens, cached = count(usage, name), count(usage, f"{name}_details", "cached_tokens")
     return (tokens if cached <= tokens else tokens + cached), cached
@@ -115,7 +115,7 @@ class ContextTooLong(StackrankError):
 
 
 class Rejected(StackrankError):
-    """A question that another program wrote is itself at fault: the endpoint answers other questions."""
+    """A request that another program wrote is invalid: the endpoint answers other requests."""
 
     def __init__(self, message: str, status: int | None) -> None:
         """`status`: the HTTP status; None if the endpoint's answer cannot be read, or did not come in time."""
@@ -134,7 +134,7 @@ class Endpoint(ABC):
     stream_options: ClassVar[Mapping[str, Any]] = {}
     """Further fields of a request for a stream."""
     default_fields: ClassVar[frozenset[str]] = frozenset()
-    """Fields that `parameters` sets by itself: a program that writes its own questions decides on these itself."""
+    """Fields that `parameters` sets by itself: a program that writes its own requests decides on these itself."""
 
     def __init__(self, model: str, settings: Settings) -> None:
         """Send no request yet. Raises SetupError without a key."""
@@ -168,7 +168,7 @@ class Endpoint(ABC):
         """Parse an answer. Raises Garbled, LookupError, TypeError or AttributeError if it is not a valid one."""
 
     def read(self, answer: dict[str, Any]) -> Reply:
-        """Parse an answer, with its message as the settings want it. Raises as `reply` does."""
+        """Parse an answer, with its message in the form that the settings ask for. Raises as `reply` does."""
         return self.reply(answer, self.settings.verbatim)
 
     @abstractmethod
@@ -199,15 +199,15 @@ class Endpoint(ABC):
     ) -> tuple[dict[str, Any], Timing]:
         """Return one answer, and how long it took; temporary failures are tried again.
 
-        `tokens`: roughly how many the question has, for the limits per minute. `foreign`: the headers of a question
+        `tokens`: roughly how many the request has, for the limits per minute. `foreign`: the headers of a request
         that another program wrote; its `messages` are sent unchanged. Raises ContextTooLong, GaveUp, EndpointError,
-        SetupError; Rejected for a foreign question that is itself at fault.
+        SetupError; Rejected for a foreign request that is invalid.
         """
         started = try_started = awake.now()
         failing = math.inf
         tries = 0
         shared = limits.of_endpoint(self.settings)
-        question = (
+        request = (
             self.body(parameters, self.wire(messages))
             if foreign is None
             else {**parameters, self.conversation_name: list(messages)}
@@ -218,7 +218,7 @@ class Endpoint(ABC):
                     tries += 1
                     try_started = awake.now()
                     try:
-                        answer = self._request(question, foreign or {})
+                        answer = self._request(request, foreign or {})
                     except Failed:
                         failing = min(failing, time.monotonic())
                         raise
@@ -230,7 +230,7 @@ class Endpoint(ABC):
         return answer, Timing(model_ms=(awake.now() - try_started) * 1000, waited_ms=(try_started - started) * 1000)
 
     def _is_at_fault(self, error: Failed) -> bool:
-        """Return whether a question failed because of its content. If the status does not tell, ask a plain one."""
+        """Return whether a request failed because of its content. If the status does not tell, send a plain one."""
         if error.status is not None and (retries.is_too_long(error) or retries.is_refusal(error)):
             return False  # these are handled separately
         if error.status in _WRONG and not retries.is_about_key(error) and not retries.is_about_model(error):
@@ -241,19 +241,17 @@ class Endpoint(ABC):
             return False
         return True
 
-    def _send(self, question: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+    def _send(self, request: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
         """Return the answer, without key and passwords. Raises Failed, ValueError, RecursionError."""
         # Only fields of `extra_body` may name secrets: the others may hold what another program wrote.
         filled_in = {
-            name: _fill_in_secrets(question[name], self._secrets)
-            for name in self.settings.extra_body
-            if name in question
+            name: _fill_in_secrets(request[name], self._secrets) for name in self.settings.extra_body if name in request
         }
-        body = {**question, **filled_in}
+        body = {**request, **filled_in}
         if self.settings.stream:
             events = self._client.stream(self.path, {**body, "stream": True, **self.stream_options}, timeout_s, headers)
             if not events:
-                raise Garbled("its answer is no stream: try `stream: false` in the entrant's config")
+                raise Garbled("its answer is not a stream: try `stream: false` in the entrant's config")
             text = json.dumps(self.join_stream(events))
         else:
             text = self._client.ask(self.path, body, timeout_s, headers)
@@ -268,8 +266,8 @@ class Endpoint(ABC):
     def check(self) -> None:
         """Check that the endpoint answers, accepts the key and knows the model. Raises SetupError, EndpointError.
 
-        Servers need not list their models, or all names that they know: if the list does not have the model, a question
-        of a few tokens is asked. Temporary failures prove nothing, and are no reason to refuse the endpoint.
+        Servers need not list their models, or all names that they know: if the list does not have the model, a request
+        of a few tokens is sent. Temporary failures prove nothing, and are no reason to refuse the endpoint.
         """
         started, tries = time.monotonic(), 0
         try:
@@ -297,26 +295,26 @@ class Endpoint(ABC):
             return ()
 
     def _probe(self) -> None:
-        """Ask a question of a few tokens. Raises Failed."""
+        """Send a request of a few tokens. Raises Failed."""
         with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
             self._send(self._probe_body(), {}, _CHECK_TIMEOUT_S)
 
     def _probe_body(self) -> dict[str, Any]:
-        """Return a question of a few tokens."""
+        """Return a request of a few tokens."""
         parameters = {**self.parameters((), None), self.max_tokens_field: _CHECK_TOKENS}
         return self.body(parameters, self.wire([{"role": "user", "content": "Say yes."}]))
 
-    def _request(self, question: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    def _request(self, request: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         # The time limit ignores what the episode has left: only an answer tells a slow model from a hanging endpoint.
         try:
-            answer = self._send(question, headers, self.settings.request_timeout_s)
+            answer = self._send(request, headers, self.settings.request_timeout_s)
             self.read(answer)
         except RecursionError:
             raise Garbled("its answer is nested too deep") from None
         except ValueError as error:
-            raise Garbled(f"its answer is no JSON ({error})") from None
+            raise Garbled(f"its answer is not valid JSON ({error})") from None
         except (LookupError, TypeError, AttributeError):
-            raise Garbled("its answer does not have the form that the protocol says") from None
+            raise Garbled("its answer does not have the form that the API specifies") from None
         return answer
 
     def _mask_secrets(self, text: str) -> str:
@@ -330,38 +328,38 @@ class Endpoint(ABC):
     def _to_exception(self, error: Failed, tries: int, seconds: float, failing: float = math.inf) -> Exception:
         """Return the exception to raise after the last try; `failing`: when tries began to fail (monotonic clock)."""
         subject = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
-        said = self._describe(error)
+        message = self._describe(error)
         if error.status is not None and retries.is_too_long(error):
-            return ContextTooLong(said)
+            return ContextTooLong(message)
         if error.status in _WRONG and retries.is_about_form(error) and self.answers <= 1:
-            # If the first answer cannot go back, none can: what the model said is not to blame.
+            # If the first answer cannot be sent back, none can: its content is not to blame.
             return SetupError(
-                f"{subject} does not take its own answer back as it is sent: try `verbatim: "
+                f"{subject} rejects its own answers when they are sent back: try `verbatim: "
                 f"{str(not self.settings.verbatim).lower()}` or `stream: {str(not self.settings.stream).lower()}` in "
-                f"the entrant's config ({said})"
+                f"the entrant's config ({message})"
             )
         about_key, about_model = retries.is_about_key(error), retries.is_about_model(error)
         refused = error.status in _WRONG and self.answers and not about_key and not about_model
         if refused or (error.status is not None and retries.is_refusal(error)):
-            return GaveUp(f"{subject} refused the conversation ({said})", StopReason.REFUSED)
+            return GaveUp(f"{subject} refused the conversation ({message})", StopReason.REFUSED)
         if about_key:
-            return AccessError(f"{subject} refused the key: check {self.settings.key_source} ({said})")
+            return AccessError(f"{subject} rejected the key: check {self.settings.key_source} ({message})")
         if about_model:
             return AccessError(
-                f"{subject} does not know it: check the model's name and {self.settings.url_source} ({said})"
+                f"{subject} does not know this model: check its name and {self.settings.url_source} ({message})"
             )
         if error.status in _WRONG:
-            return SetupError(f"{subject} does not accept the request: check the entrant's config ({said})")
+            return SetupError(f"{subject} does not accept the request: check the entrant's config ({message})")
         times = "at once" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
-        message = f"{subject} failed {times}: {said}"
+        summary = f"{subject} failed {times}: {message}"
         if not retries.is_temporary(error) or isinstance(error, Garbled):
-            return EndpointError(message)
+            return EndpointError(summary)
         shared, url = limits.of_endpoint(self.settings), self.settings.shown_url
         if error.status != _TOO_MANY and shared.has_answered_since(failing, self.model):
-            return EndpointError(message)
+            return EndpointError(summary)
         # An endpoint that answers, if only with a status, may serve other models: limits and overload are per model.
         model_only = error.status is not None or shared.has_answered_since(failing)
-        return EndpointDown(message, model_at(url, self.model) if model_only else url)
+        return EndpointDown(summary, model_at(url, self.model) if model_only else url)
 
     def _describe(self, error: Failed) -> str:
         """Return an error's message in one line and without the key, however the server repeats the key."""

@@ -99,7 +99,7 @@ class Limits:
 
     @contextmanager
     def slot(self, tokens: int) -> Iterator[None]:
-        """Wait until the limits allow a question of about `tokens` tokens, and hold its slot while it is asked."""
+        """Wait until the limits allow a request of about `tokens` tokens, and hold its slot until it is answered."""
         self._requests.take(1)
         self._tokens.take(tokens)
         if self._most is None:

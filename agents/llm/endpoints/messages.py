@@ -1,7 +1,7 @@
 """Anthropic's Messages API.
 
 The blocks of an answer (thinking with its signature, text, calls) are sent back unchanged: a model that thinks between
-calls refuses to go on without its thoughts.
+calls cannot continue without its thoughts.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Messages(Endpoint):
     def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a request as it is sent: the system message is separate, and marks say up to where to cache.
 
-        The next question begins with all of this one, so the cache ends at the last block of this one.
+        The next request begins with all of this one, so the cache ends at the last block of this one.
         """
         system = [block for message in wire if message["role"] == "system" for block in message["content"]]
         messages = mark_cache_end([message for message in wire if message["role"] != "system"])
@@ -164,7 +164,7 @@ class Messages(Endpoint):
                 counts = {name: value for name, value in (event.get("usage") or {}).items() if value}
                 answer["usage"] = {**(answer.get("usage") or {}), **counts}
         if not answer.get("stop_reason"):
-            raise Garbled("its answer broke off: the stream does not say why it ends")
+            raise Garbled("its answer broke off: the stream ends without a finish reason")
         for index, text in inputs.items():
             if text:  # else the block's first event held all of it
                 try:

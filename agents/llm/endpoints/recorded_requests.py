@@ -20,7 +20,7 @@ MAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """One question to a model as it was sent, and the answer to it."""
+    """One request to a model as it was sent, and the answer to it."""
 
     step: int
     """The step for which it was asked."""
@@ -33,12 +33,12 @@ class RecordedRequest:
     messages: list[dict[str, Any]]
     """The conversation in the API's own form."""
     cut: bool
-    """Whether the history was cut before, so that this question does not begin with the previous one."""
+    """Whether the history was cut before, so that this request does not begin with the previous one."""
     answer: dict[str, Any]
     reasoning: str
     usage: Mapping[str, Any]
     foreign: Mapping[str, Any] | None = None
-    """`headers` and `cached` (see `conversation.PASSED_ON`) of a question that the entrant's own program wrote and that
+    """`headers` and `cached` (see `conversation.PASSED_ON`) of a request that the entrant's own program wrote and that
     was sent unchanged."""
 
     @property
@@ -70,7 +70,7 @@ def api_of(answer: Mapping[str, Any]) -> str | None:
 
 
 def recorded_requests(steps: Iterable[Mapping[str, Any]]) -> Iterator[RecordedRequest]:
-    """Yield every answered question of an episode, in the order of the steps.
+    """Yield every answered request of an episode, in the order of the steps.
 
     `steps`: rows with `index` and `exchanges`. Exchanges that others recorded in their own form are left out.
     """
@@ -85,7 +85,7 @@ def recorded_requests(steps: Iterable[Mapping[str, Any]]) -> Iterator[RecordedRe
                 continue
             name = exchange.get("conversation") or MAIN
             last = last_requests.get(name)
-            question = last_requests[name] = RecordedRequest(
+            recorded = last_requests[name] = RecordedRequest(
                 step=step["index"],
                 conversation=name,
                 api=api,
@@ -99,11 +99,11 @@ def recorded_requests(steps: Iterable[Mapping[str, Any]]) -> Iterator[RecordedRe
                 usage=exchange["usage"],
                 foreign=foreign,
             )
-            yield question
+            yield recorded
 
 
 def sent_messages(messages: list[dict[str, Any]], foreign: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages of a program's question as they are sent."""
+    """Return the messages of a program's request as they are sent."""
     return mark_cache_end(messages) if foreign.get("cached") else messages
 
 

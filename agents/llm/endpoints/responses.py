@@ -71,7 +71,7 @@ class Responses(Endpoint):
         """Parse an answer."""
         if answer.get("status") == "failed":
             error = answer.get("error") or {}
-            reason = error.get("message") or "it does not say why"
+            reason = error.get("message") or "no reason given"
             if error.get("code") in REFUSALS:
                 raise GaveUp(f"the endpoint refused the conversation ({reason})", StopReason.REFUSED)
             raise make_failure(error)
@@ -126,6 +126,6 @@ class Responses(Endpoint):
         final_responses = [event["response"] for event in events if event.get("type") in _ENDS]
         items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
         if not final_responses:
-            raise Garbled("its answer broke off: the stream does not say how it ends")
+            raise Garbled("its answer broke off: the stream ends without a final event")
         answer: dict[str, Any] = final_responses[-1]
         return answer if answer.get("output") else {**answer, "output": items}

@@ -65,7 +65,7 @@ def attempts(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.Att
 
 
 def is_temporary(error: BaseException) -> bool:
-    """Return whether it makes sense to ask the same question again a little later."""
+    """Return whether it makes sense to ask the same request again a little later."""
     if not isinstance(error, Failed):
         return False
     if error.status is None:
@@ -79,7 +79,7 @@ def is_too_long(error: Failed) -> bool:
     """Return whether a refusal is about the conversation's length. Servers other than OpenAI's have no code for it."""
     if error.status == 413 or error.code in ("context_length_exceeded", "string_above_max_length"):
         return True
-    # A question with more tokens than the limit per minute gets 429, however long one waits.
+    # A request with more tokens than the limit per minute gets 429, however long one waits.
     return error.status in (400, 422, 429) and _TOO_LONG.search(str(error)) is not None
 
 

@@ -44,7 +44,7 @@ _STATUSES = {
 
 
 class Failed(StackrankError):
-    """A question without a proper answer; the message is what the endpoint or the connection said."""
+    """A request without a proper answer; the message is what the endpoint or the connection said."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Failed(StackrankError):
         headers: Mapping[str, str] | None = None,
         timed_out: bool = False,
     ) -> None:
-        """`status`: the HTTP status; None if no answer came. `code`: the endpoint's own word for what is wrong."""
+        """`status`: the HTTP status; None if no answer came. `code`: the endpoint's own error code."""
         super().__init__(message)
         self.status = status
         self.code = code
@@ -76,9 +76,9 @@ def make_failure(error: Any, status: int | None = None, headers: Mapping[str, st
     if not isinstance(error, Mapping):
         error = {"message": error}
     words = [str(error[name]) for name in ("code", "type") if error.get(name)]
-    # Some servers repeat the status where others give a word.
+    # Some servers repeat the status in these fields.
     code = next((word for word in words if not word.isdigit()), "")
-    message = str(error.get("message") or code or "it does not say why")
+    message = str(error.get("message") or code or "no reason given")
     # OpenRouter says "Provider returned error", and gives the provider's message separately.
     if isinstance(metadata := error.get("metadata"), Mapping) and metadata.get("raw"):
         message = f"{message}: {metadata['raw']}"
@@ -127,7 +127,7 @@ def make_bounded_client(package: Any) -> Any:
 
 
 class Transport:
-    """A client that asks questions and lists models. Safe to share between threads."""
+    """Sends requests and lists models through a provider's client. Safe to share between threads."""
 
     def __init__(self, package: Any, client: Any, models: str = "/models") -> None:
         """`package`: the module of `client`, for its exceptions. `models`: the path of the list of models."""

@@ -45,7 +45,7 @@ class Answer(BaseModel):
     tokens_in: int = Field(default=1000, ge=0)
     tokens_out: int = Field(default=50, ge=0)
     faults: list[FaultName] = Field(default_factory=list)
-    """The faults that the question gets first, one after another: an HTTP status, `dropped`, `broken` or `garbled`."""
+    """The faults that come before this answer, one after another: an HTTP status, `dropped`, `broken` or `garbled`."""
 
     def reply(self) -> ScriptedReply:
         """The answer in the form that the server sends."""
@@ -94,20 +94,20 @@ DEFAULT = Script(
     conversations=[
         # For an agent that has a shell and no debugger, such as the small one of `command`.
         Conversation(
-            when="You debug a Python program from its folder, by shell commands.",
+            when="You debug a Python program in its folder, with shell commands.",
             answers=[
                 Answer(say="What is there?", calls=[ScriptedCall(tool="bash", arguments={"command": "ls"})]),
                 Answer(
                     calls=[ScriptedCall(tool="bash", arguments={"command": "python -m pytest -q 2>&1 | tail -n 5"})]
                 ),
-                Answer(say="I only read from a script, and hand in.", calls=[ScriptedCall(tool="submit")]),
+                Answer(say="I only follow a script, so I submit.", calls=[ScriptedCall(tool="submit")]),
             ],
         ),
         Conversation(
             answers=[
                 Answer(say="What is there?", calls=[ScriptedCall(tool="listdir")]),
                 Answer(say="Where does it fail?", calls=[ScriptedCall(tool="pdb", arguments={"command": "c\nw\nl"})]),
-                Answer(say="I only read from a script, and hand in.", calls=[ScriptedCall(tool="submit")]),
+                Answer(say="I only follow a script, so I submit.", calls=[ScriptedCall(tool="submit")]),
             ]
         ),
     ]
@@ -125,7 +125,7 @@ def read_script(file: Path | None) -> Script:
     except ValidationError as error:
         first = error.errors()[0]
         location = ".".join(map(str, first["loc"])) or "the script"
-        raise SetupError(f"{file} is wrong at {location}: {first['msg']}") from None
+        raise SetupError(f"{file} is invalid at {location}: {first['msg']}") from None
 
 
 class Player:
@@ -161,7 +161,7 @@ class Player:
             if conversation.when in text:
                 answers = conversation.answers
                 return answers[min(_turns(request), len(answers) - 1)]
-        return Answer(say="No conversation of the script is meant for this request.")
+        return Answer(say="No conversation of the script matches this request.")
 
 
 def _turns(request: dict[str, Any]) -> int:

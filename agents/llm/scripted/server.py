@@ -115,7 +115,7 @@ class OpenAIServer:
             entry = self._entry(http, body, number)
         time.sleep(entry.delay_s)
         with self._lock:
-            # Before the answer is sent: a quick client asks its next question before this thread goes on.
+            # Before the answer is sent: a quick client sends its next request before this thread goes on.
             self.now -= 1
         with suppress(BrokenPipeError, ConnectionResetError):  # the client has stopped waiting
             self._send(http, entry, body, number)

@@ -37,17 +37,15 @@ class FunctionCalling:
         return reply.text
 
     def read_action(self, call: ToolCall) -> tuple[Action, str]:
-        """Return the action that a call stands for, and what had to be mended. Raises BadCall."""
+        """Return the action that a call stands for, and a note on what was repaired. Raises BadCall."""
         return repair_call(call, self._tools)
 
     def correct_missing_call(self, reply: Reply) -> str:
         """Return the correction for a reply without a call."""
         if reply.cut_off:
-            return (
-                "Your answer was cut off at its greatest length before it called a tool. Be brief, and call one tool."
-            )
+            return "Your answer was cut off at the length limit before it called a tool. Be brief, and call one tool."
         names = ", ".join(tool.name for tool in self._tools)
-        return f"Your answer calls no tool. Every answer has to call one of: {names}."
+        return f"Your answer calls no tool. Every answer must call one of: {names}."
 
     def write_opening(self, observation: Observation) -> str:
         """Return the observation's text unchanged."""

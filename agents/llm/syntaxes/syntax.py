@@ -45,7 +45,7 @@ def parse_json(text: str, label: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     decoded = dict(pairs)
     if len(decoded) < len(pairs) and (twice := [name for name, value in pairs if decoded[name] != value]):
-        raise ValueError(f"{twice[0]!r} is there twice, with different values")
+        raise ValueError(f"{twice[0]!r} occurs twice, with different values")
     return decoded
 
 
@@ -57,7 +57,7 @@ class Syntax(Protocol):
         ...
 
     def write_help(self) -> str:
-        """Return what the prompt has to say about writing actions; empty if the request describes the tools."""
+        """Return what the prompt says about writing actions; empty if the request describes the tools."""
         ...
 
     def find_calls(self, reply: Reply) -> Sequence[ToolCall]:
@@ -70,7 +70,7 @@ class Syntax(Protocol):
         ...
 
     def read_action(self, call: ToolCall) -> tuple[Action, str]:
-        """Return the action that a call stands for, and a sentence on what had to be mended in it. Raises BadCall."""
+        """Return the action that a call stands for, and a note on what was repaired in it. Raises BadCall."""
         ...
 
     def correct_missing_call(self, reply: Reply) -> str:

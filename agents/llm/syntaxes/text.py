@@ -87,7 +87,7 @@ class FencedText:
         return reply.text if block is None or not "".join(lines[block.end :]).strip() else "\n".join(lines[: block.end])
 
     def read_action(self, call: ToolCall) -> tuple[Action, str]:
-        """Return the action that a block stands for; nothing is mended. Raises BadCall."""
+        """Return the action that a block stands for; nothing is repaired. Raises BadCall."""
         return self._action(call), ""
 
     def _action(self, call: ToolCall) -> Action:
@@ -96,7 +96,7 @@ class FencedText:
         if call.arguments.lstrip().startswith("{"):
             return self._from_json(call.arguments)
         if not call.name:
-            raise BadCall("Your action block is empty. Its first line has to be a tool and its arguments.")
+            raise BadCall("Your action block is empty. Its first line must be a tool and its arguments.")
         if call.name not in self._tools:
             raise unknown_tool(call.name, list(self._tools.values()))
         head, _, below = call.arguments.partition("\n")
@@ -106,7 +106,7 @@ class FencedText:
             if below.strip():
                 raise BadCall(
                     f"{call.name} takes nothing below its first line: {self._usage(call.name)}. "
-                    "Nothing was done; write one action in one block."
+                    "Nothing was done; write only one action per answer."
                 )
             return Action(call.name, self._words(call.name, head_text))
         if next(iter(self._schemas[call.name]["properties"])) == body:
@@ -126,17 +126,17 @@ class FencedText:
         elif body not in arguments:
             raise BadCall(
                 f"{call.name} needs {body} on the lines below the first: {self._usage(call.name)}. "
-                f'Nothing was done. To write nothing there, say {body}="" on the first line.'
+                f'Nothing was done. To leave it empty, write {body}="" on the first line.'
             )
         return Action(call.name, arguments)
 
     def correct_missing_call(self, reply: Reply) -> str:
         """Return the correction for a reply without an action."""
         if reply.cut_off:
-            return "Your answer was cut off at its greatest length before its action ended. Be brief."
+            return "Your answer was cut off at the length limit before its action ended. Be brief."
         names = ", ".join(self._tools)
         return (
-            "Your answer holds no action. End every answer with one block: a line ```action, a line with a tool and "
+            "Your answer contains no action. End every answer with one block: a line ```action, a line with a tool and "
             f"its arguments, a line ```. Tools: {names}."
         )
 
@@ -176,7 +176,7 @@ class FencedText:
         if not isinstance(name, str) or name not in self._tools:
             raise unknown_tool(str(name), list(self._tools.values()))
         if not isinstance(arguments, dict):
-            raise BadCall(f"The arguments of {name} have to be a JSON object; nothing was done.")
+            raise BadCall(f"The arguments of {name} must be a JSON object; nothing was done.")
         return Action(name, arguments)
 
     def _words(self, tool: str, text: str) -> dict[str, Any]:
@@ -196,8 +196,8 @@ class FencedText:
                 name = free[0]
             elif name not in properties:
                 raise BadCall(
-                    f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that "
-                    "holds = or spaces in quotes."
+                    f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that contains "
+                    "= or spaces in quotes."
                 )
             arguments[name] = _value(word, properties[name])
         return arguments

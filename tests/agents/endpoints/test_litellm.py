@@ -183,10 +183,10 @@ def test_who_may_not_play(api: str, monkeypatch: pytest.MonkeyPatch, provider: t
     provider[0].script = [says("yes")]
     with pytest.raises(AccessError, match="check the model's name"):
         LlmAgent.configure(model="nobody", config={"api": api}).check()
-    with pytest.raises(AccessError, match="refused the key"):  # the proxy's own, which the provider refuses
+    with pytest.raises(AccessError, match="rejected the key"):  # the proxy's own, which the provider refuses
         go_on(agent("unpaid", api=api), 1)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, "sk-not-of-this-proxy")
-    with pytest.raises(AccessError, match=r"refused the key: check the environment variable \w+_API_KEY") as caught:
+    with pytest.raises(AccessError, match=r"rejected the key: check the environment variable \w+_API_KEY") as caught:
         LlmAgent.configure(model="says", config={"api": api}).check()
     assert "not-of-this-proxy" not in json.dumps(str(caught.value))

@@ -126,5 +126,5 @@ def test_calls_without_the_setting_that_they_need(llama: str) -> None:
 
 def test_a_wrong_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-key-1234")
-    with pytest.raises(AccessError, match="refused the key: check the environment variable OPENAI_API_KEY"):
+    with pytest.raises(AccessError, match="rejected the key: check the environment variable OPENAI_API_KEY"):
         LlmAgent.configure(model="tiny", config={}).check()

@@ -199,7 +199,7 @@ def test_a_wrong_key_that_is_told_with_status_200(monkeypatch: pytest.MonkeyPatc
     error = {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
     with (
         serve(monkeypatch, [streamed([error], named=True)]) as server,
-        pytest.raises(AccessError, match="refused the key"),
+        pytest.raises(AccessError, match="rejected the key"),
     ):
         go_on(agent(api="messages", stream=True, retry_s=30.0), 1)
     assert server.asked == 1

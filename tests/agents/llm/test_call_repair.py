@@ -1,4 +1,4 @@
-"""Calls that are written otherwise than the protocol says."""
+"""Malformed calls: what is repaired, and what is refused."""
 
 from __future__ import annotations
 
@@ -29,24 +29,39 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
         ("view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), ""),
         ("functions.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("View", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
-        ("view", json.dumps('{"path": "a.py"}'), Action("view", {"path": "a.py"}), "decoded twice"),
-        ("view", '{"arguments": {"path": "a.py"}}', Action("view", {"path": "a.py"}), "inside arguments"),
-        ("view", '{"path": "a.py", "why": 1}', Action("view", {"path": "a.py"}), "no why"),
+        ("view", json.dumps('{"path": "a.py"}'), Action("view", {"path": "a.py"}), "decoded its arguments twice"),
+        (
+            "view",
+            '{"arguments": {"path": "a.py"}}',
+            Action("view", {"path": "a.py"}),
+            "took the arguments out of arguments",
+        ),
+        ("view", '{"path": "a.py", "why": 1}', Action("view", {"path": "a.py"}), "ignored why"),
         ("rewrite", '{"path": "a", "new_code": "x\n\ty"}', Action("rewrite", {"path": "a", "new_code": "x\n\ty"}), ""),
         ("eval", "null", Action("eval", {}), ""),
         ("eval", "", Action("eval", {}), ""),
-        ("eval", '""', Action("eval", {}), "decoded twice"),
-        ("pdb", '{"command": ["b cart.py:3", "c"]}', Action("pdb", {"command": "b cart.py:3\nc"}), "command as lines"),
+        ("eval", '""', Action("eval", {}), "decoded its arguments twice"),
+        (
+            "pdb",
+            '{"command": ["b cart.py:3", "c"]}',
+            Action("pdb", {"command": "b cart.py:3\nc"}),
+            "joined the lines of command",
+        ),
         ("functions.view:0", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("default_api.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("view<|channel|>commentary", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
-        ("view", '{}{"path": "a.py"}', Action("view", {"path": "a.py"}), "the only arguments"),
-        ("view", '{"path": "a.py"} {"path": "a.py"}', Action("view", {"path": "a.py"}), "the only arguments"),
+        ("view", '{}{"path": "a.py"}', Action("view", {"path": "a.py"}), "used the only JSON object"),
+        ("view", '{"path": "a.py"} {"path": "a.py"}', Action("view", {"path": "a.py"}), "used the only JSON object"),
         ("view", '{"path": "a.py", "path": "a.py"}', Action("view", {"path": "a.py"}), ""),
-        ("EVAL", '{"verbose": true, "why": 1}', Action("eval", {"verbose": True}), "the tool eval and no why"),
+        (
+            "EVAL",
+            '{"verbose": true, "why": 1}',
+            Action("eval", {"verbose": True}),
+            "used the tool eval; ignored why, which eval does not take",
+        ),
     ],
 )
-def test_what_has_one_meaning_is_mended(name: str, arguments: str, action: Action, said: str) -> None:
+def test_a_call_with_one_meaning_is_repaired(name: str, arguments: str, action: Action, said: str) -> None:
     found, note = SYNTAX.read_action(ToolCall("1", name, arguments))
     assert found == action and said in note and bool(note) == bool(said)
 
@@ -60,11 +75,11 @@ def test_what_has_one_meaning_is_mended(name: str, arguments: str, action: Actio
         ("view", '"[1]"', "JSON object"),
         ("view", '{"path": ', "not valid JSON"),
         ("view", '{"path": "a.py"}{"path": "b.py"}', "not valid JSON"),
-        ("view", '{"path": "a.py", "path": "b.py"}', "'path' is there twice"),
+        ("view", '{"path": "a.py", "path": "b.py"}', "'path' occurs twice"),
         ("view", "[" * 100_000, "nested too deep"),
     ],
 )
-def test_what_has_none_is_refused(name: str, arguments: str, said: str) -> None:
+def test_a_call_without_a_clear_meaning_is_refused(name: str, arguments: str, said: str) -> None:
     with pytest.raises(BadCall, match=said):
         SYNTAX.read_action(ToolCall("1", name, arguments))
 
@@ -94,16 +109,16 @@ def test_calls_as_llama_cpp_python_leaves_them(text: str, names: list[str]) -> N
     assert [SYNTAX.read_action(each)[0].tool for each in found] == names
 
 
-def test_the_model_is_told_and_sees_what_it_wrote(serve: Any) -> None:
+def test_the_model_sees_its_own_call_and_a_note_on_the_repair(serve: Any) -> None:
     raw = ScriptedReply(calls=(("functions.rewrite", '{"path": "a.py", "new_code": "x\n"}'),))
     server = serve([raw, says(HERMES), call("submit")])
     agent = LlmAgent(model="scripted", config={})
-    agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50), Observation("It fails."))
+    agent.begin(Briefing("t", "Fix it.", "pytest", tool_set("debug"), 50), Observation("It fails."))
     assert agent.act(Observation("It fails.")).action == Action("rewrite", {"path": "a.py", "new_code": "x\n"})
     assert agent.act(Observation("Rewrote a.py.")).action == Action("view", {"path": "a.py"})
     agent.act(Observation("a.py, lines 1 to 1"))
     first, told, second, answer = server.requests[-1]["messages"][2:]
     assert json.loads(first["tool_calls"][0]["function"]["arguments"])["new_code"] == "x\n"
-    assert told["content"] == "[Your call was taken with the tool rewrite.]\nRewrote a.py."
+    assert told["content"] == "[Your call was corrected: used the tool rewrite.]\nRewrote a.py."
     assert second["content"] == HERMES and "tool_calls" not in second
     assert answer == {"role": "user", "content": "a.py, lines 1 to 1"}

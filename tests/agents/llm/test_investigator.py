@@ -126,7 +126,7 @@ def test_by_default_it_has_the_entrants_own_model(serve: Any) -> None:
     [
         ({"steps": 2}, LOOK, "the steps are used up"),
         ({"tokens": 210}, LOOK, "the tokens are used up"),
-        ({"cost_usd": 0.0002}, LOOK, "the money is used up"),
+        ({"cost_usd": 0.0002}, LOOK, "the cost limit is reached"),
         ({}, says("Hm."), "3 of its answers in a row could not be read"),
         ({}, call("answer", text=" "), "3 of its answers in a row could not be read"),
         ({}, call("answer", text="x" * 4000), "3 of its answers in a row could not be read"),

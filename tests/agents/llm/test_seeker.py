@@ -97,7 +97,7 @@ def test_the_coder_asks_again_once(serve: Any) -> None:
     assert outcome.score is not None and outcome.score.resolved
     played = [step.action.tool if step.action else "" for step in steps[1:]]
     assert played == ["view", "pdb", "view", "", "rewrite", "submit"]
-    assert "no further brief" in steps[4].observation.text
+    assert "No more briefs" in steps[4].observation.text
     assert [len(step.exchanges) for step in steps] == [0, 1, 2, 1, 2 - 1, 1, 1]
     small = [each for each in server.requests if each["model"] == "small"]
     assert "What is in result?" in small[1]["messages"][-1]["content"]
@@ -118,8 +118,8 @@ def test_without_further_briefs_nothing_can_be_asked(serve: Any) -> None:
 @pytest.mark.parametrize(
     ("brief", "hint"),
     [
-        (call("brief", files="cart.py", text="x" * 201), "201 characters; at most 200"),
-        (call("brief", files="a b c", text="x"), "names 3 files; at most 2"),
+        (call("brief", files="cart.py", text="x" * 201), "201 characters; the limit is 200"),
+        (call("brief", files="a b c", text="x"), "names 3 files; the limit is 2"),
         (call("brief", files="", text="x"), "needs a text and the files"),
         (call("brief", files="cart.py"), "needs a text and the files"),
         (call("rewrite", path="cart.py", new_code=""), "no tool 'rewrite'"),

@@ -136,11 +136,11 @@ def test_corrections(block: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "hint"),
     [
-        (Reply("The bug is in cart.py."), "holds no action"),
-        (Reply(""), "holds no action"),
-        (Reply("```\neval\n```\n```\nsubmit\n```"), "holds no action"),  # which of the two?
+        (Reply("The bug is in cart.py."), "contains no action"),
+        (Reply(""), "contains no action"),
+        (Reply("```\neval\n```\n```\nsubmit\n```"), "contains no action"),  # which of the two?
         (Reply("```action\nrewrite a.py 1\n    x", cut_off=True), "cut off"),
-        (Reply("<think>```action\nsubmit\n```"), "holds no action"),
+        (Reply("<think>```action\nsubmit\n```"), "contains no action"),
     ],
 )
 def test_no_action(reply: Reply, hint: str) -> None:
@@ -186,7 +186,7 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
     assert {message["role"] for message in messages} == {"system", "user", "assistant"}
     for message in messages[1:]:
         if message["role"] == "user":
-            observation, _, files = message["content"].partition("\n\nFiles of the workspace:\n")
+            observation, _, files = message["content"].partition("\n\nFiles in the workspace:\n")
             assert set(json.loads(observation)) == {"ok", "state", "observation"}
             assert ("cart.py" in files.split("\n")) == (message is messages[1])
     assert json.loads(messages[7]["content"])["ok"] is False

@@ -221,7 +221,7 @@ def test_a_request_of_another_form_is_not_sent_again(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (Fault.status(400, "No connected db.", type="no_db_connection", code="400"), "refused the key"),
+        (Fault.status(400, "No connected db.", type="no_db_connection", code="400"), "rejected the key"),
         (Fault.status(400, "Invalid model name passed in model=x.", code="400"), "check the model's name"),
         (Fault.status(400, "x is not a valid model ID", code=400), "check the model's name"),
     ],

@@ -164,4 +164,4 @@ def test_verifiers_plays_an_episode(tmp_path: Path) -> None:
     assert episode["ok"] and trace["task"]["data"]["name"] == "bugs/vat-table"
     assert trace["rewards"]["episode"]["score"] == pytest.approx(1.2), "all tests pass, and the verdict is resolved"
     assert [len(each) for each in asked] == [2, 4, 6, 8] and "Norrland" in asked[0][1]["content"]
-    assert "holds no action" in asked[1][-1]["content"] and "no tool 'dance'" in asked[2][-1]["content"]
+    assert "contains no action" in asked[1][-1]["content"] and "no tool 'dance'" in asked[2][-1]["content"]
