@@ -79,7 +79,7 @@ class CommandSettings(Settings):
 
 
 class CommandAgent(Agent):
-    """Starts the program and answers its requests from the model. If the program exits with status 0, its work is submitted."""
+    """Starts the program and answers its requests from the model. Submits when the program exits with status 0."""
 
     version = f"1+{hashlib.sha256(MINIMAL.read_bytes()).hexdigest()[:8]}"
     needs_model = True

@@ -54,7 +54,7 @@ class MilestoneTracker:
         """File that parsed at first and does not now -> index of the step that broke it."""
 
     def take(self, index: int, observation: Observation) -> Progress:
-        """Take the observation of step `index`; return what it adds. The reset (0) is not an action, and reaches no milestone."""
+        """Take the observation of step `index`; return what it adds. The reset (0) reaches no milestone."""
         if index == 0:
             self._passed, self._total = self._reader.learn(observation)
             return Progress()

@@ -45,8 +45,8 @@ class Agent(ABC):
     reference: ClassVar[bool] = False
     """Whether its entrants are shown without a rank, as a reference for what a leaderboard's numbers mean."""
     interactive: ClassVar[bool] = False
-    """Whether a person at this process's terminal, or a program connected to it, decides. Such an agent does not play in
-    ordinary runs."""
+    """Whether a person at this process's terminal, or a program connected to it, decides. Such an agent does not play
+    in ordinary runs."""
 
     only_tools: ClassVar[str] = ""
     """The tool set of all its entrants. Empty: each entrant chooses one."""

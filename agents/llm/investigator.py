@@ -100,8 +100,8 @@ class Investigator:
             self._usage += error.usage
             self._malformed += 1
             if spent or self._malformed >= MALFORMED:
-                why = spent or f"{MALFORMED} answers in a row contained no valid action"
-                return self._give_up(why, error.output, error.exchanges)
+                explanation = spent or f"{MALFORMED} answers in a row contained no valid action"
+                return self._give_up(explanation, error.output, error.exchanges)
             self._remaining_steps -= 1
             raise
         except GaveUp as error:

@@ -350,7 +350,7 @@ class Endpoint(ABC):
             )
         if error.status in _WRONG:
             return SetupError(f"{subject} does not accept the request: check the entrant's config ({message})")
-        times = "at once" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
+        times = "at the first try" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
         summary = f"{subject} failed {times}: {message}"
         if not retries.is_temporary(error) or isinstance(error, Garbled):
             return EndpointError(summary)

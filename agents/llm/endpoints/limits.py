@@ -17,7 +17,7 @@ Shared = Callable[[str, float, int], None]
 """Takes (name of a limit, amount per minute, amount to use), and returns when that amount may be used."""
 
 _shared: Shared | None = None
-_all: dict[str, Limits] = {}
+_limits_by_url: dict[str, Limits] = {}
 _lock = threading.Lock()
 
 
@@ -30,7 +30,7 @@ def share(store: Shared | None) -> None:
 def of_endpoint(settings: Settings) -> Limits:
     """Return the limits of an endpoint. If entrants set different ones, the strictest applies."""
     with _lock:
-        limits = _all.setdefault(settings.shown_url, Limits(settings.shown_url))
+        limits = _limits_by_url.setdefault(settings.shown_url, Limits(settings.shown_url))
     limits.tighten(settings)
     return limits
 

@@ -196,8 +196,8 @@ class FencedText:
                 name = free[0]
             elif name not in properties:
                 raise BadCall(
-                    f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that contains "
-                    "= or spaces in quotes."
+                    f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that "
+                    "contains = or spaces in quotes."
                 )
             arguments[name] = _value(word, properties[name])
         return arguments

@@ -237,7 +237,7 @@ def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) 
         *(("gpt-4.1", False), ("gpt-4o", False), ("qwen3", False), ("proto3", False)),
     ],
 )
-def test_which_interface(bare: pytest.MonkeyPatch, model: str, reasons: bool) -> None:
+def test_choice_of_the_api(bare: pytest.MonkeyPatch, model: str, reasons: bool) -> None:
     """Reasoning models at OpenAI's own address are asked through Responses; other servers need not have it."""
     bare.setenv("OPENAI_API_KEY", "x")
     assert is_reasoning(model) is reasons
@@ -246,7 +246,7 @@ def test_which_interface(bare: pytest.MonkeyPatch, model: str, reasons: bool) ->
     assert not isinstance(make_endpoint(model, Settings(base_url="http://127.0.0.1:9/v1")), Responses)
 
 
-def test_what_some_servers_write_otherwise(serve: Any) -> None:
+def test_variants_of_answers_that_some_servers_send(serve: Any) -> None:
     """Arguments as an object, content as parts, no usage, no ids."""
     message = {
         "content": [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "So."}],
@@ -263,7 +263,7 @@ def test_what_some_servers_write_otherwise(serve: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("models", "answer", "asked"),
+    ("models", "answer", "request_count"),
     [
         (("other", "scripted"), Fault.status(500), 0),  # the list settles it
         (("other",), says("yes"), 1),  # a name that the list does not have
@@ -273,31 +273,34 @@ def test_what_some_servers_write_otherwise(serve: Any) -> None:
         (404, Fault.status(400, "max_tokens is too small"), 1),
     ],
 )
-def test_who_may_play(serve: Any, models: Any, answer: Entry, asked: int) -> None:
+def test_check_accepts_working_endpoints(serve: Any, models: Any, answer: Entry, request_count: int) -> None:
     server = serve([answer], models=models)
     LlmAgent.configure(model="scripted", config={}).check()
-    assert (server.listed, server.asked) == (1, asked)
-    if asked:
+    assert (server.listed, server.asked) == (1, request_count)
+    if request_count:
         assert server.requests[0]["max_tokens"] == 16
 
 
-@pytest.mark.parametrize(("code", "hint"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "model's name")])
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "does not know this model: check its name")],
+)
 @pytest.mark.parametrize("models", [("other",), 404])
-def test_who_may_not(serve: Any, models: Any, code: int, hint: str) -> None:
+def test_check_rejects_wrong_keys_and_models(serve: Any, models: Any, code: int, hint: str) -> None:
     server = serve([Fault.status(code, "no")], models=models)
     with pytest.raises(SetupError, match=hint):
         LlmAgent.configure(model="scripted", config={}).check()
     assert server.asked == 1
 
 
-def test_faults_that_pass_refuse_nobody(serve: Any) -> None:
+def test_temporary_faults_do_not_fail_the_check(serve: Any) -> None:
     serve([Fault.status(500), Fault.status(429), says("yes")], models=503)
     LlmAgent.configure(model="scripted", config={"retry_s": 1.0}).check()
     serve([Fault.status(500)], models=503)
     LlmAgent.configure(model="scripted", config={"retry_s": 0.0}).check()
 
 
-def test_nobody_there(bare: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_endpoint(bare: pytest.MonkeyPatch) -> None:
     setup = LlmAgent.configure(model="scripted", config={"base_url": "http://127.0.0.1:9/v1", "retry_s": 0.1})
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9"):
         setup.check()

@@ -57,7 +57,7 @@ def _asked(llama: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def played(steps: int = 4, real: bool = False, said: str = "", **config: Any) -> tuple[Outcome, list[Step]]:
+def played(steps: int = 4, real: bool = False, answer_text: str = "", **config: Any) -> tuple[Outcome, list[Step]]:
     """How an episode ended, which is never in an error, and its steps. `said`: by each observation of a fake."""
     config = {"max_tokens": 150, "seed": 11, "retry_s": 60.0, **config}
     agent, budget = LlmAgent(model="tiny", config=config), Budget(steps=steps, malformed=3)
@@ -65,7 +65,7 @@ def played(steps: int = 4, real: bool = False, said: str = "", **config: Any) ->
         LlmAgent.configure(model="tiny", config=config).check()
         outcome, recorded = play_real(CART, agent, budget=budget)
     else:
-        outcome, recorded = play_fake(FakeEnv(CART, lambda action: Observation(said)), agent, budget)
+        outcome, recorded = play_fake(FakeEnv(CART, lambda action: Observation(answer_text)), agent, budget)
     assert outcome.stop_reason is not StopReason.ERROR and outcome.score is not None, outcome
     return outcome, recorded
 
@@ -75,7 +75,7 @@ def called(steps: list[Step]) -> list[str]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_nonsense_ends_as_malformed(stream: bool) -> None:
+def test_text_that_is_no_call_ends_as_malformed(stream: bool) -> None:
     """Without `tool_choice` this server does not tell the model about tools."""
     outcome, steps = played(stream=stream)
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS and len(steps) == 4
@@ -87,7 +87,7 @@ def test_an_episode_of_calls(stream: bool) -> None:
     """A grammar makes each answer a call that the tool's schema allows; one that is cut off is no JSON."""
     outcome, steps = played(real=not stream, stream=stream, **VIEW)
     assert outcome.stop_reason in (StopReason.STEP_LIMIT, StopReason.MALFORMED_ACTIONS)
-    assert all("tool_calls" in str(each.answer) for step in steps for each in step.exchanges)
+    assert all("tool_calls" in str(exchange.answer) for step in steps for exchange in step.exchanges)
     assert set(called(steps)) == {"view"}
 
 
@@ -108,9 +108,9 @@ def test_an_episode_of_text(stream: bool) -> None:
 
 def test_a_conversation_longer_than_the_context() -> None:
     """The server says so with 400; the conversation is cut, and the episode goes on."""
-    outcome, steps = played(said="It is as it is. " * 200, **TEXT)
+    outcome, steps = played(answer_text="It is as it is. " * 200, **TEXT)
     assert outcome.stop_reason in (StopReason.STEP_LIMIT, StopReason.CONTEXT_LIMIT), outcome
-    assert any("history_cut_to_tokens" in each.request for step in steps for each in step.exchanges)
+    assert any("history_cut_to_tokens" in exchange.request for step in steps for exchange in step.exchanges)
 
 
 def test_a_first_question_longer_than_the_context() -> None:

@@ -33,7 +33,7 @@ def test_each_milestone_belongs_to_the_step_that_is_the_first_to_reach_it() -> N
     view, edit = {"kind": "shown", "path": "shop/cart.py", "lines": [1, 80]}, edit_state("shop/cart.py", 40, 41)
     paused = {**point, "file": "tests/test_cart.py", "line": 1}
     steps = (FAILING, view, paused, {**point, **at_fault}, view, edit, edit, BETTER, FAILING, BETTER, PASSING)
-    assert [each.milestones for each in follow(*steps)] == [
+    assert [progress.milestones for progress in follow(*steps)] == [
         ("reproduced",),
         ("localized",),
         ("breakpoint",),
@@ -49,14 +49,17 @@ def test_each_milestone_belongs_to_the_step_that_is_the_first_to_reach_it() -> N
 
 
 def test_the_first_run_of_tests_is_what_others_improve_on() -> None:
-    assert [each.milestones for each in follow({}, BETTER, FAILING, BETTER)] == [(), ("reproduced",), (), ()]
-    assert [each.milestones for each in follow(BETTER, BETTER, reset=FAILING)] == [("reproduced", "improved"), ()]
+    assert [progress.milestones for progress in follow({}, BETTER, FAILING, BETTER)] == [(), ("reproduced",), (), ()]
+    assert [progress.milestones for progress in follow(BETTER, BETTER, reset=FAILING)] == [
+        ("reproduced", "improved"),
+        (),
+    ]
     # Under the debugger, tests are told one by one as they end: not a result to compare.
     assert follow(FAILING, {"kind": "debugger", "outcomes": {"t::a": "passed"}})[1].milestones == ()
 
 
 @pytest.mark.parametrize(
-    ("state", "reached"),
+    ("state", "milestone"),
     [
         (edit_state("shop/cart.py", 40 + NEAR_LINES, 90), "edited"),
         (edit_state("shop/cart.py", 41 + NEAR_LINES, 90), None),
@@ -71,8 +74,8 @@ def test_the_first_run_of_tests_is_what_others_improve_on() -> None:
         ({"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 1}]}, None),
     ],
 )
-def test_how_near_is_near(state: dict[str, Any], reached: str | None) -> None:
-    assert set(follow(state)[0].milestones) - {"localized"} == ({reached} if reached else set())
+def test_the_distance_at_which_a_place_is_near_a_fault(state: dict[str, Any], milestone: str | None) -> None:
+    assert set(follow(state)[0].milestones) - {"localized"} == ({milestone} if milestone else set())
 
 
 @pytest.mark.parametrize(
@@ -91,11 +94,11 @@ def test_how_near_is_near(state: dict[str, Any], reached: str | None) -> None:
     ],
 )
 def test_distance_to_the_fault(state: dict[str, Any], distance: tuple[str, int | None]) -> None:
-    found = follow(state)[0]
-    assert (found.distance, found.distance_lines) == distance
+    progress = follow(state)[0]
+    assert (progress.distance, progress.distance_lines) == distance
 
 
-def test_what_failed_or_has_no_known_fix_is_at_no_distance() -> None:
+def test_failed_steps_and_unknown_fixes_have_no_distance() -> None:
     refused = MilestoneTracker(TASK).take(
         1, Observation("no such file", False, {"kind": "shown", "path": "shop/cart.py"})
     )

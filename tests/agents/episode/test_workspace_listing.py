@@ -17,9 +17,11 @@ def failed(*tests: str) -> State:
 
 
 def library(modules: int) -> Task:
-    own = {f"lib/{folder}/m{number}.py": "" for folder in ("a", "b") for number in range(modules)}
+    modules_by_path = {f"lib/{folder}/m{number}.py": "" for folder in ("a", "b") for number in range(modules)}
     tests = {f"tests/data/{number}.txt": "" for number in range(9)}
-    return make_task({"setup.cfg": "", "lib/__init__.py": "", **own, **tests, "tests/test_a.py": "ROW = 1\n"})
+    return make_task(
+        {"setup.cfg": "", "lib/__init__.py": "", **modules_by_path, **tests, "tests/test_a.py": "ROW = 1\n"}
+    )
 
 
 def _names(modules: int) -> str:
@@ -27,26 +29,26 @@ def _names(modules: int) -> str:
 
 
 def test_the_program_comes_first_and_folders_of_tests_are_one_line() -> None:
-    told = list_files(library(2))
-    assert told[:2] == ("setup.cfg", "lib/__init__.py") and "lib/b/m1.py" in told
-    assert told[-2:] == ("tests/test_a.py  (read-only)", "tests/data/  (9 files, read-only)")
+    lines = list_files(library(2))
+    assert lines[:2] == ("setup.cfg", "lib/__init__.py") and "lib/b/m1.py" in lines
+    assert lines[-2:] == ("tests/test_a.py  (read-only)", "tests/data/  (9 files, read-only)")
 
 
-def test_of_a_large_program_no_folder_is_left_out() -> None:
-    told = list_files(library(50))
-    assert told[1:4] == ("lib/__init__.py", *(f"lib/{folder}/  {_names(50)}" for folder in ("a", "b")))
-    assert len(told) <= 60
+def test_every_folder_of_a_large_program_is_listed() -> None:
+    lines = list_files(library(50))
+    assert lines[1:4] == ("lib/__init__.py", *(f"lib/{folder}/  {_names(50)}" for folder in ("a", "b")))
+    assert len(lines) <= 60
     assert len(list_files(make_task({f"m{number}.py": "" for number in range(99)}))) == 61
 
 
-def test_of_a_very_large_program_the_deep_and_full_folders_are_counted() -> None:
-    own = {f"lib/{folder}/m{number}.py": "" for folder in ("a/deep", "b/deep", "b") for number in range(150)}
-    told = list_files(make_task({**own, "lib/b/deep/more.py": "", "lib/core.py": "", "lib/first.py": ""}))
-    assert told[0] == "lib/  core.py first.py"
-    assert told[1:] == (f"lib/a/deep/  {_names(150)}", f"lib/b/  {_names(150)}", "lib/b/deep/  (151 files)")
+def test_deep_folders_of_a_very_large_program_are_only_counted() -> None:
+    modules = {f"lib/{folder}/m{number}.py": "" for folder in ("a/deep", "b/deep", "b") for number in range(150)}
+    lines = list_files(make_task({**modules, "lib/b/deep/more.py": "", "lib/core.py": "", "lib/first.py": ""}))
+    assert lines[0] == "lib/  core.py first.py"
+    assert lines[1:] == (f"lib/a/deep/  {_names(150)}", f"lib/b/  {_names(150)}", "lib/b/deep/  (151 files)")
 
 
-def test_the_file_of_the_failing_tests_is_shown_where_it_is_one_and_short() -> None:
+def test_the_failing_test_file_is_shown_if_it_is_the_only_one_and_short() -> None:
     task = make_task({"tests/test_a.py": "ROW = 1\n\ndef test(): assert not ROW\n", "tests/test_b.py": "#" * 3000})
     assert find_failing_file(task, failed("tests/test_a.py::test")) == (
         "tests/test_a.py:\nROW = 1\n\ndef test(): assert not ROW"

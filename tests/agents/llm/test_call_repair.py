@@ -24,7 +24,7 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "action", "said"),
+    ("name", "arguments", "action", "expected_note"),
     [
         ("view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), ""),
         ("functions.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
@@ -61,13 +61,13 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
         ),
     ],
 )
-def test_a_call_with_one_meaning_is_repaired(name: str, arguments: str, action: Action, said: str) -> None:
-    found, note = SYNTAX.read_action(ToolCall("1", name, arguments))
-    assert found == action and said in note and bool(note) == bool(said)
+def test_a_call_with_one_meaning_is_repaired(name: str, arguments: str, action: Action, expected_note: str) -> None:
+    repaired, note = SYNTAX.read_action(ToolCall("1", name, arguments))
+    assert repaired == action and expected_note in note and bool(note) == bool(expected_note)
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
+    ("name", "arguments", "message"),
     [
         ("look", "{}", "no tool 'look'"),
         ("view", '{"file": "a.py"}', "takes path, start, end"),
@@ -79,17 +79,17 @@ def test_a_call_with_one_meaning_is_repaired(name: str, arguments: str, action: 
         ("view", "[" * 100_000, "nested too deep"),
     ],
 )
-def test_a_call_without_a_clear_meaning_is_refused(name: str, arguments: str, said: str) -> None:
-    with pytest.raises(BadCall, match=said):
+def test_a_call_without_a_clear_meaning_is_refused(name: str, arguments: str, message: str) -> None:
+    with pytest.raises(BadCall, match=message):
         SYNTAX.read_action(ToolCall("1", name, arguments))
 
 
 @pytest.mark.parametrize(("text", "actions"), [(HERMES, 1), (HERMES * 2, 2), (QWEN, 1), ("<tool_call>{no", 0), ("", 0)])
 def test_calls_that_a_server_left_in_the_text(text: str, actions: int) -> None:
-    found = SYNTAX.find_calls(Reply(f"I look.\n{text}"))
-    assert len(found) == actions
-    for each in found:
-        action, note = SYNTAX.read_action(each)
+    calls = SYNTAX.find_calls(Reply(f"I look.\n{text}"))
+    assert len(calls) == actions
+    for found_call in calls:
+        action, note = SYNTAX.read_action(found_call)
         assert action.arguments["path"] == "a.py" and action.arguments.get("start", 3) == 3 and not note
     assert SYNTAX.find_calls(Reply(text, calls=(ToolCall("1", "eval", ""),))) == (ToolCall("1", "eval", ""),)
 
@@ -104,9 +104,9 @@ def test_calls_that_a_server_left_in_the_text(text: str, actions: int) -> None:
         ("functions.view: it shows a file", []),
     ],
 )
-def test_calls_as_llama_cpp_python_leaves_them(text: str, names: list[str]) -> None:
-    found = SYNTAX.find_calls(Reply(text))
-    assert [SYNTAX.read_action(each)[0].tool for each in found] == names
+def test_calls_in_the_form_of_llama_cpp_python(text: str, names: list[str]) -> None:
+    calls = SYNTAX.find_calls(Reply(text))
+    assert [SYNTAX.read_action(found_call)[0].tool for found_call in calls] == names
 
 
 def test_the_model_sees_its_own_call_and_a_note_on_the_repair(serve: Any) -> None:
@@ -117,8 +117,8 @@ def test_the_model_sees_its_own_call_and_a_note_on_the_repair(serve: Any) -> Non
     assert agent.act(Observation("It fails.")).action == Action("rewrite", {"path": "a.py", "new_code": "x\n"})
     assert agent.act(Observation("Rewrote a.py.")).action == Action("view", {"path": "a.py"})
     agent.act(Observation("a.py, lines 1 to 1"))
-    first, told, second, answer = server.requests[-1]["messages"][2:]
+    first, result, second, answer = server.requests[-1]["messages"][2:]
     assert json.loads(first["tool_calls"][0]["function"]["arguments"])["new_code"] == "x\n"
-    assert told["content"] == "[Your call was corrected: used the tool rewrite.]\nRewrote a.py."
+    assert result["content"] == "[Your call was corrected: used the tool rewrite.]\nRewrote a.py."
     assert second["content"] == HERMES and "tool_calls" not in second
     assert answer == {"role": "user", "content": "a.py, lines 1 to 1"}

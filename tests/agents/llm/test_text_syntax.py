@@ -148,19 +148,19 @@ def test_no_action(reply: Reply, hint: str) -> None:
     assert hint in SYNTAX.correct_missing_call(reply)
 
 
-def test_what_a_model_makes_up_is_forgotten() -> None:
+def test_invented_observations_are_dropped() -> None:
     text = 'So:\n```action\neval\n```\nThe answer: {"ok": true}\n```action\nsubmit\n```'
     assert SYNTAX.trim_text(Reply(text)) == "So:\n```action\neval\n```"
 
 
 def test_help_names_every_tool_and_argument() -> None:
-    said = SYNTAX.write_help()
+    help_text = SYNTAX.write_help()
     for name in tool_names():
         tool = find_tool(name)
-        assert f"\n{name}" in said and tool.description in said
+        assert f"\n{name}" in help_text and tool.description in help_text
         for argument, field in tool.arguments.model_fields.items():
-            assert f"    {argument}: {field.description}" in said
-    assert "\nrewrite path [start] [end]  (and below it: new_code)\n" in said
+            assert f"    {argument}: {field.description}" in help_text
+    assert "\nrewrite path [start] [end]  (and below it: new_code)\n" in help_text
 
 
 def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
@@ -200,6 +200,6 @@ def test_the_first_message_names_the_test_that_hangs() -> None:
         first, _ = env.reset()
     assert "test_two" not in first.text, "pytest does not name it"
     for syntax in (SYNTAX, FunctionCalling([])):
-        told = write_first_observation(syntax, first)
-        assert told == f"{syntax.write_opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
+        text = write_first_observation(syntax, first)
+        assert text == f"{syntax.write_opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
     assert write_first_observation(SYNTAX, Observation("fine")) == SYNTAX.write_opening(Observation("fine"))
