@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from stackrank.agents.episode.protocol import Agent, SetupError
+from stackrank.plugins import load_plugin, plugin_names
 
 # By name, so that listing agents imports none of them (the OpenAI package alone takes a second).
 BUILT_IN = {
@@ -24,35 +24,26 @@ _GROUP = "stackrank.agents"
 
 def agent_names() -> list[str]:
     """Return the names of all agents, the built-in ones first."""
-    return list(dict.fromkeys([*BUILT_IN, *(plug_in.name for plug_in in entry_points(group=_GROUP))]))
+    return list(dict.fromkeys([*BUILT_IN, *plugin_names(_GROUP)]))
 
 
 def find_agent(name: str) -> type[Agent]:
     """Return the agent of that name; a built-in agent comes before a plug-in of the same name.
 
-    Raises SetupError if there is none, or if a plug-in cannot be imported or is not an `Agent` class.
+    Raises SetupError if there is none, or if a plug-in's is not an `Agent` class. Raises PluginError if a plug-in
+    cannot be loaded.
     """
+    agent: Any
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
-        agent: type[Agent] = getattr(import_module(module), attribute)
-        return agent
-    for plug_in in entry_points(group=_GROUP, name=name):
-        return _load(plug_in)
-    raise SetupError(f"there is no agent {name!r}: choose one of {', '.join(agent_names())}")
-
-
-def _load(plug_in: EntryPoint) -> type[Agent]:
-    try:
-        agent: Any = plug_in.load()
-    except Exception as error:  # a third-party module may raise anything
-        package = plug_in.dist.name if plug_in.dist else plug_in.module
-        raise SetupError(
-            f"the plug-in for the agent {plug_in.name} ({plug_in.value}) cannot be imported "
-            f"({type(error).__name__}: {error}): reinstall the package {package} with its dependencies, or remove it"
-        ) from error
+        agent = getattr(import_module(module), attribute)
+    else:
+        agent = load_plugin(_GROUP, name)
+    if agent is None:
+        raise SetupError(f"there is no agent {name!r}: choose one of {', '.join(agent_names())}")
     if not (isinstance(agent, type) and issubclass(agent, Agent)):
         raise SetupError(
-            f"the agent {plug_in.name} is not a subclass of stackrank.agents.episode.protocol.Agent: "
-            f"change {plug_in.value} in the package that provides it"
+            f"the agent {name} is not a subclass of stackrank.agents.episode.protocol.Agent: "
+            f"change {agent.__module__} accordingly"
         )
     return agent

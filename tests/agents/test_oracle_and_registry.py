@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from stackrank.agents import registry
+from stackrank import plugins
 from stackrank.agents.episode.protocol import Briefing, GaveUp, RecordingQuery, SetupError
 from stackrank.agents.episode.step import Step
 from stackrank.agents.oracle import Oracle
@@ -17,6 +17,7 @@ from stackrank.agents.registry import BUILT_IN, agent_names, find_agent
 from stackrank.agents.replay import Replay
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import tool_set
+from stackrank.errors import PluginError
 from stackrank.terms import StopReason
 from tests.fixtures.agents import FakeEnv, play_fake, play_real
 from tests.fixtures.env import cart
@@ -73,22 +74,18 @@ class NotAnAgent:
 
 
 @pytest.mark.parametrize(
-    ("target", "message"),
+    ("target", "error", "message"),
     [
-        (f"{__name__}:NotAnAgent", r"the agent broken is not a subclass of .*Agent: change tests\.agents"),
-        (
-            "no_such_module:Agent",
-            r"the agent broken \(no_such_module:Agent\) .*ModuleNotFoundError.*: reinstall .*no_such",
-        ),
-        (f"{__name__}:Missing", r"cannot be imported \(AttributeError: .*Missing.*reinstall the package tests"),
+        (f"{__name__}:NotAnAgent", SetupError, r"the agent broken is not a subclass of .*Agent: change tests\.agents"),
+        ("no_such:Agent", PluginError, r"the plug-in 'broken' of the package no_such .*ModuleNotFoundError.*reinstall"),
     ],
 )
 def test_a_broken_plug_in_is_named_with_cause_and_remedy(
-    monkeypatch: pytest.MonkeyPatch, target: str, message: str
+    monkeypatch: pytest.MonkeyPatch, target: str, error: type[Exception], message: str
 ) -> None:
     plug_in = EntryPoint("broken", target, "stackrank.agents")
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [plug_in])
-    with pytest.raises(SetupError, match=message):
+    monkeypatch.setattr(plugins, "entry_points", lambda **_: [plug_in])
+    with pytest.raises(error, match=message):
         find_agent("broken")
     assert agent_names() == [*BUILT_IN, "broken"], "other agents can still be listed"
 

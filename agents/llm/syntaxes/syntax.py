@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
-from stackrank.env.state import hanging
+from stackrank.env.state import hanging_test
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
 
@@ -25,12 +25,12 @@ class BadCall(StackrankError):
 
 def write_first_observation(syntax: Syntax, observation: Observation) -> str:
     """Return the first observation for the task's prompt, with the test that hangs, which its text does not name."""
-    test = hanging(observation.state)
+    test = hanging_test(observation.state)
     return syntax.write_opening(observation) + (f"\n\nThe tests hung in {test}." if test else "")
 
 
 def parse_json(text: str, label: str) -> Any:
-    """Parse JSON from a model; texts may hold raw newlines. `what`: its name in the correction. Raises BadCall."""
+    """Parse JSON from a model; texts may hold raw newlines. `label`: its name in the correction. Raises BadCall."""
     if len(text) > LONGEST:
         raise BadCall(f"{label} has {len(text):,} characters, and at most {LONGEST:,} are read. Nothing was done.")
     try:
