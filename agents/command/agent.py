@@ -153,8 +153,8 @@ class CommandAgent(Agent):
             return Decision(Action("submit"))
         configured_api = self._settings.api
         if api is None or configured_api not in (None, api):
-            spoken = [f"/v1/{_ADDRESS[name]}" for name in APIS if configured_api in (None, name)]
-            return self._reject(404, f"unknown path: send requests to {' or '.join(spoken)}")
+            paths = [f"/v1/{_ADDRESS[name]}" for name in APIS if configured_api in (None, name)]
+            return self._reject(404, f"unknown path: send requests to {' or '.join(paths)}")
         if request is None:
             return self._reject(400, state.get("wrong", "the request cannot be read"))
         try:
@@ -181,11 +181,10 @@ class CommandAgent(Agent):
         }
 
     def _run_program(self, **arguments: Any) -> Action:
-        remaining_s = None if self._briefing.remaining_s is None else max(self._briefing.remaining_s(), 0.0) + 1.0
-        # After the longest wait, the referee checks whether the episode has time left.
-        return Action(
-            "program", {**arguments, "timeout_s": LONGEST_S if remaining_s is None else min(remaining_s, LONGEST_S)}
-        )
+        timeout_s = LONGEST_S  # after that, the referee checks whether the episode has time left
+        if self._briefing.remaining_s is not None:
+            timeout_s = min(max(self._briefing.remaining_s(), 0.0) + 1.0, LONGEST_S)
+        return Action("program", {**arguments, "timeout_s": timeout_s})
 
     def _reject(self, status: int, message: str) -> Decision:
         """Tell the program what is wrong with its request, as an endpoint would, so that it can correct it."""

@@ -63,7 +63,7 @@ def help_text(tools: ToolSet, name: str = "") -> str:
 
 
 def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Action:
-    """Return the action that a line means; `more` reads the lines of code that belong to it. Raises Unclear."""
+    """Return the action that a line means; `read_code` reads the lines of code that belong to it. Raises Unclear."""
     name, _, typed = line.strip().partition(" ")
     typed = typed.strip()
     if name not in tools.tools:
@@ -158,7 +158,7 @@ def files_in(text: str) -> list[str]:
 
 
 def suggestions(words: Sequence[str], tools: ToolSet, files: Iterable[str]) -> list[str]:
-    """Return the completions of the word that follows the words `before`."""
+    """Return the completions of the word that follows `words`."""
     if not words:
         return [*tools.tools, *(command.split()[0] for command in OTHERS if command[0] != "#")]
     if words[0] == "help":

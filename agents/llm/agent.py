@@ -56,7 +56,7 @@ class LlmAgent(Agent):
         self._prompts = Prompts((*_PROMPTS, *INVESTIGATORS), settings.prompts)
         self._dialogue = Dialogue(model, settings)
         self._past: Sequence[Step] = ()
-        self._others = (*investigator_settings(model, settings, config or {}), settings.investigator)
+        self._investigator_arguments = (*investigator_settings(model, settings, config or {}), settings.investigator)
         self._investigator: Investigator | None = None
         self._questions = 0
         self._question: str | None = None
@@ -75,18 +75,13 @@ class LlmAgent(Agent):
         """Start the conversation."""
         self._briefing = briefing
         syntax = self._dialogue.syntax([briefing.tools.find(name) for name in briefing.tools.tools])
-        values = {
-            "tools": describe_tools(briefing.tools),
-            "syntax": syntax.write_help(),
-            "max_steps": briefing.max_steps,
-            "ends_when_solved": briefing.ends_when_solved,
-            "statement": briefing.statement,
-            "test_command": briefing.test_command,
-            "observation": write_first_observation(syntax, observation),
-            "listing": briefing.files,
-            "failing_file": briefing.failing_file,
-        }
-        system, task = (self._prompts.render(name, **values) for name in _PROMPTS)
+        system, task = self._prompts.render_task(
+            _PROMPTS,
+            briefing,
+            tools=describe_tools(briefing.tools),
+            syntax=syntax.write_help(),
+            observation=write_first_observation(syntax, observation),
+        )
         self._dialogue.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
@@ -94,7 +89,7 @@ class LlmAgent(Agent):
         self._steps += 1
         if self._question is not None and observation.ok:
             self._questions += 1
-            self._investigator = Investigator(self._questions, *self._others)
+            self._investigator = Investigator(self._questions, *self._investigator_arguments)
             remaining_steps = self._briefing.max_steps - self._steps
             self._investigator.begin(self._question, self._briefing, self._prompts, remaining_steps, self._exchanges())
         self._question = None

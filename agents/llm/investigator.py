@@ -60,15 +60,9 @@ class Investigator:
         """Start the conversation. `steps`: how many the episode has left. `past`: as for `Dialogue.recall`."""
         self._remaining_steps = max(min(self._limits.steps, steps // 2), 1)
         syntax = self._dialogue.syntax([find_tool(name) for name in INVESTIGATOR])
-        values = {
-            "question": question,
-            "syntax": syntax.write_help(),
-            "max_steps": self._remaining_steps,
-            "statement": briefing.statement,
-            "test_command": briefing.test_command,
-            "listing": briefing.files,
-        }
-        system, task = (prompts.render(name, **values) for name in PROMPTS)
+        system, task = prompts.render_task(
+            PROMPTS, briefing, question=question, syntax=syntax.write_help(), max_steps=self._remaining_steps
+        )
         self._dialogue.recall(past)
         self._dialogue.start(syntax, system, task, briefing.model_seed)
 

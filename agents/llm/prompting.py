@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 import jinja2.sandbox
 
-from stackrank.agents.episode.protocol import SetupError
+from stackrank.agents.episode.protocol import Briefing, SetupError
 from stackrank.env.tools import ToolSet
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -66,7 +66,7 @@ class Prompts:
     """The templates that an agent uses. The user's templates replace the built-in ones."""
 
     def __init__(self, names: Sequence[str], overrides: Mapping[str, str]) -> None:
-        """Raises SetupError if `own` has a name that is not in `names`, or if a template is wrong."""
+        """Raises SetupError if `overrides` has a name that is not in `names`, or if a template is wrong."""
         texts = inline_files(overrides)
         for name in texts:
             if name not in names:
@@ -79,6 +79,18 @@ class Prompts:
     def render(self, name: str, **values: Any) -> str:
         """Fill in a template. Raises SetupError if it is wrong."""
         return _render(name, self._texts[name], values)
+
+    def render_task(self, names: Sequence[str], briefing: Briefing, **values: Any) -> list[str]:
+        """Fill in several templates with what `briefing` says about the task, and with `values`. Raises SetupError."""
+        about_task = {
+            "statement": briefing.statement,
+            "test_command": briefing.test_command,
+            "listing": briefing.files,
+            "failing_file": briefing.failing_file,
+            "max_steps": briefing.max_steps,
+            "ends_when_solved": briefing.ends_when_solved,
+        }
+        return [self.render(name, **{**about_task, **values}) for name in names]
 
 
 def render(name: str, **values: Any) -> str:

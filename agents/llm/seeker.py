@@ -145,18 +145,15 @@ class Seeker(Agent):
         # The tools of other servers are for the seeker, too.
         seeker_tools = [name for name in _SEEKER_TOOLS if name in has] + [tool.name for tool in briefing.tools.added]
         syntax = self._seeker.syntax([*map(briefing.tools.find, seeker_tools), brief])
-        values = {
-            "tools": [note for note in describe_tools(briefing.tools) if note["name"] in seeker_tools],
-            "syntax": syntax.write_help(),
-            "max_steps": self._remaining_steps,
-            "limit": self._settings.brief_chars,
-            "statement": briefing.statement,
-            "test_command": briefing.test_command,
-            "observation": write_first_observation(syntax, observation),
-            "listing": briefing.files,
-            "failing_file": briefing.failing_file,
-        }
-        system, task = (self._prompts.render(name, **values) for name in ("seeker", "seeker_task"))
+        system, task = self._prompts.render_task(
+            ("seeker", "seeker_task"),
+            briefing,
+            tools=[note for note in describe_tools(briefing.tools) if note["name"] in seeker_tools],
+            syntax=syntax.write_help(),
+            max_steps=self._remaining_steps,
+            limit=self._settings.brief_chars,
+            observation=write_first_observation(syntax, observation),
+        )
         self._seeker.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
@@ -221,21 +218,18 @@ class Seeker(Agent):
         """Hand over to the coder. Returns the answer to the question it had asked, if any."""
         files, self._files, self._handing_over = self._files, [], False
         has = self._briefing.tools.tools
-        values: dict[str, Any] = {
-            "tools": [note for note in describe_tools(self._briefing.tools) if note["name"] in _CODER_TOOLS],
-            "max_steps": self._briefing.max_steps,
-            "ends_when_solved": self._briefing.ends_when_solved,
-            "statement": self._briefing.statement,
-            "test_command": self._briefing.test_command,
-            "brief": self._brief,
-            "files": files,
-            "limit": self._settings.brief_chars,
-        }
         if self._briefs == 1:
             ask = [Ask()] if self._settings.briefs > 1 else []
             syntax = self._coder.syntax([*(find_tool(name) for name in _CODER_TOOLS if name in has), *ask])
-            values["syntax"] = syntax.write_help()
-            system, task = (self._prompts.render(name, **values) for name in ("coder", "coder_task"))
+            system, task = self._prompts.render_task(
+                ("coder", "coder_task"),
+                self._briefing,
+                tools=[note for note in describe_tools(self._briefing.tools) if note["name"] in _CODER_TOOLS],
+                syntax=syntax.write_help(),
+                limit=self._settings.brief_chars,
+                brief=self._brief,
+                files=files,
+            )
             self._coder.start(syntax, system, task, self._briefing.model_seed)
         return Observation("\n\n".join([self._brief, *files]))
 

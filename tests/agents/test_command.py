@@ -179,7 +179,7 @@ print(urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_U
     assert [request.body for request in requests] == server.requests
     assert server.requests[0]["messages"] == [{"role": "user", "content": [ASKED]}]
     assert (server.requests[0]["max_tokens"], server.requests[1]["store"]) == (9, True), "what the program says holds"
-    assert [request.spoken[0]["role"] for request in requests] == ["system", "user"]
+    assert [request.full_messages[0]["role"] for request in requests] == ["system", "user"]
 
 
 def test_processes_of_a_program_end_with_it() -> None:

@@ -152,7 +152,7 @@ def _without_proxy_fields(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge_piece(target: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Merge a piece of a stream into `whole`: texts and lists grow, and items with an `index` are merged by index."""
+    """Merge a piece of a stream into `target`: texts and lists grow, and items with an `index` are merged by index."""
     for name, value in piece.items():
         current = target.get(name)
         if isinstance(current, list) and isinstance(value, str):

@@ -181,7 +181,7 @@ class Endpoint(ABC):
 
     @classmethod
     def extend_wire(cls, wire: list[dict[str, Any]], addition: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Append `more` to a conversation in wire form, with the result that `wire` gives for all messages at once."""
+        """Append `addition` to a conversation in wire form, as `wire` would for all messages at once."""
         return [*wire, *addition]
 
     @classmethod

@@ -36,7 +36,7 @@ class Price:
 
 
 def find_price(model: str, configured: Mapping[str, float] | None = None) -> Price | None:
-    """Return the price of a model; None if it is unknown. `own` replaces the tables. Raises SetupError."""
+    """Return the price of a model; None if it is unknown. `configured` replaces the tables. Raises SetupError."""
     if configured is not None:
         return _price(configured, "the config's price")
     table = dict(_table(_BUILT_IN))

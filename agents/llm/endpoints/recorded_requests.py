@@ -49,7 +49,7 @@ class RecordedRequest:
         return APIS[self.api].body(self.parameters, self.messages)
 
     @property
-    def spoken(self) -> list[dict[str, Any]]:
+    def full_messages(self) -> list[dict[str, Any]]:
         """The conversation with the system message, which programs send in a separate field."""
         system = self.parameters.get("system" if self.api == "messages" else "instructions")
         return (
@@ -58,7 +58,7 @@ class RecordedRequest:
             else self.messages
         )
 
-    def answered(self) -> list[dict[str, Any]]:
+    def answer_messages(self) -> list[dict[str, Any]]:
         """Return the answer in the API's own form, as it would have been sent back."""
         endpoint = APIS[self.api]
         return endpoint.wire([endpoint.reply(self.answer).message])

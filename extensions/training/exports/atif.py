@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import reasoning_of, to_chat_tools
 from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
+from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_tools
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.source import Row, Source
 from stackrank.flows.runs.specification.spec import SpecError

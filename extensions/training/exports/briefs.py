@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import to_chat_messages, to_chat_tools
 from stackrank.agents.llm.endpoints.recorded_requests import APIS, RecordedRequest, recorded_requests
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
 from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
@@ -14,6 +13,7 @@ from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
+from stackrank.extensions.training.exports.chat_form import to_chat_messages, to_chat_tools
 from stackrank.flows.runs.afterwards.export.source import Row, Source
 from stackrank.terms import Verdict
 
@@ -47,7 +47,7 @@ def seeker(source: Source) -> Iterator[dict[str, Any]]:
                 "question": question,
                 "brief": text,
                 "files": files,
-                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answered()]),
+                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answer_messages()]),
                 "tools": to_chat_tools(brief.api, brief.parameters.get("tools", ())),
                 "read": any(each.conversation == "coder" for each in asked[place + 1 : end]),
                 "resolved": resolved,

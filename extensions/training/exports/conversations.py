@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import reasoning_of, to_chat_messages, to_chat_tools
 from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
+from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_messages, to_chat_tools
 from stackrank.extensions.training.exports.rendered import rendered
 from stackrank.extensions.training.exports.turns import answer_of, went_back
 from stackrank.flows.runs.afterwards.export.source import Row, Source
@@ -64,7 +64,7 @@ def segments(steps: Sequence[Row]) -> list[list[RecordedRequest]]:
 def messages_of(segment: Sequence[RecordedRequest]) -> list[dict[str, Any]]:
     """Return the segment up to and including its last answer, as Chat Completions messages."""
     last = segment[-1]
-    return [*to_chat_messages(last.api, last.spoken), answer_of(last)]
+    return [*to_chat_messages(last.api, last.full_messages), answer_of(last)]
 
 
 def conversation(segment: Sequence[RecordedRequest], about: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def conversation(segment: Sequence[RecordedRequest], about: dict[str, Any]) -> d
     messages = messages_of(segment)
     answers = []
     for each in segment:
-        place = len(to_chat_messages(each.api, each.spoken))
+        place = len(to_chat_messages(each.api, each.full_messages))
         answer: dict[str, Any] = {"message": place, "step": each.step}
         if each.reasoning and not reasoning_of(messages[place]):
             answer["reasoning_content"] = each.reasoning

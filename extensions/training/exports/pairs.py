@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import to_chat_tools
 from stackrank.db import queries
 from stackrank.extensions.fix.decisions import require_genuine
+from stackrank.extensions.training.exports.chat_form import to_chat_tools
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.source import Row, Source
 from stackrank.flows.runs.specification.spec import SpecError

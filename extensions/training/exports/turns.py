@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat_form import to_chat_messages
 from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
+from stackrank.extensions.training.exports.chat_form import to_chat_messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ def went_back(question: RecordedRequest, following: RecordedRequest) -> list[dic
 
 def answer_of(question: RecordedRequest) -> dict[str, Any]:
     """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
-    said = to_chat_messages(question.api, question.answered())
+    said = to_chat_messages(question.api, question.answer_messages())
     return said[0] if said else {"role": "assistant", "content": ""}
 
 
 def _turns(asked: Sequence[RecordedRequest]) -> Iterator[Turn]:
     known: list[dict[str, Any]] = []
     for question, following in zip(asked, [*asked[1:], None], strict=True):
-        heard = _tail(question.spoken, said=False)
+        heard = _tail(question.full_messages, said=False)
         back = went_back(question, following) if following else []
         said = to_chat_messages(question.api, back)
         new = heard[len(known) :] if known and heard[: len(known)] == known else heard

@@ -93,7 +93,7 @@ def test_each_request_continues_the_previous_one_and_its_answer(monkeypatch: pyt
     with serve(monkeypatch, SCRIPT):
         requests = recorded(play_steps(agent(api=api), 12))
     for preceding, following in pairwise(requests):
-        beginning = [*preceding.messages, *preceding.answered()]
+        beginning = [*preceding.messages, *preceding.answer_messages()]
         assert json.dumps(following.messages[: len(beginning)]) == json.dumps(beginning)
 
 

@@ -16,7 +16,6 @@ from stackrank.agents.episode.protocol import Briefing, SetupError
 from stackrank.agents.episode.step import Usage
 from stackrank.agents.llm import LlmAgent, history
 from stackrank.agents.llm.endpoints import prices
-from stackrank.agents.llm.endpoints.chat_form import to_chat_messages
 from stackrank.agents.llm.endpoints.prices import find_price
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
@@ -41,19 +40,6 @@ def pairs_hold(messages: list[dict[str, Any]]) -> bool:
     call_ids = [call["id"] for message in messages for call in message.get("tool_calls", [])]
     answered = [message["tool_call_id"] for message in messages if message["role"] == "tool"]
     return call_ids == answered
-
-
-def test_programs_write_messages_in_every_form_that_an_api_allows() -> None:
-    answer = {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}
-    silent = {"type": "tool_result", "tool_use_id": "2"}
-    wire = [{"role": "user", "content": "plain"}, {"role": "assistant", "content": "said"},
-            {"role": "user", "content": [answer, silent, {"type": "text", "text": "on"}]}]  # fmt: skip
-    assert [(message["role"], message["content"]) for message in to_chat_messages("messages", wire)] == [
-        ("user", "plain"), ("assistant", "said"), ("tool", "a\n"), ("tool", ""), ("user", "on"),
-    ]  # fmt: skip
-    output = {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_text", "text": "b"}]}
-    items = [{"role": "user", "content": "plain"}, output]
-    assert [message["content"] for message in to_chat_messages("responses", items)] == ["plain", "b"]
 
 
 def test_a_conversation_that_fits_is_unchanged() -> None:
