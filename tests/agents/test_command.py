@@ -1,4 +1,4 @@
-"""`command`: programs of others in real sandboxes, and what they ask their model."""
+"""`command`: third-party programs in real sandboxes, and their requests to the model."""
 
 from __future__ import annotations
 
@@ -154,23 +154,23 @@ print(ask(messages="no list"))
 
 def test_a_program_may_use_the_api_of_any_provider() -> None:
     code = """
-def told(path, headers, **body):
+def post(path, headers, **body):
     root = os.environ["ANTHROPIC_BASE_URL"]
     data = json.dumps({"model": "mine", **body}).encode()
     return urllib.request.urlopen(urllib.request.Request(root + path, data, headers)).read().decode()
 marked = {"type": "text", "text": "Why?", "cache_control": {"type": "ephemeral"}}
 messages = {"messages": [{"role": "user", "content": [marked]}], "system": "Be brief.", "max_tokens": 9}
 beta = {"Content-Type": "application/json", "anthropic-beta": "new-2026", "Cookie": "mine"}
-print(told("/v1/messages/count_tokens", {}, **messages))
-print(told("/v1/messages?beta=true", beta, **messages, stream=True))
-print(told("/v1/responses", {}, input="And this?", store=True))
+print(post("/v1/messages/count_tokens", {}, **messages))
+print(post("/v1/messages?beta=true", beta, **messages, stream=True))
+print(post("/v1/responses", {}, input="And this?", store=True))
 print(urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"], method="HEAD")).status)
 """
     outcome, steps, server = played([says("Because.")], own(code))
     last = steps[-2].observation.text
     assert outcome.stop_reason is StopReason.SUBMITTED and outcome.usage.cost_usd == pytest.approx(220 / 1e6), last
     assert '"input_tokens": ' in last and "message_stop" in last and '"output_text"' in last and "\n200\n" in last
-    assert server.paths == ["/v1/messages", "/v1/responses"], "nobody is asked for an estimate"
+    assert server.paths == ["/v1/messages", "/v1/responses"], "the endpoint gets no request for an estimate"
     assert server.headers[0]["anthropic-beta"] == "new-2026" and "cookie" not in server.headers[0]
     assert KEY not in json.dumps([str(step) for step in steps])
     requests = list(
@@ -248,18 +248,18 @@ def example(name: str) -> dict[str, Any]:
 OVER = call("bash", command="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
 
 
-def scripted_agent(mend: str) -> Callable[[dict[str, Any]], Entry]:
-    """What mends it, by the tool that each program has, and then a last word."""
+def scripted_agent(fix_command: str) -> Callable[[dict[str, Any]], Entry]:
+    """A command that fixes the bug, through the tool that each program has, and then a last message."""
 
     def answer(request: dict[str, Any]) -> Entry:
         tools = {tool.get("name") or tool.get("function", {}).get("name") for tool in request.get("tools", ())}
         conversation = json.dumps(request.get("messages", request.get("input")))
         has_result = "tool_result" in conversation or "_output" in conversation or '"tool"' in conversation
         if "bash" in tools:
-            return OVER if has_result else call("bash", command=mend)
+            return OVER if has_result else call("bash", command=fix_command)
         if has_result or not tools:
             return says("Done.")
-        return call("Bash", command=mend) if "Bash" in tools else call("exec_command", cmd=mend)
+        return call("Bash", command=fix_command) if "Bash" in tools else call("exec_command", cmd=fix_command)
 
     return answer
 

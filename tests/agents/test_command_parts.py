@@ -1,4 +1,4 @@
-"""`command` without a sandbox: whatever a program asks, it gets an answer, and no episode ends in an error."""
+"""`command` without a sandbox: every request of a program gets an answer, and no episode ends in an error."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Asked:
 
 
 class Program:
-    """A program's side of an episode."""
+    """The program's side of an episode."""
 
     def __init__(self, **config: Any) -> None:
         self.sandbox: Any = Asked()
@@ -105,7 +105,7 @@ class Program:
 
 
 def bodies(dice: random.Random) -> Iterator[str]:
-    """Questions of all kinds, most of them wrong."""
+    """Requests of all kinds, most of them invalid."""
     odd = ["", "null", "[]", '"x"', "{", '{"messages": {}}', '{"messages":' + "[" * 5000, "9" * 5000, "\ud800", "\0"]
     odd += ['{"messages": [{}]}', '{"messages": [{"role": "user", "content": 5}]}', '{"messages": []}']
     odd += ['{"messages": [{"role": "user", "content": "\\ud800"}], "temperature": NaN}']
@@ -254,7 +254,7 @@ REPLY = call("bash", command="ls").with_(content="I look.", reasoning="Hm.", tok
 
 
 def test_the_providers_clients_read_the_answers() -> None:
-    """At once and as a stream, two questions each, the second with the answer to the first in it."""
+    """Whole and streamed, two requests each; the second contains the answer to the first."""
     import anthropic  # here, for it takes a tenth of the time in which all tests are collected
 
     with OpenAIServer([REPLY], verbatim=True) as server:

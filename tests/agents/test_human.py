@@ -1,4 +1,4 @@
-"""A person at the keyboard: what typed lines mean, and what could be typed."""
+"""A person at the keyboard: the meaning of typed lines, and completions."""
 
 from __future__ import annotations
 

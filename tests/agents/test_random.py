@@ -1,4 +1,4 @@
-"""The agent that chooses at random."""
+"""The agent that acts at random."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_seed_decides_everything() -> None:
 
 
 def test_it_reads_edits_and_debugs() -> None:
-    """What it does makes sense to the tools, most of the time, and it never uses one that it does not have."""
+    """Most of its calls are valid, and it never uses a tool that it does not have."""
     steps = [step for seed in range(3) for step in played(seed)[1][1:]]
     tool_names = {step.action.tool for step in steps if step.action}
     assert {"view", "rewrite", "pdb", "eval"} <= tool_names
@@ -60,7 +60,7 @@ def test_an_episode_without_a_submission_ends_by_its_budget() -> None:
 
 @pytest.mark.parametrize("tools", ["submit", "rewrite,submit", "debug5"])
 def test_a_small_tool_set_before_anything_was_seen(tools: str) -> None:
-    """Arguments are valid for their tools whatever there is, and a tool that is locked is left alone."""
+    """Arguments are always valid for their tools, and a locked tool is not used."""
     agent = RandomAgent()
     agent.begin(Briefing("t", "", "", tool_set(tools), 50), Observation(""))
     for _ in range(100):

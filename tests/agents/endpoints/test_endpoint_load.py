@@ -1,4 +1,4 @@
-"""What slow, busy and failing endpoints cost an episode, and how much is asked of them at a time."""
+"""Slow, busy and failing endpoints: what they cost an episode, and limits on requests."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_requests_per_minute_are_limited(serve: Any) -> None:
 
 
 def test_tokens_per_minute_are_limited(serve: Any) -> None:
-    """What an answer really cost is paid back by whoever asks next."""
+    """The next request waits for tokens that an answer used beyond the estimate."""
     serve([call("eval").with_(tokens_in=2_000, tokens_out=400)])
     agent = unpriced(tokens_per_minute=60_000)
     agent.act(Observation(""))

@@ -1,4 +1,4 @@
-"""Which endpoint is asked, how, with what key, and whether it is any use to start."""
+"""The choice of endpoint, API and key, and the check before a run."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) 
     ],
 )
 def test_choice_of_the_api(bare: pytest.MonkeyPatch, model: str, reasons: bool) -> None:
-    """Reasoning models at OpenAI's own address are asked through Responses; other servers need not have it."""
+    """Reasoning models at OpenAI's own address use Responses; other servers need not have it."""
     bare.setenv("OPENAI_API_KEY", "x")
     assert is_reasoning(model) is reasons
     assert isinstance(make_endpoint(model, Settings()), Responses) is reasons

@@ -40,7 +40,7 @@ MOCKED = {
 
 
 class Provider:
-    """What stands behind the proxy: it answers the n-th question of each conversation with the n-th reply."""
+    """The provider behind the proxy: it answers the n-th request of each conversation with the n-th reply."""
 
     def __init__(self) -> None:
         self.script: list[Any] = []
@@ -146,7 +146,7 @@ def test_an_episode_is_solved(provider: tuple[Provider, OpenAIServer], model: st
 
 @pytest.mark.parametrize("config", [{}, {"stream": True}, {"api": "responses"}, {"api": "messages"}])
 def test_an_episode_of_its_own_answers_as_text(config: dict[str, Any]) -> None:
-    """It always says the same, and so the steps run out."""
+    """The provider always gives the same answer, so the steps run out."""
     outcome, steps = play_real(CART, agent("says", syntax="text", **config), budget=Budget(steps=3))
     assert outcome.stop_reason is StopReason.STEP_LIMIT and outcome.score is not None, outcome
     assert [step.action.tool for step in steps if step.action] == ["view"] * 3

@@ -1,4 +1,4 @@
-"""What providers and routers were seen to send, beside what they say that they send.
+"""What providers and routers send in practice, beyond their documentation.
 
 Each is from a report about some client; the answers are made up.
 """
@@ -54,7 +54,7 @@ def arguments_piece(text: str) -> dict[str, Any]:
 
 
 def test_thoughts_of_two_kinds_at_one_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenRouter numbers what it sends as a stream 0, whatever it is."""
+    """OpenRouter gives every detail of a stream the index 0."""
     text, secret = {"type": "reasoning.text", "index": 0}, {"type": "reasoning.encrypted", "index": 0, "data": "x"}
     details = [text | {"text": "Let"}, text | {"text": " me."}, text | {"signature": "s"}, secret]
     choices = [{"delta": {"reasoning_details": [detail]}} for detail in details]
@@ -76,7 +76,7 @@ CALLED = {"content": None, "tool_calls": [{"id": "1", "type": "function", "funct
 
 
 def test_thoughts_in_the_content_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mistral's; and an empty field beside the one that is used."""
+    """Mistral's form, and an empty field beside the one in use."""
     content = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}], "closed": True}]
     for thought in ({"content": content}, {"reasoning_content": "", "reasoning": "Hm."}):
         with serve(monkeypatch, [body(CALLED | thought)]) as server:
@@ -166,7 +166,7 @@ BUSY = {"message": "Provider returned error", "code": 429, "metadata": RAW}
 def test_errors_with_status_200(
     monkeypatch: pytest.MonkeyPatch, api: str, stream: bool, fault: Fault, message: str
 ) -> None:
-    """They are tried again, as those with a status of their own, and said in the end."""
+    """They are retried like errors with their own status, and finally reported."""
     with serve(monkeypatch, [fault, call("eval")]) as server:
         assert play_steps(agent(api=api, stream=stream, retry_s=30.0), 1)[0].action == Action("eval", {})
         assert server.asked == 2
@@ -208,7 +208,7 @@ def test_a_wrong_key_reported_with_status_200(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_thought_that_nothing_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It goes back with something after it: the providers refuse it else."""
+    """It is sent back with another item after it, because the providers refuse it otherwise."""
     thought = {"type": "thinking", "thinking": "", "signature": "s"}
     blind = {"type": "redacted_thinking", "data": "x"}
     blank = {"type": "text", "text": "\n\n"}
@@ -239,7 +239,7 @@ def test_thoughts_between_calls_stay_where_they_are(monkeypatch: pytest.MonkeyPa
 
 
 def test_messages_as_gateways_stream_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks numbered from 1, an input that comes at once, and an end that calls the question's tokens 0."""
+    """Blocks numbered from 1, an input in one piece, and a final event that gives the request 0 tokens."""
     block = {"type": "tool_use", "id": "t", "name": "view", "input": {"path": "a.py"}}
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {"usage": {"input_tokens": 90, "output_tokens": 1}}},

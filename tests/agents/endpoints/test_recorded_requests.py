@@ -1,4 +1,4 @@
-"""What an export says was sent, against the bodies that the server received: byte for byte, in every API."""
+"""Recorded requests equal the bodies that the server received, byte for byte, in every API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The episode loop: every way an episode ends, exactly there, and what is recorded on the way."""
+"""The episode loop: every way in which an episode ends, and what is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What observations show, read from their text where the state does not say it."""
+"""What observations show, read from their text if the state does not say it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ KeyError: 'x'
 
 
 def reached(text: str, **state: Any) -> set[str]:
-    """The milestones of one step with this text, as a command's or with a state of its own."""
+    """The milestones of one step with this text, and with the state of a command or the given one."""
     tracker = MilestoneTracker(TASK)
     tracker.take(0, RESET)
     return set(tracker.take(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def test_only_all_tests_passing_in_the_shell_solves() -> None:
     assert reached("== 2 passed in 0.01s ==") == {"improved", "solved"}
     assert reached("2 passed in 0.01s", kind="other") == {"improved", "solved"}
     assert reached("1 passed in 0.01s") == set()
-    assert reached("3 passed in 0.01s") == set(), "with tests of its own it cannot be told"
+    assert reached("3 passed in 0.01s") == set(), "with tests of its own, the number of tests proves nothing"
 
 
 def test_a_hit_breakpoint_without_a_condition_counts_as_a_pause() -> None:
@@ -173,7 +173,7 @@ def test_followed_places_count_only_if_shown() -> None:
 
 
 def test_line_numbers_follow_the_edits() -> None:
-    """Whatever is inserted, removed and replaced: a line that is still there is found under its first number."""
+    """After insertions, removals and replacements, a remaining line is found under its original number."""
     dice = random.Random(3)
     for _ in range(60):
         first = [b"line %d\n" % number for number in range(1, 40)]

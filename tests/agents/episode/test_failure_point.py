@@ -128,7 +128,7 @@ def test_without_failing_visible_tests_the_bug_need_not_be_reproduced() -> None:
 
 
 def test_the_final_diff_decides_where_the_program_was_changed() -> None:
-    """An edit of the fault that was taken back does not make an edit elsewhere one of the fault."""
+    """An undone edit of the fault does not make an edit elsewhere an edit of the fault."""
     source = b"".join(b"x%d = 1\n" % number for number in range(90))
     task = make_task({"shop/cart.py": source, "shop/x.py": "y = 1\n"}, faults=(FAULT,))
     elsewhere = Score(False, unfixed=("a",), diff=file_diff("shop/x.py", b"y = 1\n", b"y = 2\n"))

@@ -54,7 +54,7 @@ def test_the_first_run_of_tests_is_what_others_improve_on() -> None:
         ("reproduced", "improved"),
         (),
     ]
-    # Under the debugger, tests are told one by one as they end: not a result to compare.
+    # Under the debugger, tests are reported one by one as they end: not a result to compare.
     assert follow(FAILING, {"kind": "debugger", "outcomes": {"t::a": "passed"}})[1].milestones == ()
 
 

@@ -1,4 +1,4 @@
-"""What agents are told of the workspace before their first step."""
+"""The description of the workspace that agents get before their first step."""
 
 from __future__ import annotations
 

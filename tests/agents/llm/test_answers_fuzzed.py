@@ -1,4 +1,4 @@
-"""A bad server costs at most its own episode: whatever it answers, an agent acts, is corrected, or says why it ends."""
+"""Mutated answers: the agent acts, is corrected, or ends with a reason, for every answer of a server."""
 
 from __future__ import annotations
 

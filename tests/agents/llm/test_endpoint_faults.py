@@ -172,7 +172,7 @@ def test_an_endpoint_that_fails_for_every_request_is_down(serve: Any, fault: Fau
 
 @pytest.mark.parametrize("fault", [Fault.status(503), Fault.status(429), Fault.dropped()])
 def test_only_the_model_that_does_not_answer_is_down(serve: Any, fault: Fault) -> None:
-    """While a question fails, the same model answers another one, or another model of the endpoint does."""
+    """While one request fails, the same model or another model of the endpoint answers another one."""
     server = serve([fault])
     shared = limits.of_endpoint(LlmSettings())
     for answering, down in (("another", model_at(server.url, "scripted")), ("scripted", "")):

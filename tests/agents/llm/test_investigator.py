@@ -1,4 +1,4 @@
-"""The investigator: a second model with the debugger, a budget and a conversation of its own."""
+"""The investigator: a second model with the debugger and its own budget and conversation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def scripted(serve: Any, large: Iterable[Entry], small: Iterable[Entry], **optio
 
 
 def play_quickly(agent: LlmAgent, budget: Budget | None = None, **options: Any) -> tuple[Outcome, list[Step]]:
-    """Play where tools do nothing: the answer is the text that was given, and `submit` ends the episode."""
+    """Play without tools: an answer's observation is its text, and `submit` ends the episode."""
 
     def answer(action: Action) -> Observation:
         text = str(action.arguments.get("text", f"did {action.tool} {action.arguments}"))
@@ -134,7 +134,7 @@ def test_by_default_it_has_the_entrants_own_model(serve: Any) -> None:
     ],
 )
 def test_a_budget_that_is_spent(serve: Any, limits: Any, reply: ScriptedReply, reason: str) -> None:
-    """It is told so, asked once more, and then the one who asked goes on without an answer."""
+    """It is informed, asked once more, and then the entrant continues without an answer."""
     server = scripted(serve, [ASK, FIX, SUBMIT], [reply.with_(content="So far: result is 6.")])
     outcome, steps = play_quickly(make(**limits))
     assert outcome.stop_reason is StopReason.SUBMITTED
@@ -205,19 +205,19 @@ def test_a_text_model_investigates(serve: Any) -> None:
 
 
 def told_by(step: Step) -> str:
-    """What a step did and showed, whatever port the endpoint had."""
+    """A step's action and observation, without the endpoint's port."""
     return re.sub(r"127\.0\.0\.1:\d+", "", f"{step.action} {step.observation.text}")
 
 
 def cut(serve: Any, past: list[Step], large: list[Entry], small: list[Entry]) -> tuple[Outcome, list[Step], Any]:
-    """Continue an episode from its first steps, with what is left of two scripts."""
+    """Continue an episode after its first steps, with the rest of two scripts."""
     server = scripted(serve, large, small)
     outcome, recorded = play_quickly(make(steps=3), past=past)
     return outcome, recorded, server
 
 
 def test_an_investigation_continues_after_any_interruption(serve: Any) -> None:
-    """In the middle of an investigation too, and after one that a refusal ended; no model is asked twice."""
+    """Also within an investigation, and after one that a refusal ended; no request is sent twice."""
     large: list[Entry] = [ASK, ASK, calls(ASK, FIX), SUBMIT]
     refused = Fault.status(400, "flagged", code="content_policy_violation")
     small: list[Entry] = [calls(LOOK, call("view", path="cart.py")), TELL, LOOK, refused, says("Hm."), LOOK, LOOK, LOOK]

@@ -27,7 +27,7 @@ from tests.support.openai_server import ScriptedReply, call, calls, says
 
 
 def test_malformed_is_corrected_in_place(serve: Any) -> None:
-    """Every kind of nonsense costs its tokens, is corrected precisely, and stays in the conversation."""
+    """Every kind of malformed answer costs its tokens, is corrected precisely, and stays in the conversation."""
     server = serve(
         [
             ScriptedReply(calls=(("view", '{"path": "cart.py"'),)),
@@ -75,7 +75,7 @@ def test_endless_garbage_ends_as_malformed(serve: Any) -> None:
 
 
 def test_several_calls_one_of_them_wrong(serve: Any) -> None:
-    """Calls of one answer are carried out in order; the wrong one does not take the others with it."""
+    """Calls of one answer are carried out in order; a wrong one does not prevent the others."""
     bad = ScriptedReply(calls=(("view", "{"),))
     server = serve([calls(call("view", path="cart.py"), bad, call("eval")), call("submit")])
     outcome, steps = play_real(CART, make())

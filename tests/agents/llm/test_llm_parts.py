@@ -101,7 +101,7 @@ def test_a_wrong_price_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, te
 
 
 def test_requests_share_their_beginning_except_after_cuts(serve: Any) -> None:
-    """What endpoints cache is the beginning of a conversation: much is cut at a time, so that it seldom changes."""
+    """Endpoints cache the beginning of a conversation, so much is cut at a time and the beginning seldom changes."""
     server = serve([call("view", path="a.py")])
     agent = LlmAgent(model="scripted", config={"context_tokens": 20_000})
     agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 200), Observation("1 failed"))

@@ -1,4 +1,4 @@
-"""What is recorded of every question to a model, and how an episode that was cut off goes on from it."""
+"""The record of requests to a model, and how an interrupted episode continues from it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answers(number: int) -> Observation:
 
 
 def play(agent: LlmAgent, steps: int) -> list[Decision | MalformedAction]:
-    """Decisions, each answered by the observation of its number."""
+    """Return the decisions; each gets an observation with its number."""
     observation = answers(0)
     agent.begin(BRIEFING, observation)
     decided: list[Decision | MalformedAction] = []
@@ -74,7 +74,7 @@ def make(**config: Any) -> LlmAgent:
 @pytest.mark.parametrize("cut_off", range(1, 8))
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_a_conversation_continues_after_an_interruption(serve: Any, cut_off: int, api: str) -> None:
-    """Only what is new is asked, and what is then sent is what would have been sent without the break."""
+    """Only new requests are sent, and they equal those of an uninterrupted episode."""
     undisturbed = serve(SCRIPT)
     uninterrupted = play(make(api=api), 8)
 
@@ -94,7 +94,7 @@ def test_a_conversation_continues_after_an_interruption(serve: Any, cut_off: int
 
 
 def test_a_cut_history_is_cut_equally_after_an_interruption(serve: Any) -> None:
-    """Also where it was the endpoint that said that the conversation was too long."""
+    """Also if the endpoint reported that the conversation was too long."""
     too_long = Fault.status(400, "This model's maximum context length is 10 tokens", code="context_length_exceeded")
     views = [call("view", path=f"{number}.py") for number in range(20)]
     undisturbed = serve([*views[:7], too_long, *views[7:]])

@@ -91,7 +91,7 @@ def test_seeks_with_pdb_writes_a_brief_and_the_coder_resolves(serve: Any) -> Non
 
 
 def test_the_coder_asks_again_once(serve: Any) -> None:
-    """Each of the two goes on with its own conversation; a second question finds no further brief."""
+    """Both models continue their own conversations; there is no brief for a second question."""
     ask = call("ask", question="What is in result?")
     server = scripted(
         serve,

@@ -1,4 +1,4 @@
-"""Answers that come in pieces, as providers and routers were seen to cut them."""
+"""Streamed answers in the pieces that providers and routers send."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_server_that_sends_only_keep_alive_messages(
 
 
 class Endless:
-    """A server that sends a piece ten times a second, for ever."""
+    """A server that sends a piece ten times a second without end."""
 
     def __init__(self, piece: bytes) -> None:
         self._piece = piece

@@ -1,4 +1,4 @@
-"""Actions as fenced text: what models write, and what it stands for."""
+"""Actions as fenced text: what models write, and how it is read."""
 
 from __future__ import annotations
 

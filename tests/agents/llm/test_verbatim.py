@@ -1,4 +1,4 @@
-"""What a model said goes back as it came, in each of the three APIs, at once and as a stream."""
+"""Answers are sent back verbatim, in each of the three APIs, whole and streamed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_verbatim_in_a_conversation_that_is_cut(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_text_and_thoughts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models without tool calls: what they make up after an action is forgotten, their thoughts are not."""
+    """Models without tool calls: text after an action is dropped, thoughts are kept."""
     action_text = "```action\nview a.py\n```"
     script = [
         says(f"{action_text}\nok: true", reasoning="Hm."),
@@ -131,7 +131,7 @@ def test_without_verbatim_only_common_fields_are_sent_back(monkeypatch: pytest.M
 
 
 def test_a_server_that_refuses_its_own_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told from a refusal of what the model said, and the remedy is named."""
+    """It is distinguished from a refusal of the conversation, and the message names the remedy."""
     with serve(monkeypatch, SCRIPT, verbatim=True), pytest.raises(SetupError, match="verbatim: true"):
         play_steps(agent(verbatim=False), 3)
     form = Fault.status(400, "'messages.2': property 'reasoning_content' is unsupported")
@@ -208,7 +208,7 @@ def test_messages_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", APIS)
 def test_an_answer_that_is_cut_off(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
-    """Whatever comes in the place of an answer, the question is asked again."""
+    """The request is retried for every fault in place of an answer."""
     events = b'event: message_start\ndata: {"type": "message_start", "message": {}}\n\nevent: error\ndata: {"no\n\n'
     faults = [Fault.broken_body(), Fault(200, events, {"Content-Type": "text/event-stream"}), Fault(200, b"[]")]
     with serve(monkeypatch, [*faults, call("eval")]) as server:
@@ -241,7 +241,7 @@ def test_refusals_with_400(monkeypatch: pytest.MonkeyPatch, fault: Fault, messag
 
 
 def test_fields_that_a_router_adds_are_not_sent_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LiteLLM's proxy puts what it does not know among fields of its own, and adds empty ones."""
+    """LiteLLM's proxy moves unknown fields into its own, and adds empty ones."""
     details = [{"type": "reasoning.text", "text": "Hm."}]
     call = {"id": "c", "type": "function", "function": {"name": "eval", "arguments": "{}"}}
     message = {
@@ -263,7 +263,7 @@ def test_fields_that_a_router_adds_are_not_sent_back(monkeypatch: pytest.MonkeyP
 
 
 def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thought without an index goes on until it is signed; content may change from parts to text."""
+    """A thought without an index continues until it is signed; content may change from parts to text."""
 
     def thought(text: str, **fields: str) -> dict[str, Any]:
         return {"thinking_blocks": [{"type": "thinking", "thinking": text, **fields}]}
@@ -295,7 +295,7 @@ def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_order_of_fields_and_empty_texts_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some servers keep what they computed for a conversation by its very text."""
+    """Some servers cache a conversation by its exact text."""
     call = {"id": "c", "type": "function", "function": {"arguments": "{}", "name": "eval"}, "new": {"b": [None, 1.0]}}
     for content in (None, ""):
         message = {"content": content, "reasoning": "", "tool_calls": [call], "role": "assistant", "new": 2**70}

@@ -1,4 +1,4 @@
-"""Episodes with a label that a person gave: `labels.yaml` says what is done, `recorded.json` what happened then."""
+"""Episodes labelled by a person: `labels.yaml` lists the actions, `recorded.json` what happened."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write_recorded(tasks: dict[str, Any], episodes: dict[str, Any]) -> None:
 
 
 def task_as_json(task: Task) -> dict[str, Any]:
-    """What a diagnosis looks at. Recorded too, because the bug suite goes on being improved."""
+    """The part of a task that a diagnosis reads. Recorded, because the bug suite may change."""
     files = {path: content.decode() for path, content in task.files.items()}
     return {"files": files, "fix": task.fix, "readonly": task.readonly, "shows_bug": task.shows_bug}
 
@@ -63,7 +63,7 @@ def task_of(episode: dict[str, Any], tasks: dict[str, dict[str, Any]]) -> Task:
 
 
 def step_as_json(step: Step) -> dict[str, Any]:
-    """A step without what no diagnosis looks at."""
+    """The part of a step that a diagnosis reads."""
     action = step.action and {"tool": step.action.tool, "arguments": step.action.arguments}
     observation = step.observation
     state = {name: value for name, value in observation.state.items() if name not in ("locals", "stack", "source")}
@@ -83,6 +83,6 @@ def steps_of(episode: dict[str, Any]) -> list[Step]:
 
 
 def score_as_json(score: Score) -> dict[str, Any]:
-    """What a diagnosis looks at."""
+    """The part of a score that a diagnosis reads."""
     names = ("resolved", "unfixed", "regressions", "tampered", "diff")
     return {name: value for name, value in asdict(score).items() if name in names}

@@ -28,7 +28,7 @@ class ShellArguments(Arguments):
 
 
 class Shell:
-    """As a package of somebody else may have it: text, and no state."""
+    """As a plug-in may write it: text, and no state."""
 
     name = "shell"
     description = "Run a command."
@@ -61,7 +61,7 @@ class Patch:
 
 
 class Lose:
-    """What code under test can do to a sandbox, without the harm."""
+    """Simulates code under test that ends its sandbox."""
 
     name = "lose"
     description = "Lose the sandbox."
@@ -75,7 +75,7 @@ class Lose:
 
 
 class Listed(Agent):
-    """Does what it is told and then gives up."""
+    """Carries out the listed actions and then gives up."""
 
     version = "1"
 
