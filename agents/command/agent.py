@@ -231,7 +231,7 @@ class CommandAgent(Agent):
         messages = request["messages"]
         estimated = history.estimate_tokens(messages)
         try:
-            answer, took = endpoint.ask(
+            answer, timing = endpoint.ask(
                 parameters, sent_messages(messages, foreign), estimated, foreign=foreign["headers"]
             )
         except ContextTooLong as error:
@@ -241,7 +241,7 @@ class CommandAgent(Agent):
         endpoint.answers += 1
         reply = endpoint.read(answer)
         limits.of_endpoint(settings).correct_estimate(estimated, reply.tokens_in + reply.tokens_out)
-        usage = measure_usage(reply, took, self._price, messages, parameters)
+        usage = measure_usage(reply, timing, self._price, messages, parameters)
         name, recorded_count = self._find_conversation(messages)
         recorded_request = {**parameters, "messages": messages[recorded_count:]}
         if recorded_count and self._tools.get(name) == parameters.get("tools"):

@@ -15,7 +15,7 @@ TOOLS = [
     {"name": "bash", "description": "Run a shell command in the workspace.", "parameters": SHELL},
     {"name": "submit", "description": "Submit your changes.", "parameters": {"type": "object", "properties": {}}},
 ]
-MOST = 8000
+MAX_CHARS = 8000
 
 
 def ask(messages: List[Dict[str, Any]]) -> Dict[str, Any]:
@@ -43,8 +43,8 @@ def bash(arguments: str) -> str:
     except subprocess.TimeoutExpired:
         return "[stopped after 60 s]"
     output = process.stdout.decode("utf-8", "replace")
-    cut = f"[{len(output) - MOST} characters omitted]\n" if len(output) > MOST else ""
-    return f"{cut}{output[-MOST:]}[exit status {process.returncode}]"
+    cut = f"[{len(output) - MAX_CHARS} characters omitted]\n" if len(output) > MAX_CHARS else ""
+    return f"{cut}{output[-MAX_CHARS:]}[exit status {process.returncode}]"
 
 
 def main() -> None:

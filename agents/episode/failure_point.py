@@ -31,18 +31,18 @@ def diagnose(task: Task, steps: Sequence[Step], score: Score | None, reason: Sto
     """
     tracker = MilestoneTracker(task)
     for step in steps:
-        tracker.take(step.index, step.observation)
+        tracker.observe(step.index, step.observation)
     if score is None or score.resolved:
-        return Diagnosis(milestones=tracker.found)
+        return Diagnosis(milestones=tracker.reached)
     point, step_index = _failure_point(task, steps, score, reason, tracker)
-    return Diagnosis(point, len(steps) - 1 if step_index is None else step_index, tracker.found)
+    return Diagnosis(point, len(steps) - 1 if step_index is None else step_index, tracker.reached)
 
 
 def _failure_point(
     task: Task, steps: Sequence[Step], score: Score, reason: StopReason, tracker: MilestoneTracker
 ) -> tuple[FailurePoint, int | None]:
     """Return the failure point and its step; None: the last step."""
-    milestones, edits, has_known_fault = tracker.found, tracker.edits, bool(task.faults)
+    milestones, edits, has_known_fault = tracker.reached, tracker.edits, bool(task.faults)
     if score.tampered:
         return FailurePoint.TAMPERED, tracker.first_touch
     if reason is StopReason.SANDBOX_LOST:

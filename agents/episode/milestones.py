@@ -44,7 +44,7 @@ class MilestoneTracker:
         self._reader = EvidenceReader(task)
         self._passed: int | None = None
         self._total: int | None = None
-        self.found: dict[Milestone, int] = {}
+        self.reached: dict[Milestone, int] = {}
         """Milestone -> index of the step that was the first to reach it."""
         self.first_touch: int | None = None
         """Index of the first step that changed any file."""
@@ -53,7 +53,7 @@ class MilestoneTracker:
         self.broken: dict[str, int] = {}
         """File that parsed at first and does not now -> index of the step that broke it."""
 
-    def take(self, index: int, observation: Observation) -> Progress:
+    def observe(self, index: int, observation: Observation) -> Progress:
         """Take the observation of step `index`; return what it adds. The reset (0) reaches no milestone."""
         if index == 0:
             self._passed, self._total = self._reader.learn(observation)
@@ -68,8 +68,8 @@ class MilestoneTracker:
         for file in evidence.broken:
             self.broken.setdefault(file, index)
         milestones = [*self._at_fault(evidence), *self._of_tests(evidence, observation.state)]
-        new = [name for name in dict.fromkeys(milestones) if name not in self.found]
-        self.found |= dict.fromkeys(new, index)
+        new = [name for name in dict.fromkeys(milestones) if name not in self.reached]
+        self.reached |= dict.fromkeys(new, index)
         return Progress(tuple(new), *self._distance(evidence))
 
     @property
@@ -84,7 +84,7 @@ class MilestoneTracker:
         """
         changed = self._reader.changed_in(diff)
         if diff and not changed:
-            return Milestone.EDITED in self.found
+            return Milestone.EDITED in self.reached
         places = [place for place in changed if self._reader.is_program(place.file)]
         return any(self._near(place, unknown=True) for place in places) if places else None
 

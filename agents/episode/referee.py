@@ -183,7 +183,7 @@ class Referee:
 
     def _add_step(self, decision: Decision | None, observation: Observation) -> None:
         index = len(self.steps)
-        progress = self.tracker.take(index, observation)
+        progress = self.tracker.observe(index, observation)
         if decision is None:
             step = Step(index, None, observation, progress=progress)
         else:

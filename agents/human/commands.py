@@ -24,7 +24,7 @@ USAGE = {
     "eval": "eval [verbose] [TEST]",
     "submit": "submit",
 }
-OTHERS = {
+META_COMMANDS = {
     "help [TOOL]": "show this help, or the details of one tool",
     "# TEXT": "record a thought with the next action",
     "quit": "give up (or press Ctrl-D); the files are scored as they are",
@@ -33,7 +33,7 @@ PDB = (
     "break", "tbreak", "clear", "continue", "next", "step", "return", "until", "where", "up", "down", "list",
     "longlist", "args", "p", "pp", "display",
 )  # fmt: skip
-_TEXTS = {"pdb": "command", "bash": "command", "terminal": "text"}
+_TEXT_ARGUMENTS = {"pdb": "command", "bash": "command", "terminal": "text"}
 """Tools that take a text unchanged, and the argument that it becomes. Other arguments come before the text."""
 _OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))(?:\s+|$)""")
 _FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
@@ -54,7 +54,7 @@ def help_text(tools: ToolSet, name: str = "") -> str:
     """Return what can be typed, or how one tool is used. Raises Unclear for an unknown tool."""
     if not name:
         usages = [usage(tool_name, tools) for tool_name in tools.tools]
-        return "\n".join([*usages, *(f"{line:<12}{meaning}" for line, meaning in OTHERS.items())])
+        return "\n".join([*usages, *(f"{line:<12}{meaning}" for line, meaning in META_COMMANDS.items())])
     if name not in tools.tools:
         raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}")
     tool = tools.find(name)
@@ -68,14 +68,14 @@ def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Acti
     typed = typed.strip()
     if name not in tools.tools:
         raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` shows how to type them")
-    if name in _TEXTS:
-        arguments = _text(typed, _TEXTS[name], schema(tools.find(name))["properties"].keys())
+    if name in _TEXT_ARGUMENTS:
+        arguments = _text(typed, _TEXT_ARGUMENTS[name], schema(tools.find(name))["properties"].keys())
         if name != "terminal" and "command" not in arguments:
             raise Unclear(f"usage: {usage(name, tools)}")
         return Action(name, arguments)
     try:
         words = shlex.split(typed)
-        arguments = _READ[name](words) if name in _READ else _by_name(tools, name, words)
+        arguments = _PARSERS[name](words) if name in _PARSERS else _by_name(tools, name, words)
     except ValueError:
         raise Unclear(f"usage: {usage(name, tools)}") from None
     if name == "rewrite":
@@ -142,7 +142,7 @@ def _by_name(tools: ToolSet, name: str, words: Sequence[str]) -> dict[str, Any]:
     return arguments
 
 
-_READ: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
+_PARSERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "view": _range,
     "rewrite": _range,
     "listdir": lambda words: _lines(words, path="path", numbers=("depth",)),
@@ -160,7 +160,7 @@ def files_in(text: str) -> list[str]:
 def suggestions(words: Sequence[str], tools: ToolSet, files: Iterable[str]) -> list[str]:
     """Return the completions of the word that follows `words`."""
     if not words:
-        return [*tools.tools, *(command.split()[0] for command in OTHERS if command[0] != "#")]
+        return [*tools.tools, *(command.split()[0] for command in META_COMMANDS if command[0] != "#")]
     if words[0] == "help":
         return list(tools.tools) if len(words) == 1 else []
     if words[0] == "pdb" and len(words) == 1:

@@ -112,7 +112,7 @@ class Conversation:
         uncut = self._messages
         cut_to = self._cut(self._settings.context_tokens)
         try:
-            answer, took = self._send()
+            answer, timing = self._send()
         except ContextTooLong:
             # The estimate was wrong, or the model's context is smaller than configured: try once more, with half.
             half = history.estimate_tokens(self._messages) // 2
@@ -120,7 +120,7 @@ class Conversation:
             self._messages = uncut
             cut_to = self._cut(half)
             try:
-                answer, took = self._send()
+                answer, timing = self._send()
             except ContextTooLong as error:
                 raise GaveUp(
                     "the conversation does not fit into the model's context even when it is cut: "
@@ -132,17 +132,17 @@ class Conversation:
             model=self._endpoint.model,
             request=self._recorded_request(cut_to),
             answer=answer,
-            usage=measure_usage(reply, took, self._price, self._messages, self._parameters),
+            usage=measure_usage(reply, timing, self._price, self._messages, self._parameters),
             conversation=self._name,
             reasoning=reply.reasoning,
         )
 
     def _send(self) -> tuple[dict[str, Any], Timing]:
         estimated = history.estimate_tokens(self._messages)
-        answer, took = self._endpoint.ask(self._parameters, self._messages, estimated)
+        answer, timing = self._endpoint.ask(self._parameters, self._messages, estimated)
         reply = self._endpoint.read(answer)
         limits.of_endpoint(self._settings).correct_estimate(estimated, reply.tokens_in + reply.tokens_out)
-        return answer, took
+        return answer, timing
 
     def _cut(self, tokens: int) -> int | None:
         """Cut the conversation to `tokens`. Returns None if there was nothing to cut."""
@@ -164,7 +164,7 @@ class Conversation:
 
 
 def measure_usage(
-    reply: Reply, took: Timing, price: Price | None, messages: list[Message], parameters: Mapping[str, Any]
+    reply: Reply, timing: Timing, price: Price | None, messages: list[Message], parameters: Mapping[str, Any]
 ) -> Usage:
     """Return the usage of an answer; tokens that the endpoint did not count are estimated."""
     tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
@@ -178,11 +178,11 @@ def measure_usage(
         tokens_in,
         tokens_out,
         cost,
-        took.model_ms,
+        timing.model_ms,
         reply.tokens_cached,
         reply.tokens_reasoning,
         estimated=not reply.counted,
-        waited_ms=took.waited_ms,
+        waited_ms=timing.waited_ms,
     )
 
 

@@ -16,7 +16,7 @@ KEPT_TURNS = 4
 """Turns at the end that stay whole, unless they alone are too long."""
 KEPT_CHARACTERS = 300
 """Characters that a cut observation keeps, at its head and at its tail."""
-LEAVE = 0.6
+REMAINING_SHARE = 0.6
 """The share of the limit that is left after a cut."""
 
 
@@ -26,11 +26,11 @@ def estimate_tokens(messages: list[Message], characters_per_token: float = CHARA
 
 
 def shrink(messages: list[Message], limit: int, characters_per_token: float = CHARACTERS_PER_TOKEN) -> list[Message]:
-    """Cut a conversation of more than `limit` tokens to about `LEAVE` of that; return a shorter one unchanged."""
+    """Cut a conversation of more than `limit` tokens to about `REMAINING_SHARE` of them; keep a shorter one."""
     if estimate_tokens(messages, characters_per_token) <= limit:
         return messages
     head, turns = _turns(messages)
-    excess = sum(_length(message) for message in messages) - limit * LEAVE * characters_per_token
+    excess = sum(_length(message) for message in messages) - limit * REMAINING_SHARE * characters_per_token
     for turn in turns[:-KEPT_TURNS]:
         for position, message in enumerate(turn):
             if excess <= 0:
@@ -40,7 +40,7 @@ def shrink(messages: list[Message], limit: int, characters_per_token: float = CH
             turn[position] = shorter
     dropped = 0
     # The last turns go too if they alone are too long, for example because the model wrote a whole file.
-    too_long = excess - limit * (1 - LEAVE) * characters_per_token
+    too_long = excess - limit * (1 - REMAINING_SHARE) * characters_per_token
     while len(turns) > 1 and (too_long if len(turns) <= KEPT_TURNS else excess) > 0:
         length = sum(_length(message) for message in turns.pop(0))
         excess, too_long = excess - length, too_long - length

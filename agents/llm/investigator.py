@@ -15,11 +15,11 @@ from stackrank.env.tools import find_tool
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR
 
 PROMPTS = ("investigator", "investigator_task")
-LONGEST_ANSWER = 3000
+MAX_ANSWER = 3000
 """Most characters of an answer."""
-MALFORMED = 3
+MAX_MALFORMED = 3
 """The investigation ends after this many answers in a row without an action: before the episode (`Budget`) would."""
-REPEATS = 6
+MAX_REPEATS = 6
 """A step repeated this often in a row with the same result ends the investigation: fewer than `Budget.repeats`."""
 
 
@@ -76,8 +76,8 @@ class Investigator:
             self.over = True
             return Decision(recorded.action, recorded.thought)
         self._count_repeats(observation)
-        if self._repeats >= REPEATS and recorded is None:
-            reason = f"it repeated the same step {REPEATS + 1} times in a row with the same result"
+        if self._repeats >= MAX_REPEATS and recorded is None:
+            reason = f"it repeated the same step {MAX_REPEATS + 1} times in a row with the same result"
             return self._give_up(reason, self._said)
         spent = self._spent_budget()
         try:
@@ -93,8 +93,8 @@ class Investigator:
         except MalformedAction as error:
             self._usage += error.usage
             self._malformed += 1
-            if spent or self._malformed >= MALFORMED:
-                explanation = spent or f"{MALFORMED} answers in a row contained no valid action"
+            if spent or self._malformed >= MAX_MALFORMED:
+                explanation = spent or f"{MAX_MALFORMED} answers in a row contained no valid action"
                 return self._give_up(explanation, error.output, error.exchanges)
             self._remaining_steps -= 1
             raise
@@ -129,7 +129,7 @@ class Investigator:
         self.over = True
         text = f"[the investigator gave no answer: {reason}]"
         if output.strip():
-            text += f"\nIts last message:\n{output.strip()[:LONGEST_ANSWER]}"
+            text += f"\nIts last message:\n{output.strip()[:MAX_ANSWER]}"
         return Decision(Action("answer", {"text": text}), output, total(exchanges), exchanges)
 
 
@@ -138,8 +138,8 @@ def _check_answer(action: Action, output: str, exchanges: tuple[Exchange, ...], 
     text = action.arguments.get("text")
     if not isinstance(text, str) or not text.strip():
         raise malformed("The answer is empty: write it into `text`.", output, exchanges)
-    if len(text) > LONGEST_ANSWER and not cut:
+    if len(text) > MAX_ANSWER and not cut:
         raise malformed(
-            f"The answer has {len(text)} characters; the limit is {LONGEST_ANSWER}. Shorten it.", output, exchanges
+            f"The answer has {len(text)} characters; the limit is {MAX_ANSWER}. Shorten it.", output, exchanges
         )
-    return Action("answer", {"text": text[:LONGEST_ANSWER]})
+    return Action("answer", {"text": text[:MAX_ANSWER]})

@@ -260,7 +260,7 @@ class TrainingEnv:
         return {
             "task": self.name,
             "step": last.index,
-            "milestones": [str(each) for each in self._referee.tracker.found],
+            "milestones": [str(each) for each in self._referee.tracker.reached],
             "distance": str(last.progress.distance or ""),
             "rewards": rewards,
             "stop_reason": str(ended.stop_reason) if ended else "",

@@ -20,7 +20,7 @@ from stackrank.agents.episode.protocol import AccessError, Briefing, EndpointErr
 from stackrank.agents.llm.endpoints.chat import ChatCompletions
 from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.agents.llm.endpoints.transport import Failed, Transport
-from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, says
+from stackrank.agents.llm.scripted.answers import ScriptedReply, build_completion, call, calls, says
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import may_be_secret, read_settings
 from stackrank.env.actions import Observation
@@ -126,11 +126,11 @@ def test_every_request_of_a_program_is_answered(monkeypatch: pytest.MonkeyPatch)
     def answered(_: Transport, __: str, body: dict[str, Any], *___: object) -> str:
         json.dumps(body, allow_nan=False).encode()
         if body["messages"] == [{"role": "user", "content": "Say yes."}]:
-            return json.dumps(completion(says("Yes."), "m", 0))
+            return json.dumps(build_completion(says("Yes."), "m", 0))
         if dice.random() < 0.5:
             status = dice.choice([400, 404, 403, 422, 500, 503, None])
             raise Failed("unknown model: cannot be read", status=status)
-        answer: Any = completion(dice.choice(replies), "m", 0)
+        answer: Any = build_completion(dice.choice(replies), "m", 0)
         for _turn in range(dice.randrange(3)):
             answer = mutated(dice, answer) if answer else answer
         return json.dumps(answer)
@@ -197,7 +197,7 @@ def test_incomplete_answers_are_streamed() -> None:
     assert dialect is not None
     readable = 0
     for _ in range(2000):
-        answer: Any = completion(dice.choice(replies), "m", 0)
+        answer: Any = build_completion(dice.choice(replies), "m", 0)
         for _turn in range(dice.randrange(3)):
             answer = mutated(dice, answer) if answer else answer
         try:
@@ -208,7 +208,7 @@ def test_incomplete_answers_are_streamed() -> None:
         stream(dialect.events({"id": "", "created": 0, "model": "m", **answer})).decode()
         readable += bool(reply.text)
     assert readable > 500
-    answer_body: dict[str, Any] = completion(calls(call("bash", command="ls")), "m", 0)
+    answer_body: dict[str, Any] = build_completion(calls(call("bash", command="ls")), "m", 0)
     del answer_body["choices"][0]["finish_reason"]
     *pieces, _end = (event for _, event in dialect.events(answer_body))
     joined = ChatCompletions(model="m", settings=read_settings({"base_url": "http://h"}, CommandSettings)).join_stream(

@@ -70,7 +70,7 @@ def test_invalid_lines(line: str, words: str) -> None:
 
 
 def test_tools_of_plug_ins_take_arguments_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(__import__("stackrank.agents.human.commands", fromlist=["_READ"])._READ, "view")
+    monkeypatch.delitem(__import__("stackrank.agents.human.commands", fromlist=["_PARSERS"])._PARSERS, "view")
     assert read_action("view path=a.py start=3", ALL, str).arguments == {"path": "a.py", "start": 3}
     for wrong in ("view a.py", "view file=a.py"):
         with pytest.raises(Unclear):

@@ -35,10 +35,10 @@ _CHECK_TIMEOUT_S = 60.0
 _CHECK_TOKENS = 16
 """The smallest limit that every API accepts."""
 _MOST_TOKENS = 10**9
-_WRONG = (400, 422)
+_BAD_REQUEST = (400, 422)
 """HTTP statuses of a request that the endpoint does not understand."""
 
-_TOO_MANY = 429
+_TOO_MANY_REQUESTS = 429
 """The HTTP status of too many requests: not the fault of this request, even if others are answered."""
 
 Message = dict[str, Any]
@@ -233,7 +233,7 @@ class Endpoint(ABC):
         """Return whether a request failed because of its content. If the status does not tell, send a plain one."""
         if error.status is not None and (retries.is_too_long(error) or retries.is_refusal(error)):
             return False  # these are handled separately
-        if error.status in _WRONG and not retries.is_about_key(error) and not retries.is_about_model(error):
+        if error.status in _BAD_REQUEST and not retries.is_about_key(error) and not retries.is_about_model(error):
             return True
         try:
             self._request(self._probe_body(), {})
@@ -279,7 +279,7 @@ class Endpoint(ABC):
         except Failed as error:
             unreachable = error.status is None and not error.timed_out and not isinstance(error, Garbled)
             settled = retries.is_about_key(error) or retries.is_about_model(error)
-            if (error.status in _WRONG and not settled) or (retries.is_temporary(error) and not unreachable):
+            if (error.status in _BAD_REQUEST and not settled) or (retries.is_temporary(error) and not unreachable):
                 return
             raise self._to_exception(error, tries, time.monotonic() - started) from None
 
@@ -331,7 +331,7 @@ class Endpoint(ABC):
         message = self._describe(error)
         if error.status is not None and retries.is_too_long(error):
             return ContextTooLong(message)
-        if error.status in _WRONG and retries.is_about_form(error) and self.answers <= 1:
+        if error.status in _BAD_REQUEST and retries.is_about_form(error) and self.answers <= 1:
             # If the first answer cannot be sent back, none can: its content is not to blame.
             return SetupError(
                 f"{subject} rejects its own answers when they are sent back: try `verbatim: "
@@ -339,7 +339,7 @@ class Endpoint(ABC):
                 f"the entrant's config ({message})"
             )
         about_key, about_model = retries.is_about_key(error), retries.is_about_model(error)
-        refused = error.status in _WRONG and self.answers and not about_key and not about_model
+        refused = error.status in _BAD_REQUEST and self.answers and not about_key and not about_model
         if refused or (error.status is not None and retries.is_refusal(error)):
             return GaveUp(f"{subject} refused the conversation ({message})", StopReason.REFUSED)
         if about_key:
@@ -348,14 +348,14 @@ class Endpoint(ABC):
             return AccessError(
                 f"{subject} does not know this model: check its name and {self.settings.url_source} ({message})"
             )
-        if error.status in _WRONG:
+        if error.status in _BAD_REQUEST:
             return SetupError(f"{subject} does not accept the request: check the entrant's config ({message})")
         times = "at the first try" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
         summary = f"{subject} failed {times}: {message}"
         if not retries.is_temporary(error) or isinstance(error, Garbled):
             return EndpointError(summary)
         shared, url = limits.of_endpoint(self.settings), self.settings.shown_url
-        if error.status != _TOO_MANY and shared.has_answered_since(failing, self.model):
+        if error.status != _TOO_MANY_REQUESTS and shared.has_answered_since(failing, self.model):
             return EndpointError(summary)
         # An endpoint that answers, if only with a status, may serve other models: limits and overload are per model.
         model_only = error.status is not None or shared.has_answered_since(failing)

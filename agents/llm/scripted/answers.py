@@ -41,7 +41,7 @@ class Fault:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
-    promised: int | None = None
+    claimed_length: int | None = None
     """Content-Length to claim; if it is larger than the body, the connection breaks in the middle of the body."""
 
     @staticmethod
@@ -61,7 +61,7 @@ class Fault:
     @staticmethod
     def broken_body() -> Fault:
         """The connection ends in the middle of the answer."""
-        return Fault(200, b'{"id": "x", "choices": [{"mess', promised=5000)
+        return Fault(200, b'{"id": "x", "choices": [{"mess', claimed_length=5000)
 
     @staticmethod
     def garbled(body: bytes = b"<html>gateway</html>") -> Fault:
@@ -88,8 +88,8 @@ def says(text: str, **fields: Any) -> ScriptedReply:
     return ScriptedReply(content=text, **fields)
 
 
-def completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
-    """The body of an answer of Chat Completions."""
+def build_completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
+    """Return the body of an answer of Chat Completions."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
     if reply.calls:
         message["tool_calls"] = [
@@ -126,8 +126,8 @@ def completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     return body
 
 
-def response(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
-    """The body of an answer of the Responses API."""
+def build_response(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
+    """Return the body of an answer of the Responses API."""
     output: list[dict[str, Any]] = []
     if reply.tokens_reasoning or reply.reasoning:
         summary = [{"type": "summary_text", "text": reply.reasoning}] if reply.reasoning else []
@@ -176,8 +176,8 @@ def response(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     return body
 
 
-def message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
-    """The body of an answer of Anthropic's Messages API."""
+def build_message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
+    """Return the body of an answer of Anthropic's Messages API."""
     content: list[dict[str, Any]] = []
     if reply.reasoning:
         content.append({"type": "thinking", "thinking": reply.reasoning, "signature": f"signed {number}"})

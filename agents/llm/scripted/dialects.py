@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stackrank.agents.llm.scripted.answers import ScriptedReply, completion, message, response
+from stackrank.agents.llm.scripted.answers import ScriptedReply, build_completion, build_message, build_response
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, make_sendable
 
 Event = tuple[str, Any]
@@ -169,21 +169,21 @@ def _blocks_text(content: list[dict[str, Any]]) -> str:
 DIALECTS = (
     Dialect(
         "/chat/completions",
-        completion,
+        build_completion,
         _chat_events,
         lambda body: [_message_text(body["choices"][0]["message"])],
         lambda request: [_message_text(message) for message in request["messages"] if message["role"] == "assistant"],
     ),
     Dialect(
         "/responses",
-        response,
+        build_response,
         _response_events,
         lambda body: _pair_items(body["output"]),
         lambda request: _pair_items(request["input"]),
     ),
     Dialect(
         "/v1/messages",
-        message,
+        build_message,
         _message_events,
         lambda body: [_blocks_text(body["content"])],
         lambda request: [

@@ -62,7 +62,7 @@ class OpenAIServer:
         self.times: list[float] = []
         self.now = 0
         """Requests that are being answered."""
-        self.most_at_once = 0
+        self.max_concurrent = 0
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -110,7 +110,7 @@ class OpenAIServer:
             self.headers.append({name.lower(): value for name, value in http.headers.items()})
             self.times.append(time.monotonic())
             self.now += 1
-            self.most_at_once = max(self.most_at_once, self.now)
+            self.max_concurrent = max(self.max_concurrent, self.now)
             number = len(self.requests) + self._skip
             entry = self._entry(http, body, number)
         time.sleep(entry.delay_s)
@@ -175,8 +175,8 @@ class OpenAIServer:
             if request.get("stream"):
                 data, headers = stream(dialect.events(body)), {"Content-Type": "text/event-stream"}
         length = len(data)
-        if isinstance(entry, Fault) and entry.promised is not None:
-            length = entry.promised
+        if isinstance(entry, Fault) and entry.claimed_length is not None:
+            length = entry.claimed_length
             http.close_connection = True
         http.send_response(code)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(length), **headers}.items():

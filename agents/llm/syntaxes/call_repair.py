@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parse_json, unknown_tool
+from stackrank.agents.llm.syntaxes.syntax import MAX_CALL, MAX_SHOWN, BadCall, parse_json, unknown_tool
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall, find_single_object
 from stackrank.env.actions import Action
 from stackrank.env.tools.base import Described, schema
@@ -44,11 +44,11 @@ def repair_call(call: ToolCall, tools: Sequence[Described]) -> tuple[Action, str
         if len(unknown_names) == len(arguments) and properties:
             # None of its arguments is known: what was meant can only be guessed.
             raise BadCall(
-                f"{tool.name} has no argument {', '.join(map(repr, unknown_names))[:SHOWN]}; "
+                f"{tool.name} has no argument {', '.join(map(repr, unknown_names))[:MAX_SHOWN]}; "
                 f"it takes {', '.join(properties)}. Nothing was done."
             )
         arguments = {name: value for name, value in arguments.items() if name in properties}
-        notes.append(f"ignored {', '.join(unknown_names)[:SHOWN]}, which {tool.name} does not take")
+        notes.append(f"ignored {', '.join(unknown_names)[:MAX_SHOWN]}, which {tool.name} does not take")
     for name, value in arguments.items():
         is_list_of_lines = isinstance(value, list) and value and all(isinstance(line, str) for line in value)
         if is_list_of_lines and _is_text(properties.get(name)):
@@ -110,7 +110,7 @@ def _read_arguments(call: ToolCall, tool: str, notes: list[str]) -> dict[str, An
     try:
         arguments = parse_json(text, label) if text else {}
     except BadCall:
-        if (arguments := find_single_object(text)) is None or len(text) > LONGEST:
+        if (arguments := find_single_object(text)) is None or len(text) > MAX_CALL:
             raise
         notes.append("used the only JSON object in its arguments")
     if isinstance(arguments, str):

@@ -13,9 +13,9 @@ from stackrank.env.state import hanging_test
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
 
-SHOWN = 200
+MAX_SHOWN = 200
 """Most characters of a wrong call that its correction repeats."""
-LONGEST = 1_000_000
+MAX_CALL = 1_000_000
 """Most characters of a call that are read."""
 
 
@@ -31,15 +31,15 @@ def write_first_observation(syntax: Syntax, observation: Observation) -> str:
 
 def parse_json(text: str, label: str) -> Any:
     """Parse JSON from a model; texts may hold raw newlines. `label`: its name in the correction. Raises BadCall."""
-    if len(text) > LONGEST:
-        raise BadCall(f"{label} has {len(text):,} characters, and at most {LONGEST:,} are read. Nothing was done.")
+    if len(text) > MAX_CALL:
+        raise BadCall(f"{label} has {len(text):,} characters, and at most {MAX_CALL:,} are read. Nothing was done.")
     try:
         return json.loads(text, strict=False, object_pairs_hook=_object)
     except ValueError as error:
         wrong = f"not valid JSON ({error})"
     except RecursionError:
         wrong = "nested too deep"
-    raise BadCall(f"{label} is {wrong}: {text[:SHOWN]!r}. Nothing was done.")
+    raise BadCall(f"{label} is {wrong}: {text[:MAX_SHOWN]!r}. Nothing was done.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -88,4 +88,4 @@ class Syntax(Protocol):
 
 def unknown_tool(name: str, tools: Sequence[Described]) -> BadCall:
     """Return the correction for a call of an unknown tool."""
-    return BadCall(f"There is no tool {name[:SHOWN]!r}. Tools: {', '.join(tool.name for tool in tools)}.")
+    return BadCall(f"There is no tool {name[:MAX_SHOWN]!r}. Tools: {', '.join(tool.name for tool in tools)}.")

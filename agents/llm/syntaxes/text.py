@@ -21,7 +21,7 @@ from typing import Any
 
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parse_json, unknown_tool
+from stackrank.agents.llm.syntaxes.syntax import MAX_CALL, MAX_SHOWN, BadCall, parse_json, unknown_tool
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, descriptions, schema
@@ -91,8 +91,8 @@ class FencedText:
         return self._action(call), ""
 
     def _action(self, call: ToolCall) -> Action:
-        if len(call.arguments) > LONGEST:
-            raise BadCall(f"The action has more than {LONGEST:,} characters. Nothing was done; write a shorter one.")
+        if len(call.arguments) > MAX_CALL:
+            raise BadCall(f"The action has more than {MAX_CALL:,} characters. Nothing was done; write a shorter one.")
         if call.arguments.lstrip().startswith("{"):
             return self._from_json(call.arguments)
         if not call.name:
@@ -169,8 +169,8 @@ class FencedText:
         decoded = _json_call(text)
         if decoded is None:
             raise BadCall(
-                f"The action is not valid JSON: {text[:SHOWN]!r}. Nothing was done; write the tool and its arguments "
-                "on one line, and code on the lines below it."
+                f"The action is not valid JSON: {text[:MAX_SHOWN]!r}. Nothing was done; write the tool and its "
+                "arguments on one line, and code on the lines below it."
             )
         name, arguments = decoded.get("tool"), decoded.get("arguments", {})
         if not isinstance(name, str) or name not in self._tools:

@@ -70,7 +70,7 @@ def _no_limits_of_others() -> None:
 def test_concurrent_requests_are_limited(serve: Any) -> None:
     server = serve([call("eval").with_(delay_s=0.15)])
     many(12, max_concurrency=3)
-    assert server.asked == 12 and server.most_at_once == 3
+    assert server.asked == 12 and server.max_concurrent == 3
 
 
 def test_a_slot_is_free_again_after_a_fault(serve: Any) -> None:

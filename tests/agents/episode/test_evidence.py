@@ -51,8 +51,8 @@ KeyError: 'x'
 def reached(text: str, **state: Any) -> set[str]:
     """The milestones of one step with this text, and with the state of a command or the given one."""
     tracker = MilestoneTracker(TASK)
-    tracker.take(0, RESET)
-    return set(tracker.take(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
+    tracker.observe(0, RESET)
+    return set(tracker.observe(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: T
     ]
     actions = [None, *(Action(tool, {"number": number}) for number, (tool, *_) in enumerate(steps, 1))]
     return [
-        Step(number, action, observation, progress=tracker.take(number, observation))
+        Step(number, action, observation, progress=tracker.observe(number, observation))
         for number, (action, observation) in enumerate(zip(actions, observations, strict=True))
     ]
 

@@ -23,8 +23,8 @@ PASSING = {"kind": "tests", "tests": {"passed": 2, "failed": 0, "ids": {}}, "sol
 def follow(*states: dict[str, Any], task: Task = TASK, reset: dict[str, Any] | None = None) -> list[Progress]:
     """What the steps after the reset add."""
     tracker = MilestoneTracker(task)
-    assert tracker.take(0, Observation("", True, reset or {})) == Progress()
-    return [tracker.take(index, Observation("", True, state)) for index, state in enumerate(states, 1)]
+    assert tracker.observe(0, Observation("", True, reset or {})) == Progress()
+    return [tracker.observe(index, Observation("", True, state)) for index, state in enumerate(states, 1)]
 
 
 def test_each_milestone_belongs_to_the_step_that_is_the_first_to_reach_it() -> None:
@@ -99,7 +99,7 @@ def test_distance_to_the_fault(state: dict[str, Any], distance: tuple[str, int |
 
 
 def test_failed_steps_and_unknown_fixes_have_no_distance() -> None:
-    refused = MilestoneTracker(TASK).take(
+    refused = MilestoneTracker(TASK).observe(
         1, Observation("no such file", False, {"kind": "shown", "path": "shop/cart.py"})
     )
     assert refused == Progress()

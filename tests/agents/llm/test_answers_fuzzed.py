@@ -13,7 +13,12 @@ import pytest
 from stackrank.agents.episode.protocol import Briefing, EndpointError, GaveUp, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.transport import Transport
-from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, message, response
+from stackrank.agents.llm.scripted.answers import (
+    ScriptedReply,
+    build_completion,
+    call,
+    calls,
+)
 from stackrank.agents.llm.scripted.dialects import DIALECTS
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
@@ -26,7 +31,7 @@ REPLIES = (
     ScriptedReply(content="No call.", finish_reason="length", tokens_reasoning=4),
     ScriptedReply(refusal="No."),
 )
-BODIES = {"chat": completion, "responses": response, "messages": message}
+BODIES = {"chat": build_completion, "responses": build_response, "messages": build_message}
 ODD: tuple[Any, ...] = (
     *(None, True, -1, 0, 1e308, 10**400, "", "x", "\ud800", "\0", [], {}, [[]], [None], {"a": None}),
     *({"type": "text"}, {"type": "function_call"}, {"type": "tool_use"}, "{", '"{}"', "null", "[1]", "9" * 5000),
