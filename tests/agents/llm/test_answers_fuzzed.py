@@ -16,6 +16,8 @@ from stackrank.agents.llm.endpoints.transport import Transport
 from stackrank.agents.llm.scripted.answers import (
     ScriptedReply,
     build_completion,
+    build_message,
+    build_response,
     call,
     calls,
 )
