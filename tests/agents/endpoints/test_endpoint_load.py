@@ -64,7 +64,7 @@ def many(count: int, **config: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_limits_of_others() -> None:
-    limits._all.clear()
+    limits._limits_by_url.clear()
 
 
 def test_concurrent_requests_are_limited(serve: Any) -> None:
