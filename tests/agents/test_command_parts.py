@@ -146,7 +146,7 @@ def test_every_request_of_a_program_is_answered(monkeypatch: pytest.MonkeyPatch)
 def test_invalid_requests_get_one_sentence() -> None:
     program = Program()
     for body, message in (
-        ("nothing", "no JSON"),
+        ("nothing", "not valid JSON"),
         ('{"messages": "x"}', "a list `messages`"),
         ('{"messages": [{}]}', "messages[0] has to be an object with a text `role`"),
         ('{"messages": [{"role": "user", "content": 5}]}', "messages[0].content has to be a text"),

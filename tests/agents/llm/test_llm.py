@@ -60,7 +60,7 @@ def test_malformed_is_corrected_in_place(serve: Any) -> None:
         "tool",
     ]
     assert [m["content"] for m in messages[3::2]] == corrections
-    for message in messages:  # servers refuse history that is no JSON
+    for message in messages:  # servers refuse a history that is not valid JSON
         for tool_call in message.get("tool_calls", []):
             json.loads(tool_call["function"]["arguments"])
             assert tool_call["function"]["name"]
