@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.referee import Budget, Outcome, Referee
-from stackrank.agents.episode.workspace import with_workspace
+from stackrank.agents.episode.workspace import append_workspace
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.pool import Pool
@@ -209,7 +209,7 @@ class TrainingEnv:
     def _after(self, observation: Observation) -> Transition:
         referee, tally = self._require_episode(), self._tally
         assert tally is not None
-        reason = referee.over()
+        reason = referee.stop_reason()
         if reason is not None:
             self._end(referee, reason)
         score = self.outcome.score if self.outcome else None

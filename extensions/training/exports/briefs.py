@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools
-from stackrank.agents.llm.endpoints.recorded import APIS, Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, RecordedRequest, recorded_requests
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
+from stackrank.extensions.training.exports.chat_form import to_chat_messages, to_chat_tools
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.terms import Verdict
@@ -88,13 +88,13 @@ def _briefs(
             question = None
 
 
-def _call(question: Question, tool: Described) -> dict[str, str] | None:
+def _call(question: RecordedRequest, tool: Described) -> dict[str, str] | None:
     """Return the arguments with which an answer calls a tool, as text; None if it does not call it."""
-    syntax = (ToolCalling if question.parameters.get("tools") else FencedText)([tool])
-    for call in syntax.calls(APIS[question.api].reply(question.answer)):
+    syntax = (FunctionCalling if question.parameters.get("tools") else FencedText)([tool])
+    for call in syntax.find_calls(APIS[question.api].reply(question.answer)):
         if call.name == tool.name:
             try:
-                action, _ = syntax.read(call)
+                action, _ = syntax.read_action(call)
             except BadCall:
                 continue
             return {name: str(value).strip() for name, value in action.arguments.items()}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat
-from stackrank.agents.llm.endpoints.recorded import Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
+from stackrank.extensions.training.exports.chat_form import to_chat_messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
     return {name: list(_turns(sequence)) for name, sequence in by_conversation.items()}
 
 
-def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
+def went_back(question: RecordedRequest, following: RecordedRequest) -> list[dict[str, Any]]:
     """Return the answer to a question as the next request repeats it, in the API's form.
 
     Empty if the next request has no answer in between: an agent may ask again without accepting an answer.
@@ -40,7 +40,7 @@ def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
     return list(takewhile(_is_said, following.messages[len(question.messages) :]))
 
 
-def answer_of(question: Question) -> dict[str, Any]:
+def answer_of(question: RecordedRequest) -> dict[str, Any]:
     """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
     messages = as_chat(question.api, question.answered())
     return messages[0] if messages else {"role": "assistant", "content": ""}

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.agents.episode.milestones import Progress
-from stackrank.agents.episode.protocol import Recording, SetupError
+from stackrank.agents.episode.protocol import RecordingQuery, SetupError
 from stackrank.agents.episode.step import Exchange, Step, Usage
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
@@ -70,7 +70,7 @@ def from_row(row: Mapping[str, Any]) -> Step:
     )
 
 
-def find_trajectory(engine: Engine, which: Recording, episode_id: int) -> list[Step]:
+def find_trajectory(engine: Engine, which: RecordingQuery, episode_id: int) -> list[Step]:
     """Find the recorded trajectory for an episode's task. Raises SetupError if there is none, or several."""
     playing = queries.episode(engine, episode_id)
     task = playing["task"]

@@ -14,7 +14,7 @@ from atif import Trajectory
 from stackrank.agents.episode.protocol import Agent
 from stackrank.agents.episode.step import Step
 from stackrank.agents.llm import LlmAgent
-from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.agents.llm.seeker import Seeker
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
