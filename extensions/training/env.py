@@ -110,7 +110,7 @@ class TrainingEnv:
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
-        first_observation = with_workspace(env.shown, observation)
+        first_observation = append_workspace(env.shown, observation)
         return first_observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:
@@ -139,7 +139,7 @@ class TrainingEnv:
 
         Several such answers in a row end the episode, as in a run. Raises as `step` does.
         """
-        return self._after(self._guarded(self._require_episode().refuse, Malformed(message, said=output)))
+        return self._after(self._guarded(self._require_episode().refuse, MalformedAction(message, output=output)))
 
     def score(self) -> Score:
         """Return the verdict. This ends an episode in progress, as if the agent had given up. Raises as `step` does."""
@@ -260,7 +260,7 @@ class TrainingEnv:
         return {
             "task": self.name,
             "step": last.index,
-            "milestones": [str(milestone) for milestone in self._referee.tracker.found],
+            "milestones": [str(milestone) for milestone in self._referee.tracker.reached],
             "distance": str(last.progress.distance or ""),
             "rewards": rewards,
             "stop_reason": str(outcome.stop_reason) if outcome else "",

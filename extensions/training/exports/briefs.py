@@ -30,7 +30,7 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
     """
     configs = {entrant["id"]: entrant["config"] for entrant in queries.entrants(source.engine)}
     for row, steps in source.played(exchanges=True, with_all_columns=True):
-        exchanges = list(questions(steps))
+        exchanges = list(recorded_requests(steps))
         briefs = list(_briefs(exchanges, _limits(configs[row["entrant_id"]])))
         ends = [*(place for place, *_ in briefs[1:]), len(exchanges)][: len(briefs)]
         edits = [step["index"] for step in steps if step["ok"] and step["state"].get("diff")]
@@ -48,8 +48,8 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
                 "question": question,
                 "brief": text,
                 "files": files,
-                "messages": as_chat(brief.api, [*brief.messages, *brief.answered()]),
-                "tools": chat_tools(brief.api, brief.parameters.get("tools", ())),
+                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answer_messages()]),
+                "tools": to_chat_tools(brief.api, brief.parameters.get("tools", ())),
                 "read": any(exchange.conversation == "coder" for exchange in exchanges[place + 1 : end]),
                 "resolved": resolved,
                 "led_to_fix": resolved and bool(brief_edits) and brief_edits[-1] == edits[-1],
@@ -71,7 +71,7 @@ def _limits(config: Mapping[str, Any]) -> SeekerSettings:
 
 
 def _briefs(
-    exchanges: Sequence[Question], settings: SeekerSettings
+    exchanges: Sequence[RecordedRequest], settings: SeekerSettings
 ) -> Iterator[tuple[int, tuple[str, list[str]], str | None]]:
     """Yield the accepted briefs: position of the answer, text and files, and the coder's question that it answers."""
     question = None
@@ -108,7 +108,7 @@ def _tests(steps: Sequence[Row], first: int, until: int) -> dict[str, int | None
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}
 
 
-def _cost(exchanges: Iterator[Question]) -> dict[str, Any]:
+def _cost(exchanges: Iterator[RecordedRequest]) -> dict[str, Any]:
     usages = [exchange.usage for exchange in exchanges]
     costs = [usage["cost_usd"] for usage in usages]
     return {

@@ -17,7 +17,7 @@ def requests(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield every request, byte for byte except for `stream` and secrets, with its answer."""
     for row, steps in source.played(exchanges=True):
         fields = source.about(row)
-        for question in questions(steps):
+        for question in recorded_requests(steps):
             yield {
                 **fields,
                 "step": question.step,
@@ -53,13 +53,13 @@ def segments(steps: Sequence[Row]) -> list[list[RecordedRequest]]:
 
     A question that does not contain the previous answer, because that was not accepted, begins a new segment.
     """
-    open_ones: dict[str, list[list[Question]]] = {}
-    for question in questions(steps):
+    open_ones: dict[str, list[list[RecordedRequest]]] = {}
+    for question in recorded_requests(steps):
         conversation_segments = open_ones.setdefault(question.conversation, [])
         if (
             question.cut
             or not conversation_segments
-            or not as_chat(question.api, went_back(conversation_segments[-1][-1], question))
+            or not to_chat_messages(question.api, went_back(conversation_segments[-1][-1], question))
         ):
             conversation_segments.append([])
         conversation_segments[-1].append(question)
@@ -72,13 +72,13 @@ def messages_of(segment: Sequence[RecordedRequest]) -> list[dict[str, Any]]:
     return [*to_chat_messages(last.api, last.full_messages), answer_of(last)]
 
 
-def conversation(segment: Sequence[Question], metadata: dict[str, Any]) -> dict[str, Any]:
+def conversation(segment: Sequence[RecordedRequest], metadata: dict[str, Any]) -> dict[str, Any]:
     """Make a record of `chat`. `answers` says which messages the model wrote in this segment, and what each cost."""
     last = segment[-1]
     messages = messages_of(segment)
     answers = []
     for question in segment:
-        place = len(as_chat(question.api, question.spoken))
+        place = len(to_chat_messages(question.api, question.full_messages))
         answer: dict[str, Any] = {"message": place, "step": question.step}
         if question.reasoning and not reasoning_of(messages[place]):
             answer["reasoning_content"] = question.reasoning

@@ -15,7 +15,7 @@ from stackrank.extensions.training.exports.chat_form import to_chat_messages
 class Turn:
     """What was new in a question, and the answer, as Chat Completions messages."""
 
-    question: Question
+    question: RecordedRequest
     incoming: list[dict[str, Any]]
     answer: dict[str, Any]
     """The answer, in the form in which the next question repeated it, if there was one."""
@@ -23,8 +23,8 @@ class Turn:
 
 def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
     """Return the conversations of an episode by name, in the order in which they began. `steps`: with `exchanges`."""
-    by_conversation: dict[str, list[Question]] = {}
-    for question in questions(steps):
+    by_conversation: dict[str, list[RecordedRequest]] = {}
+    for question in recorded_requests(steps):
         by_conversation.setdefault(question.conversation, []).append(question)
     return {name: list(_turns(sequence)) for name, sequence in by_conversation.items()}
 
@@ -42,18 +42,20 @@ def went_back(question: RecordedRequest, following: RecordedRequest) -> list[dic
 
 def answer_of(question: RecordedRequest) -> dict[str, Any]:
     """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
-    messages = as_chat(question.api, question.answered())
+    messages = to_chat_messages(question.api, question.answer_messages())
     return messages[0] if messages else {"role": "assistant", "content": ""}
 
 
-def _turns(sequence: Sequence[Question]) -> Iterator[Turn]:
+def _turns(sequence: Sequence[RecordedRequest]) -> Iterator[Turn]:
     previous: list[dict[str, Any]] = []
     for question, following in zip(sequence, [*sequence[1:], None], strict=True):
-        incoming = _tail(question.spoken, by_model=False)
+        incoming = _tail(question.full_messages, by_model=False)
         repeated = went_back(question, following) if following else []
-        answers = as_chat(question.api, repeated)
+        answers = to_chat_messages(question.api, repeated)
         new = incoming[len(previous) :] if previous and incoming[: len(previous)] == previous else incoming
-        yield Turn(question, as_chat(question.api, new), answers[0] if len(answers) == 1 else answer_of(question))
+        yield Turn(
+            question, to_chat_messages(question.api, new), answers[0] if len(answers) == 1 else answer_of(question)
+        )
         previous = [] if repeated else incoming
 
 

@@ -343,8 +343,8 @@ def test_a_brief_that_was_refused_at_the_very_end_is_none() -> None:
         steps[0]["exchanges"][0]["conversation"] = "seeker"
         steps[0]["exchanges"][0]["request"]["tools"] = [{"type": "function", "function": {"name": "brief"}}]
         limits = {"brief_files": 2}
-        assert not list(_briefs(list(questions(steps)), _limits(limits))), brief_arguments
-    assert list(_briefs(list(questions(steps)), _limits({"brief_files": 3, "of another version": 1})))
+        assert not list(_briefs(list(recorded_requests(steps)), _limits(limits))), brief_arguments
+    assert list(_briefs(list(recorded_requests(steps)), _limits({"brief_files": 3, "of another version": 1})))
 
 
 def test_a_late_field_has_a_column(tmp_path: Path) -> None:
