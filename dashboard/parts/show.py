@@ -14,7 +14,7 @@ import streamlit as st
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
-from stackrank.db.rows import Scoped
+from stackrank.db.queries.boards.scoped import ScopeDescription
 from stackrank.wording import NOTHING, csv_lines, visible, words
 
 RUN_COMMAND = "stackrank run --benchmark bugs"
@@ -211,7 +211,7 @@ def begin() -> None:
     st.session_state[_SCOPE] = ""
 
 
-def scope(about: Scoped) -> None:
+def scope(about: ScopeDescription) -> None:
     """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
     apart = queries.apart_sentence(about)
     st.session_state[_SCOPE] = about["sentence"]

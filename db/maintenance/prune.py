@@ -8,11 +8,12 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, select, text
 from sqlmodel import SQLModel
 
-from stackrank.db import queries, rows
+from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactions
 from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import reading
+from stackrank.db.queries.runs import RunSummary
 from stackrank.terms import RunStatus
 
 Rows = dict[str, int]
@@ -21,12 +22,12 @@ Rows = dict[str, int]
 
 def ended_runs(
     engine: Engine, refs: Sequence[str] = (), *, older_than_days: float | None = None, tag: str = ""
-) -> list[rows.RunListed]:
+) -> list[RunSummary]:
     """Return the ended runs with these references (all if none is given), of at least this age and with this tag.
 
     The oldest comes first. Raises NotFound for a reference to no run, and DatabaseError for a run that is not over.
     """
-    found: list[rows.RunListed] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
+    found: list[RunSummary] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
     for run in found:
         if not RunStatus(run["status"]).ended:
             raise DatabaseError(

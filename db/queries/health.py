@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.columns import now
+from stackrank.db.queries.episodes.funnel import FailureCount
 from stackrank.db.queries.reading import ERROR_HEAD, fetch
 from stackrank.settings import settings
 from stackrank.terms import RunStatus, Verdict
@@ -16,7 +17,32 @@ from stackrank.terms import RunStatus, Verdict
 _E = EPISODE.c
 
 
-def health(engine: Engine, *, runs: int = 10) -> rows.Health:
+class StalledRun(TypedDict):
+    """A run that should be going on but is silent."""
+
+    id: int
+    name: str
+    heartbeat_at: str | None
+
+
+class HealthReport(TypedDict):
+    """How well the infrastructure worked in the newest `runs` runs.
+
+    `done`: episodes with a verdict; `retried`: tries that were repeated; `interruptions`: how often an episode was cut
+    off and continued; `reasons`: the most common errors.
+    """
+
+    runs: int
+    done: int
+    errors: int
+    error_rate: float | None
+    retried: int
+    interruptions: int
+    stalled: list[StalledRun]
+    reasons: list[FailureCount]
+
+
+def health(engine: Engine, *, runs: int = 10) -> HealthReport:
     """Return how well the infrastructure worked in the newest `runs` runs."""
     newest = [row["id"] for row in fetch(engine, select(RUN.c.id).order_by(RUN.c.id.desc()).limit(runs))]
     counted = _E.counted & (_E.verdict != "")
@@ -46,6 +72,6 @@ def health(engine: Engine, *, runs: int = 10) -> rows.Health:
         "error_rate": found["errors"] / found["done"] if found["done"] else None,
         "retried": found["retried"],
         "interruptions": found["interruptions"],
-        "stalled": fetch(engine, stalled, rows.Stalled),
-        "reasons": fetch(engine, reasons, rows.Failing),
+        "stalled": fetch(engine, stalled, StalledRun),
+        "reasons": fetch(engine, reasons, FailureCount),
     }

@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TypedDict
 
 from sqlalchemy import Engine, or_, select
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE, LABEL, TASK, VIEW
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
 from stackrank.terms import Label
 
 
-def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | None = None) -> list[rows.LabelGiven]:
+class LabelRow(TypedDict):
+    """A label that somebody gave a task (`episode_id` None) or an episode; `digest` is the task's."""
+
+    id: int
+    task_id: int
+    task: str
+    digest: str
+    episode_id: int | None
+    label: str
+    given: bool
+    person: str
+    reason: str
+    created_at: str | None
+
+
+class ViewRow(TypedDict):
+    """The filters of a page, saved under a name; `address` is the part of the address after the question mark."""
+
+    id: int
+    page: str
+    name: str
+    address: str
+    person: str
+    created_at: str | None
+
+
+def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | None = None) -> list[LabelRow]:
     """Return the labels that were not taken back, oldest first: of a task (name and digest), of an episode, or all.
 
     The labels of a task do not include those of its episodes. A task that is unchanged in other versions of its
@@ -27,7 +53,7 @@ def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | Non
     if task is not None:
         query = query.where(TASK.c.name == task[0], TASK.c.digest == task[1], LABEL.c.episode_id.is_(None))
     newest = {}
-    for row in fetch(engine, query.order_by(LABEL.c.id), rows.LabelGiven):
+    for row in fetch(engine, query.order_by(LABEL.c.id), LabelRow):
         about = row["episode_id"] or (row["task"], row["digest"])
         newest[about, row["label"], row["person"]] = row
     return sorted((row for row in newest.values() if row["given"]), key=lambda row: row["id"])
@@ -55,8 +81,8 @@ def labelled(engine: Engine, wanted: tuple[str, ...]) -> ColumnElement[bool]:
     return or_(EPISODE.c.id.in_(episodes), *(EPISODE.c.task_id.in_(tasks) for tasks in same))
 
 
-def views(engine: Engine, page: str) -> list[rows.View]:
+def views(engine: Engine, page: str) -> list[ViewRow]:
     """Return the saved views of a page, by name."""
     query = select(VIEW).where(VIEW.c.page == page).order_by(VIEW.c.id)
-    newest = {row["name"]: row for row in fetch(engine, query, rows.View)}
+    newest = {row["name"]: row for row in fetch(engine, query, ViewRow)}
     return sorted((row for row in newest.values() if row["address"]), key=lambda row: row["name"].casefold())

@@ -15,6 +15,8 @@ from stackrank.db.connection.transactions import EPISODE
 from stackrank.storable import storable_text
 
 Row = dict[str, Any]
+Json = dict[str, Any]
+"""What a JSON column holds."""
 Kind = TypeVar("Kind")
 ERROR_HEAD = func.substr(EPISODE.c.error, 1, 120)
 """The beginning of an episode's error: errors of the same kind begin in the same way."""
@@ -40,7 +42,7 @@ def fetch(engine: Engine, query: Select[Any]) -> list[Row]: ...
 @overload
 def fetch(engine: Engine, query: Select[Any], kind: type[Kind]) -> list[Kind]: ...
 def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
-    """Return all rows of the query. `kind`: the type from `db.rows` that has the query's columns."""
+    """Return all rows of the query. `kind`: the row type that has the query's columns."""
 
     def ask() -> list[Row]:
         with engine.connect() as connection:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, Select, cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import NO_RUN, NotFound
 from stackrank.db.connection.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.models.columns import now
-from stackrank.db.queries.reading import as_list, fetch, fetch_one, row_id
+from stackrank.db.queries.reading import Json, as_list, fetch, fetch_one, row_id
 from stackrank.db.totals.counters import added_up
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
@@ -23,6 +22,86 @@ from stackrank.wording import moment
 LATEST = "latest"
 _BENCHMARK = (BENCHMARK.c.name.label("benchmark"), BENCHMARK.c.digest.label("benchmark_digest"))
 _SHOWN = [column for column in RUN.c if column.name not in {"spec", "versions"}]
+
+
+class RunProgress(TypedDict):
+    """How far a run is, in episodes.
+
+    `done` ones have a verdict, `sealed` ones are resolved, `retried` ones are tries that do not count, and `not_played`
+    ones were no longer needed.
+    `errors_by_class`: as in `RankedStanding`.
+    """
+
+    done: int
+    resolved: int
+    sealed: int
+    unresolved: int
+    errors: int
+    errors_by_class: dict[str, int]
+    running: int
+    pending: int
+    not_played: int
+    retried: int
+    cost_usd: float | None
+
+
+class Outage(TypedDict):
+    """An endpoint that does not answer, and the entrants that wait for it."""
+
+    since: str
+    probes: int
+    """How often it was asked again."""
+    probe: int
+    """The episode that asked last."""
+    entrants: list[int]
+    error: str
+
+
+class RunSummary(RunProgress):
+    """A run, its benchmark's name, how long it has taken, and its progress."""
+
+    id: int
+    name: str
+    benchmark_id: int
+    benchmark: str
+    benchmark_digest: str
+    status: str
+    reason: str
+    leaderboard: str
+    series: str
+    conditions: Json
+    conditions_digest: str
+    owner: str
+    project: str
+    tags: list[str]
+    seed: int
+    episodes_total: int
+    schedule: str
+    regressions: list[Json]
+    outages: dict[str, Outage] | None
+    taken_up: int
+    prefect_flow_run_id: str
+    host: str
+    created_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    heartbeat_at: str | None
+    wall_s: float | None
+
+
+class RunRow(RunSummary):
+    """A run with what it was made from; `entrants` have id, name, model, agent and tools."""
+
+    spec: Json
+    versions: Json
+    entrants: list[Json]
+
+
+class RunState(TypedDict):
+    """Whether a run is over, and when it was created, which tells runs of several databases apart."""
+
+    over: bool
+    created_at: str
 
 
 def runs(
@@ -38,7 +117,7 @@ def runs(
     scheduled: bool = False,
     before: int | None = None,
     limit: int = 50,
-) -> list[rows.RunListed]:
+) -> list[RunSummary]:
     """Return runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
 
     `name` is a part of the name. `scheduled`: only runs that a schedule started. With several `tags`, a run must have
@@ -61,17 +140,17 @@ def runs(
         conditions.append(RUN.c.schedule != "")
     if before is not None:
         conditions.append(RUN.c.id < before)
-    found = fetch(engine, query.where(*conditions).order_by(RUN.c.id.desc()).limit(limit), rows.RunListed)
+    found = fetch(engine, query.where(*conditions).order_by(RUN.c.id.desc()).limit(limit), RunSummary)
     counts = _counts(engine, [row["id"] for row in found])
     return [{**row, "wall_s": wall_s(row), **counts[row["id"]]} for row in found]
 
 
-def run(engine: Engine, ref: int | str) -> rows.Run:
+def run(engine: Engine, ref: int | str) -> RunRow:
     """Return one run with its specification, versions, benchmark, counts, and the ids and names of its entrants.
 
     `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
     """
-    found: rows.Run = _find(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
+    found: RunRow = _find(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
     entrant = select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.model, ENTRANT.c.agent, ENTRANT.c.tools)
     played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == found["id"], EPISODE.c.counted)
     entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
@@ -109,7 +188,7 @@ def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:
     return None if found is None else int(found["id"])
 
 
-def played_in(engine: Engine, run_id: int) -> rows.Played | None:
+def played_in(engine: Engine, run_id: int) -> RunState | None:
     """Return whether a run is over, and when it was created, which is part of its flow runs' tag; None if unknown."""
     found = fetch_one(engine, select(RUN.c.status, RUN.c.created_at).where(RUN.c.id == run_id))
     if found is None:
@@ -117,12 +196,12 @@ def played_in(engine: Engine, run_id: int) -> rows.Played | None:
     return {"over": RunStatus(found["status"]).ended, "created_at": found["created_at"]}
 
 
-def progress(engine: Engine, run_id: int) -> rows.Progress:
+def progress(engine: Engine, run_id: int) -> RunProgress:
     """Count the episodes of a run that are waiting, running and done."""
     return _counts(engine, [run_id])[run_id]
 
 
-def _counts(engine: Engine, run_ids: list[int]) -> dict[int, rows.Progress]:
+def _counts(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]:
     c = COUNTER.c
     group = (c.run_id, c.counted, c.status, c.verdict, c.error_class)
     query = select(*group, *added_up("episodes", "sealed", "priced", "cost_usd"))
@@ -154,7 +233,7 @@ def _counts(engine: Engine, run_ids: list[int]) -> dict[int, rows.Progress]:
     return counts
 
 
-def _none_yet() -> rows.Progress:
+def _none_yet() -> RunProgress:
     return {
         "done": 0,
         "resolved": 0,
@@ -178,7 +257,7 @@ def has_tag(engine: Engine, tag: str, tags: Any = RUN.c.tags) -> ColumnElement[b
     return select(1).select_from(each).where(each.c.value == tag).exists()
 
 
-def wall_s(run: rows.RunListed) -> float | None:
+def wall_s(run: RunSummary) -> float | None:
     """Return the seconds from the run's start to its end, or to now while it runs; None before it has started."""
     if not run["started_at"]:
         return None
@@ -187,13 +266,13 @@ def wall_s(run: rows.RunListed) -> float | None:
     return round(max(0.0, (end - datetime.fromisoformat(run["started_at"])).total_seconds()), 3)
 
 
-def outages(engine: Engine, run_id: int) -> dict[str, rows.Outage]:
+def outages(engine: Engine, run_id: int) -> dict[str, Outage]:
     """Return the endpoints that a run waits for."""
     found = fetch_one(engine, select(RUN.c.outages).where(RUN.c.id == run_id))
     return (found and found["outages"]) or {}
 
 
-def paused(out: Mapping[str, rows.Outage] | None) -> str:
+def paused(out: Mapping[str, Outage] | None) -> str:
     """Describe the endpoints that a run waits for; empty if there are none."""
     return "; ".join(
         f"endpoint {endpoint} does not answer since {moment(each['since'])} (asked again {each['probes']} times; "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import BindParameter, Connection, Select, bindparam, func, insert, select, union_all, update
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -18,7 +18,6 @@ from stackrank.db.connection.errors import ClaimLost, no_episode
 from stackrank.db.connection.transactions import COUNTER, EPISODE, LEFT, OPEN, STEP, Transactions, clean, new_id
 from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Episode
-from stackrank.db.rows import Claim, Claimed
 from stackrank.db.totals import tallies
 from stackrank.terms import EpisodeStatus, ErrorClass, StopReason, Verdict
 
@@ -27,30 +26,49 @@ CLAIMED = (_E.id, _E.task_id, _E.entrant_id, _E.attempt, _E.try_number, _E.inter
 Row = dict[str, Any]
 
 
+class ClaimedEpisode(TypedDict):
+    """An episode that a worker has claimed. If it was interrupted before, it already has steps."""
+
+    id: int
+    task_id: int
+    entrant_id: int
+    attempt: int
+    try_number: int
+    interruptions: int
+
+
+class WorkerClaim(TypedDict):
+    """The worker that plays an episode, and when it was last heard of."""
+
+    id: int
+    claimed_by: str
+    alive_at: datetime | None
+
+
 class Claims(Transactions):
     """Writes the claims of workers on episodes."""
 
-    def claim_next(self, run_id: int, by: str, *, without: Collection[int] = ()) -> Claimed | None:
+    def claim_next(self, run_id: int, by: str, *, without: Collection[int] = ()) -> ClaimedEpisode | None:
         """Claim the first pending episode of a run, except those of the entrants `without`; None if there is none."""
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             asked = {"run": run_id, "without": list(without), "by": by, "at": now()}
             row = connection.execute(_CLAIM_NEXT, asked).mappings().one_or_none()
             return None if row is None else as_claimed(row)
 
         return self._write(work)
 
-    def claims(self, run_id: int) -> list[Claim]:
+    def claims(self, run_id: int) -> list[WorkerClaim]:
         """Return the claims on the running episodes of a run."""
         query = select(_E.id, _E.claimed_by, _E.alive_at)
         query = query.where(_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.RUNNING, OPEN).order_by(_E.id)
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [Claim(id=row["id"], claimed_by=row["claimed_by"], alive_at=row["alive_at"]) for row in rows]
+        return [WorkerClaim(id=row["id"], claimed_by=row["claimed_by"], alive_at=row["alive_at"]) for row in rows]
 
-    def take_over(self, episode_id: int, by: str, *, seen: Claim) -> Claimed | None:
+    def take_over(self, episode_id: int, by: str, *, seen: WorkerClaim) -> ClaimedEpisode | None:
         """Claim an episode whose worker is gone if its claim is still as in `seen`; else return None."""
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             row = _locked(connection, episode_id)
             as_seen = (row["claimed_by"], row["alive_at"]) == (seen["claimed_by"], seen["alive_at"])
             if row["status"] != EpisodeStatus.RUNNING or not as_seen:
@@ -60,7 +78,7 @@ class Claims(Transactions):
 
         return self._write(work)
 
-    def free(self, episode_id: int, *, seen: Claim) -> bool:
+    def free(self, episode_id: int, *, seen: WorkerClaim) -> bool:
         """Make an episode whose worker is gone pending if its claim is still as in `seen`; the next worker goes on."""
         values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + 1}
         as_seen = (_E.claimed_by == seen["claimed_by"], _E.alive_at == seen["alive_at"])
@@ -89,14 +107,14 @@ class Claims(Transactions):
         statement = update(EPISODE).where(*where).values(values)
         self._write(lambda connection: connection.execute(statement))
 
-    def try_again(self, episode_id: int, by: str = "", *, afresh: bool = False) -> Claimed | None:
+    def try_again(self, episode_id: int, by: str = "", *, afresh: bool = False) -> ClaimedEpisode | None:
         """Claim an episode that ended in `error`, or make it pending if `by` is empty. None if it no longer counts.
 
         An episode that had taken steps is continued, so that nothing that was paid for is lost. Otherwise, or with
         `afresh`, it stays as it is but is no longer counted, and a new try takes its place.
         """
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             row = _locked(connection, episode_id)
             if not row["counted"] or row["verdict"] != Verdict.ERROR:
                 return None
@@ -207,9 +225,9 @@ def _claim_next() -> ReturningUpdate[Any]:
 _CLAIM_NEXT = _claim_next()
 
 
-def as_claimed(row: Any, **changed: Any) -> Claimed:
+def as_claimed(row: Any, **changed: Any) -> ClaimedEpisode:
     """Return an episode's row in the form that workers get."""
-    return cast("Claimed", {column.name: row[column.name] for column in CLAIMED} | changed)
+    return cast("ClaimedEpisode", {column.name: row[column.name] for column in CLAIMED} | changed)
 
 
 def _locked(connection: Connection, episode_id: int) -> Any:

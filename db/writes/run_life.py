@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from stackrank.db.connection.transactions import EPISODE, RUN, Transactions, clean
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Ended, Interrupted, RunListed
+from stackrank.db.queries.reading import Json
+from stackrank.db.queries.runs import RunSummary
 from stackrank.db.totals import tallies
 from stackrank.terms import EpisodeStatus, ErrorClass, RunStatus, Verdict
 
@@ -20,10 +21,32 @@ _TAKEN_UP = (RunStatus.FINISHED, RunStatus.FAILED)
 """The statuses that a supervisor may resume a run from. Cancelled is not one of them: that was somebody's decision."""
 
 
+class InterruptedRun(TypedDict):
+    """A run that is going on, or should be."""
+
+    id: int
+    name: str
+    host: str
+    schedule: str
+    prefect_flow_run_id: str
+    heartbeat_at: datetime | None
+    spec: Json
+
+
+class EndedRun(TypedDict):
+    """A run that ended; `taken_up`: how often a supervisor has resumed it."""
+
+    id: int
+    schedule: str
+    ended_at: datetime
+    taken_up: int
+    spec: Json
+
+
 class RunLife(Transactions):
     """Writes the status of runs."""
 
-    def reopen_run(self, seen: RunListed) -> bool:
+    def reopen_run(self, seen: RunSummary) -> bool:
         """Make a cancelled run pending if it is still as seen. False if it is not cancelled, or was cancelled again."""
         ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
 
@@ -126,7 +149,7 @@ class RunLife(Transactions):
 
         self._write(work)
 
-    def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
+    def interrupted_runs(self, older_than_s: float | None = None) -> list[InterruptedRun]:
         """Return the runs that should be going on but whose owner has been silent for more than `older_than_s` seconds.
 
         With None, return all that should be going on. That includes a scheduled run that never started because Prefect
@@ -139,15 +162,15 @@ class RunLife(Transactions):
         if older_than_s is not None:
             query = query.where(or_(_HEARD.is_(None), now() - timedelta(seconds=older_than_s) > _HEARD))
         found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Interrupted", dict(row)) for row in found]
+        return [cast("InterruptedRun", dict(row)) for row in found]
 
-    def ended_runs(self, within_s: float, *, taken_up: int) -> list[Ended]:
+    def ended_runs(self, within_s: float, *, taken_up: int) -> list[EndedRun]:
         """Return runs that finished or failed in the last `within_s` seconds, resumed fewer than `taken_up` times."""
         columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.taken_up, RUN.c.spec)
         recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
         query = select(*columns).where(RUN.c.status.in_(_TAKEN_UP), recent, RUN.c.taken_up < taken_up)
         found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Ended", dict(row)) for row in found]
+        return [cast("EndedRun", dict(row)) for row in found]
 
     def take_up(self, run_id: int, *, seen: int, most: int) -> bool:
         """Whether the caller is to resume an ended run that was resumed `seen` times and may be resumed `most` times.

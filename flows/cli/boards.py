@@ -34,7 +34,8 @@ from stackrank.wording import (
 
 if TYPE_CHECKING:
     from stackrank.db.queries import Scope
-    from stackrank.db.rows import Abilities, Scoped
+    from stackrank.db.queries.boards.abilities import AbilityBoard
+    from stackrank.db.queries.boards.scoped import ScopeDescription
 
 app = typer.Typer()
 OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
@@ -164,7 +165,7 @@ def nights(
         print_out(found["note"])
 
 
-def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
+def _abilities(model: AbilityBoard, about: ScopeDescription, as_json: bool) -> None:
     if as_json:
         print_json({"scope": about, **model})
         return

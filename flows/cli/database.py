@@ -14,7 +14,7 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import RunListed
+    from stackrank.db.queries.runs import RunSummary
 
 app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
 
@@ -176,7 +176,7 @@ def prune(
         print_out(f"{'would delete' if dry_run else 'deleted'} {_these(runs)} with {_amounts(rows)}{smaller}")
 
 
-def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:
+def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunSummary]:
     from stackrank.db.maintenance.prune import ended_runs
 
     if not refs and older_than is None and not tag:
@@ -184,7 +184,7 @@ def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, ta
     return ended_runs(engine, refs or (), older_than_days=older_than, tag=tag)
 
 
-def _these(runs: list[RunListed]) -> str:
+def _these(runs: list[RunSummary]) -> str:
     names = [f"{each['id']} ({each['name']})" for each in runs]
     which = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
     return f"{len(names)} run{'s' * (len(names) != 1)}{which}"

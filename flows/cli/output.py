@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, print_out, rank
 
 if TYPE_CHECKING:
-    from stackrank.db.rows import Scoped
+    from stackrank.db.queries.boards.scoped import ScopeDescription
 
 
 def print_json(document: Any) -> None:
@@ -48,7 +48,7 @@ def _cell(value: Any) -> str:
     return one_line(str(value))
 
 
-def print_scope(about: Scoped, shown: bool = True) -> None:
+def print_scope(about: ScopeDescription, shown: bool = True) -> None:
     """Print the scope of a result, if any was shown, and what that scope leaves out."""
     from stackrank.db.queries import apart_sentence
 

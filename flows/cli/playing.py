@@ -21,7 +21,7 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import Run as RunRow
+    from stackrank.db.queries.runs import RunRow
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.specification.spec import RunSpec
 

@@ -4,17 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import TypedDict
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.totals.sums import Cells, TaskKey
 
 _LEVELS = ("easiest third", "middle third", "hardest third")
 
 
-def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
+class AbilityRow(TypedDict):
+    """An entrant's ability in the model of `stats.abilities`, in logits and as the `rate` expected on all tasks.
+
+    `observed` is its rate on the `tasks` that it played. `infit` and `outfit` are near 1 if the model fits. If `linked`
+    is false, no chain of common tasks links it to the others; then only the distribution of all tasks does.
+    """
+
+    entrant_id: int
+    entrant: str
+    ability: float
+    ability_low: float
+    ability_high: float
+    rate: float
+    ci_low: float
+    ci_high: float
+    observed: float
+    tasks: int
+    tasks_total: int
+    infit: float
+    outfit: float
+    linked: bool
+
+
+class DifficultyRow(TypedDict):
+    """A task's difficulty in the same model, in logits; `entrants` is how many have played the task."""
+
+    task: str
+    task_id: int
+    category: str
+    difficulty: float
+    low: float
+    high: float
+    entrants: int
+
+
+class LevelRow(TypedDict):
+    """The rate of an entrant on the easiest, middle or hardest third of the tasks, by measured difficulty."""
+
+    entrant_id: int
+    entrant: str
+    level: str
+    tasks: int
+    rate: float | None
+
+
+class CalibrationRow(TypedDict):
+    """A fifth of the results of entrants, by the chance that the model predicts from the results of the others."""
+
+    predicted: float
+    observed: float
+    episodes: int
+
+
+class AbilityBoard(TypedDict):
+    """The whole model. `spread`: standard deviation of the difficulties; `clusters`: how many the intervals cover."""
+
+    entrants: list[AbilityRow]
+    tasks: list[DifficultyRow]
+    levels: list[LevelRow]
+    calibration: list[CalibrationRow]
+    spread: float | None
+    clusters: int
+    note: str
+
+
+def abilities(engine: Engine, scope: Scope = EVERYTHING) -> AbilityBoard:
     """Fit the model of `stats.abilities` to the scope. Return its entrants best first and its tasks hardest first.
 
     Reference entrants are left out: applying the known fix, for instance, is no ability. The tasks of a category form
@@ -38,7 +103,7 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
     resolved = [[tasks[key].resolved if key in tasks else 0 for key in keys] for tasks in played.values()]
     counted = [[tasks[key].counted if key in tasks else 0 for key in keys] for tasks in played.values()]
     found = fit(resolved, counted, [facts[key]["category"] for key in keys])
-    of_entrants: list[rows.Ability] = [
+    of_entrants: list[AbilityRow] = [
         {
             "entrant_id": one,
             "entrant": about[one]["name"],
@@ -57,7 +122,7 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
         }
         for one, ability in zip(played, found.entrants, strict=True)
     ]
-    of_tasks: list[rows.Difficulty] = [
+    of_tasks: list[DifficultyRow] = [
         {
             "task": key[0],
             "task_id": facts[key]["id"],
@@ -86,9 +151,9 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
     }
 
 
-def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[rows.Level]:
+def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[LevelRow]:
     """Return each entrant's observed rate on each third of the tasks, by measured difficulty, easiest first."""
-    found: list[rows.Level] = []
+    found: list[LevelRow] = []
     for place, level in enumerate(_LEVELS):
         part = order[place * len(order) // 3 : (place + 1) * len(order) // 3]
         for one, tasks in played.items():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
-from stackrank.db.queries.boards.task_board import task_rates
+from stackrank.db.queries.boards.task_board import TaskRate, task_rates
 from stackrank.db.queries.boards.tool_sets import tool_sets
 from stackrank.db.queries.reading import tuples
 from stackrank.terms import Verdict
@@ -17,7 +17,26 @@ from stackrank.terms import Verdict
 _E = EPISODE.c
 
 
-def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
+class GridCell(TypedDict):
+    """The results of one entrant on one task; `episode` is the one to show."""
+
+    entrant_id: int
+    entrant: str
+    resolved: int
+    unresolved: int
+    errors: int
+    episode: int
+
+
+class GridRow(TaskRate):
+    """A task with the results of each entrant; see `queries.grid`."""
+
+    spread: float
+    decisive: bool
+    cells: list[GridCell]
+
+
+def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[GridRow]:
     """Return the rows of `task_rates` with a cell for each entrant that played; tasks with the largest spread first.
 
     `spread` is the highest rate of an entrant minus the lowest, as a fraction. A cell's `episode` is the newest
@@ -28,9 +47,9 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
     about = entrants_of(engine, cells)
     opens = _newest(engine, selection)
     gained = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
-    found: list[rows.GridRow] = []
+    found: list[GridRow] = []
     for row in task_rates(engine, scope):
-        sides: list[rows.GridCell] = []
+        sides: list[GridCell] = []
         for one in sorted(cells, key=lambda each: about[each]["name"]):
             key = selection.keys[row["task_id"]]
             if (sums := cells[one].get(key)) and sums.done:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import TypedDict
 
 from sqlalchemy import Engine, select
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.transactions import BENCHMARK, RUN
 from stackrank.db.queries.boards.pooling import leading
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
@@ -21,7 +22,49 @@ _Key = tuple[str, TaskKey]
 """A night (or `FIXED`), and a task."""
 
 
-def nights(engine: Engine, scope: Scope = EVERYTHING, fixed: str = FIXED) -> rows.Nights:
+class NightsStanding(TypedDict):
+    """An entrant over the nights of `fresh`: its `observed` rate, its equated `rate`, and its gap to fixed tasks."""
+
+    entrant_id: int
+    entrant: str
+    nights: int
+    tasks: int
+    observed: float
+    observed_low: float | None
+    observed_high: float | None
+    rate: float
+    ci_low: float
+    ci_high: float
+    linked: bool
+    fixed_tasks: int
+    fixed_rate: float | None
+    fixed_low: float | None
+    fixed_high: float | None
+    gap: float | None
+    gap_low: float | None
+    gap_high: float | None
+
+
+class NightRow(TypedDict):
+    """One night: its mean `difficulty` in logits, and the results of each entrant by its name."""
+
+    night: str
+    tasks: int
+    difficulty: float
+    rates: dict[str, dict[str, float | None]]
+
+
+class NightsBoard(TypedDict):
+    """All nights that form one leaderboard."""
+
+    conditions: str
+    fixed: str
+    entrants: list[NightsStanding]
+    nights: list[NightRow]
+    note: str
+
+
+def nights(engine: Engine, scope: Scope = EVERYTHING, fixed: str = FIXED) -> NightsBoard:
     """Compare the nights of `fresh` that were played under the conditions of the newest finished run of a night.
 
     Abilities and difficulties are fitted to all these nights together with the `fixed` benchmark, whose tasks are the
@@ -82,7 +125,7 @@ def _rate(own: Mapping[_Key, Sums], keys: Sequence[_Key]) -> stats.Rate:
     return stats.rate_over_clusters([s.resolved for s in sums], [s.counted for s in sums], [name for name, _ in keys])
 
 
-def _entrant(one: int, name: str, own: Mapping[_Key, Sums], ability: Ability, fixed: str) -> rows.OverNights:
+def _entrant(one: int, name: str, own: Mapping[_Key, Sums], ability: Ability, fixed: str) -> NightsStanding:
     new, known = ([key for key in own if (key[0] == fixed) is is_known] for is_known in (False, True))
     on_new = _rate(own, new)
     on_known = stats.rate([own[key].resolved for key in known], [own[key].counted for key in known])
@@ -117,7 +160,7 @@ def _night(
     keys: Sequence[_Key],
     found: Abilities,
     place: Mapping[_Key, int],
-) -> rows.NightRow:
+) -> NightRow:
     rates = {}
     for one, own in played.items():
         if mine := [key for key in keys if key in own]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import TypedDict
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.queries.boards.ranking import places
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.queries.boards.spent import By, Spent, spent
@@ -17,14 +18,38 @@ _MOST_ATTEMPTS = 10
 _CURVE_POINTS = 120
 
 
-def reliability(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Reliability]:
+class ReliabilityRow(TypedDict):
+    """pass@k and all-k of an entrant with their intervals, over the `tasks` with at least k attempts."""
+
+    entrant_id: int
+    entrant: str
+    k: int
+    tasks: int
+    pass_at_k: float | None
+    pass_low: float | None
+    pass_high: float | None
+    all_k: float | None
+    all_low: float | None
+    all_high: float | None
+
+
+class BudgetCurve(TypedDict):
+    """The share of an entrant's `counted` episodes resolved within each budget: [budget, share], by rising budget."""
+
+    entrant_id: int
+    entrant: str
+    counted: int
+    curve: list[list[float]]
+
+
+def reliability(engine: Engine, scope: Scope = EVERYTHING) -> list[ReliabilityRow]:
     """Return a row per entrant and k = 1, 2, ..., at most 10, on the tasks of the leaderboard.
 
     An entrant's rows end where too few of its tasks had k attempts: over a few hard tasks that were played more often,
     pass@2 would be below pass@1.
     """
     cells = _on_board(engine, scope.find(engine).cells())
-    board: list[rows.Reliability] = []
+    board: list[ReliabilityRow] = []
     for entrant in sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"])):
         tasks = [task for task in cells[entrant["id"]].values() if task.counted]
         resolved, counted = [task.resolved for task in tasks], [task.counted for task in tasks]
@@ -56,7 +81,7 @@ def _on_board(engine: Engine, cells: Mapping[int, Cells]) -> dict[int, Cells]:
     return {one: where.on_board(one, own) for one, own in cells.items()}
 
 
-def budget_curves(engine: Engine, scope: Scope = EVERYTHING, *, by: By = "steps") -> list[rows.BudgetCurve]:
+def budget_curves(engine: Engine, scope: Scope = EVERYTHING, *, by: By = "steps") -> list[BudgetCurve]:
     """Return the rate that each entrant had within each budget of steps, tokens or dollars, on the leaderboard's tasks.
 
     By cost, an entrant with an unknown price is left out.

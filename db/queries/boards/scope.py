@@ -10,10 +10,10 @@ from functools import cached_property
 from sqlalchemy import Engine, select, true
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TALLY, TASK
 from stackrank.db.queries.boards.pooling import PooledRun, benchmark_names, leading, require_one_kind, runs_where
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.labels import disputed
 from stackrank.db.queries.reading import Row, as_list, fetch, reading
 from stackrank.db.queries.runs import has_tag
@@ -231,6 +231,6 @@ def _by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[i
     return cells
 
 
-def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Entrant]:
+def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, EntrantRow]:
     """The rows of these entrants by id."""
-    return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), rows.Entrant)}
+    return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), EntrantRow)}

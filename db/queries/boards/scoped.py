@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import NO_RUN
 from stackrank.db.queries.boards.pooling import PooledRun, conditions_of, why_apart
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
 from stackrank.db.queries.comparisons.stopping import ended_early
+from stackrank.db.queries.reading import Json
 from stackrank.db.totals.sums import Cells, total
 from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
@@ -21,13 +21,60 @@ _MOST_NAMED = 4
 """Up to this many runs, tasks or entrants are named one by one."""
 
 
-def scope_of(engine: Engine, scope: Scope = EVERYTHING, *, entrants: Sequence[int] | None = None) -> rows.Scoped:
+class ScopeRun(TypedDict):
+    """A run that a board is about. `date`: the day in UTC on which it was started."""
+
+    run: int
+    name: str
+    status: str
+    date: str
+
+
+class ExcludedRuns(TypedDict):
+    """Runs that a board is not about, and why they are not pooled with its own."""
+
+    why: str
+    runs: list[int]
+
+
+class ScopeDescription(TypedDict):
+    """What a board is about; `sentence` sums it all up.
+
+    `version` is the digest of the benchmark. Of its `tasks` (without the invalid ones), `common_tasks` were played by
+    all of the `entrants`, the number of ranked ones. `errors`: entrant -> episodes; `errors_are` says what they count
+    as. `disputed_tasks` are disputed by people, and count unless `without_disputed` is set. `stopped`: the runs that
+    left out episodes because their comparisons were decided. `apart`: see `ExcludedRuns`.
+    """
+
+    sentence: str
+    benchmark: str
+    version: str
+    conditions: Json
+    conditions_digest: str
+    series: str
+    finished_only: bool
+    runs: list[ScopeRun]
+    tasks: int
+    common_tasks: int
+    entrants: int
+    errors_are: str
+    errors: dict[str, int]
+    invalid_tasks: list[str]
+    invalid_episodes: int
+    invalid_usd: float
+    disputed_tasks: list[str]
+    without_disputed: bool
+    stopped: list[int]
+    apart: list[ExcludedRuns]
+
+
+def scope_of(engine: Engine, scope: Scope = EVERYTHING, *, entrants: Sequence[int] | None = None) -> ScopeDescription:
     """Describe what a query with this scope is about. `entrants`: only these. Raises as `Scope.find` does."""
     selection = scope.find(engine)
     return describe(selection, selection.cells(entrants))
 
 
-def describe(selection: Selection, cells: Mapping[int, Cells]) -> rows.Scoped:
+def describe(selection: Selection, cells: Mapping[int, Cells]) -> ScopeDescription:
     """Describe a selection, given the sums of the entrants that the query is about."""
     lead = selection.pooled[0] if selection.pooled else None
     known = conditions_of(selection.engine, (*selection.pooled, *selection.apart))
@@ -36,7 +83,7 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> rows.Scoped:
     played = [{key for key, sums in cells[one].items() if sums.counted} for one in competing]
     errors = {about[one]["name"]: total(cells[one].values()).errors for one in cells}
     invalid, aside = selection.set_aside
-    document: rows.Scoped = {
+    document: ScopeDescription = {
         "sentence": "",
         "benchmark": lead.benchmark if lead else "",
         "version": lead.version if lead else "",
@@ -71,7 +118,7 @@ def _day(run: PooledRun) -> str:
     return f"{moment:%Y-%m-%d}" if moment else ""
 
 
-def _apart(selection: Selection, lead: PooledRun | None, known: Mapping[str, Mapping[str, Any]]) -> list[rows.Apart]:
+def _apart(selection: Selection, lead: PooledRun | None, known: Mapping[str, Mapping[str, Any]]) -> list[ExcludedRuns]:
     """Group the runs that are left out by the reason; the group with the newest run comes first."""
     reasons: dict[str, list[int]] = defaultdict(list)
     for run in selection.apart:
@@ -79,7 +126,7 @@ def _apart(selection: Selection, lead: PooledRun | None, known: Mapping[str, Map
     return [{"why": why, "runs": found[::-1]} for why, found in reasons.items()]
 
 
-def _sentence(document: rows.Scoped) -> str:
+def _sentence(document: ScopeDescription) -> str:
     found = document["runs"]
     days = sorted({run["date"] for run in found} - {""})
     statuses = Counter(run["status"] for run in found)
@@ -107,11 +154,11 @@ def _sentence(document: rows.Scoped) -> str:
     return "; ".join(parts) + "."
 
 
-def _counted_as(document: rows.Scoped) -> str:
+def _counted_as(document: ScopeDescription) -> str:
     return ", counted as failures" if document["errors_are"] == ErrorsAre.AS_FAILURES else ""
 
 
-def _common(document: rows.Scoped) -> str:
+def _common(document: ScopeDescription) -> str:
     common, of = document["common_tasks"], document["tasks"]
     if not document["entrants"]:
         return "no episode has a verdict"
@@ -130,7 +177,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def apart_sentence(document: rows.Scoped) -> str:
+def apart_sentence(document: ScopeDescription) -> str:
     """Say which runs the board leaves out, and why; empty if there are none."""
     if not document["apart"]:
         return ""
@@ -138,11 +185,11 @@ def apart_sentence(document: rows.Scoped) -> str:
     return f"Not in it: {'; '.join(parts[:_MOST_NAMED])}{_more(document['apart'][_MOST_NAMED:])}."
 
 
-def _more(left: Sequence[rows.Apart]) -> str:
+def _more(left: Sequence[ExcludedRuns]) -> str:
     return f"; for other reasons: {sum(len(each['runs']) for each in left)} runs" if left else ""
 
 
-def _nothing(scope: Scope, document: rows.Scoped) -> str:
+def _nothing(scope: Scope, document: ScopeDescription) -> str:
     """Say why there is nothing to show."""
     asked = {"benchmark": scope.benchmark, "version": scope.version, "conditions": scope.conditions}
     asked |= {"series": scope.series, "tags": ", ".join([scope.tags] if isinstance(scope.tags, str) else scope.tags)}

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from operator import eq
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.ranking import error_warnings, places
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
-from stackrank.db.queries.boards.scoped import describe
+from stackrank.db.queries.boards.scoped import ScopeDescription, describe
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.stopping import stopping
 from stackrank.db.queries.reading import Row, tuples
 from stackrank.db.queries.runs import run as find_run
@@ -28,7 +29,85 @@ _SUMMARY = (
 )
 
 
-def board(engine: Engine, scope: Scope = EVERYTHING) -> rows.Board:
+class Standing(TypedDict):
+    """An entrant on a leaderboard. `reference`: it is not ranked, but shown beside the others.
+
+    Means, tokens, `cost_per_episode` and `cost_per_resolved` are over resolved and unresolved episodes; `cost_usd` is
+    all that was spent, on errors and repeated tries too. A cost is None if a price is unknown, `rate` and its interval
+    if nothing was counted. `all_attempts_rate`: share of the tasks of which every attempt was resolved. `tasks` of
+    `tasks_total` were counted; each weighs the same in the rate. Ranks are ranges, because entrants tie if their paired
+    difference may be chance.
+    """
+
+    entrant_id: int
+    entrant: str
+    agent: str
+    agent_version: str
+    model: str
+    tools: str
+    reference: bool
+    episodes: int
+    resolved: int
+    sealed: int
+    unresolved: int
+    errors: int
+    rate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    all_attempts_rate: float | None
+    steps_mean: float | None
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    cost_per_episode: float | None
+    cost_per_resolved: float | None
+    cost_per_resolved_low: float | None
+    cost_per_resolved_high: float | None
+    wall_mean_s: float | None
+    tasks: int
+    tasks_total: int
+    rank_low: int | None
+    rank_high: int | None
+
+
+class RankedStanding(Standing):
+    """A row of a leaderboard. `apart`: why it has no rank; empty for the ranked. `partial` says that its rate is over
+    tasks that are easier or harder than the whole board, else it is empty. `rate_errors_fail`, `rate_errors_pass`: the
+    rate if all errors were failures, or successes. `warning` says that its errors may mislead, else it is empty.
+    `errors_by_class`: {machine, endpoint, environment, ours: episodes}; a class without episodes is left out.
+    """
+
+    apart: str
+    partial: str
+    rate_errors_fail: float | None
+    rate_errors_pass: float | None
+    warning: str
+    errors_by_class: dict[str, int]
+
+
+class Board(TypedDict):
+    """A leaderboard: what it is about, the entrants by rank, and below the line the entrants that are not ranked."""
+
+    scope: ScopeDescription
+    entrants: list[RankedStanding]
+    reference: list[RankedStanding]
+
+
+class FailureBreakdown(TypedDict):
+    """How the episodes of an entrant ended: `failure_points` is name -> episodes. `shares` are those of `resolved` and
+    of each failure point; they add up to 1. Each task weighs the same, however often it was played.
+    """
+
+    entrant_id: int
+    entrant: str
+    resolved: int
+    unresolved: int
+    errors: int
+    failure_points: dict[str, int]
+    shares: dict[str, float]
+
+
+def board(engine: Engine, scope: Scope = EVERYTHING) -> Board:
     """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
     selection = scope.find(engine)
     found = _rows(selection)
@@ -39,7 +118,7 @@ def board(engine: Engine, scope: Scope = EVERYTHING) -> rows.Board:
     }
 
 
-def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Ranked]:
+def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[RankedStanding]:
     """Return a row per entrant, best rank first, unranked entrants last; empty if nothing was played.
 
     Ranks come from paired differences (`places`). They and the rates are over the tasks that the ranked have in common.
@@ -47,13 +126,13 @@ def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Ranked]:
     return _rows(scope.find(engine))
 
 
-def _rows(selection: Selection) -> list[rows.Ranked]:
+def _rows(selection: Selection) -> list[RankedStanding]:
     cells = selection.cells()
     questions = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
     about = entrants_of(selection.engine, cells)
     competing = {one: tasks for one, tasks in cells.items() if not about[one]["reference"]}
     where, warnings = places(competing), error_warnings(competing)
-    found: list[rows.Ranked] = []
+    found: list[RankedStanding] = []
     for one, entrant in about.items():
         tasks = where.on_board(one, cells[one])
         ranks, bounds = where.ranks.get(one), stats.error_bounds([sums.outcome for sums in tasks.values()])
@@ -94,7 +173,7 @@ def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
     return f"Best per dollar: {best['entrant']}, {cost}; {clear}."
 
 
-def _order(row: rows.Ranked, lead: float) -> tuple[Any, ...]:
+def _order(row: RankedStanding, lead: float) -> tuple[Any, ...]:
     """Sort by rank, then by lead on the same tasks, since rates over different tasks do not compare. Entrants without
     a rank follow, by rate, and after them those that do not compete."""
     ranks = (row["rank_low"] or 0, row["rank_high"] or 0, -round(lead, 9))
@@ -106,7 +185,7 @@ def spent(sums: Sums) -> float | None:
     return None if sums.unpriced else sums.spent_usd
 
 
-def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Standing:
+def standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
     """Return the row of one entrant, without a rank, from its sums per task. `tasks_total`: all tasks in question."""
     sums, counted = total(tasks.values()), [task.counted for task in tasks.values()]
     played = [task for task, episodes in zip(tasks.values(), counted, strict=True) if episodes]
@@ -196,7 +275,7 @@ def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[fl
     }
 
 
-def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failures]:
+def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[FailureBreakdown]:
     """Count how often each entrant failed at which failure point.
 
     An unresolved episode without a failure point counts as `unknown`. Raises `NotFound` for an unknown run.
@@ -222,7 +301,7 @@ def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failu
     points = {
         one: {end: n for end, n in found.items() if end not in (resolved, error)} for one, found in counts.items()
     }
-    board: list[rows.Failures] = [
+    board: list[FailureBreakdown] = [
         {
             "entrant_id": one,
             "entrant": entrant["name"],

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import Engine, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.queries.boards.scoped import describe
@@ -23,7 +22,30 @@ _SUSPECT_EPISODES, _SUSPECT_ENTRANTS = 4, 2
 _SUSPECT_PEOPLE = 2
 
 
-def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.TaskRate]:
+class TaskRate(TypedDict):
+    """A task and how many `entrants` played it. `flaky`: how many of them resolved it in some attempts only.
+
+    `rate` is over all counted episodes; `suspect` says why the task may be defective, `disputed_by` who says so.
+    """
+
+    task: str
+    task_id: int
+    disputed_by: list[str]
+    title: str
+    category: str
+    difficulty: str
+    measured: dict[str, Any] | None
+    valid: bool | None
+    entrants: int
+    resolved: int
+    unresolved: int
+    errors: int
+    rate: float | None
+    flaky: int
+    suspect: str
+
+
+def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[TaskRate]:
     """Return a row per task of the scope that was played, hardest first."""
     selection = scope.find(engine)
     cells = selection.cells()
@@ -38,7 +60,7 @@ def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.TaskRate]
             about |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sums(sides)}
             people = doubts.get(key, [])
             row = {"task": fact["name"], "task_id": fact["id"], "disputed_by": people, **about}
-            rates.append(cast("rows.TaskRate", {**row, "suspect": suspicion(fact, sides, people)}))
+            rates.append(cast("TaskRate", {**row, "suspect": suspicion(fact, sides, people)}))
     return sorted(rates, key=lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]))
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Engine, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import TOOL_USE
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.comparisons.compare import compare_sides, with_holm
-from stackrank.db.queries.comparisons.effort import effort
+from stackrank.db.queries.boards.standings import Standing
+from stackrank.db.queries.catalogue import EntrantRow
+from stackrank.db.queries.comparisons.compare import Comparison, compare_sides, with_holm
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort
 from stackrank.db.queries.reading import Row, fetch
 from stackrank.terms import DEBUGGERS
 
@@ -19,7 +20,62 @@ _T = TOOL_USE.c
 _COUNTS = ("calls", "searching", "diagnosing", "repairing", "failed", "tokens_in", "tokens_out")
 
 
-def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
+class ToolUseRow(TypedDict):
+    """How an entrant used a tool, over the `episodes` that used it; costs are those of model calls that chose it."""
+
+    entrant_id: int
+    entrant: str
+    tool: str
+    episodes: int
+    calls: int
+    searching: int
+    diagnosing: int
+    repairing: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    env_ms: float
+    cost_usd: float | None
+    error_rate: float
+
+
+class ToolSetRow(TypedDict):
+    """A tool set of one agent and model, and its differences (0..1) to the tool set `base`, paired by task.
+
+    `base` is empty in the row of the base itself, whose differences are None. Means are over counted episodes; a cost
+    is None if a price is unknown. `gained` and `lost`: how many tasks went better, and worse.
+    `steps_saved`: see `EffortComparison`.
+    """
+
+    entrant_id: int
+    entrant: str
+    agent: str
+    model: str
+    tools: str
+    base: str
+    tasks: int
+    episodes: int
+    errors: int
+    rate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    p_value: float | None
+    p_holm: float | None
+    gained: int | None
+    lost: int | None
+    steps_mean: float | None
+    steps_saved: float | None
+    steps_saved_low: float | None
+    steps_saved_high: float | None
+    tokens_mean: float | None
+    cost_per_episode: float | None
+    cost_per_resolved: float | None
+
+
+def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[ToolUseRow]:
     """Return how each entrant used each tool in its counted episodes, an entrant's most used tool first."""
     selection = scope.find(engine)
     sums = [func.sum(_T[name]).label(name) for name in _COUNTS]
@@ -43,13 +99,13 @@ def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
         all_priced = row.pop("priced") == row["episodes"]
         row |= {"cost_usd": row["cost_usd"] if all_priced else None, "error_rate": row["failed"] / row["calls"]}
         row |= {"entrant_id": entrant, "entrant": about[entrant]["name"], "tool": tool}
-        used.append(cast("rows.ToolUse", row))
+        used.append(cast("ToolUseRow", row))
     return sorted(used, key=lambda row: (row["entrant"], -row["calls"]))
 
 
 def tool_sets(
     engine: Engine, scope: Scope = EVERYTHING, *, base: str = "", models: Collection[str] = ()
-) -> list[rows.Comparison]:
+) -> list[Comparison]:
     """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
 
     Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. The first of a pair has the
@@ -73,30 +129,30 @@ def tool_sets(
     return with_holm([row for row in found if row["tasks"]])
 
 
-def _same(first: rows.Entrant, second: rows.Entrant) -> bool:
+def _same(first: EntrantRow, second: EntrantRow) -> bool:
     versions, others = first["tool_versions"], second["tool_versions"]
     shared = all(versions[tool] == others[tool] for tool in versions.keys() & others.keys())
     return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
 
 
-def _debugs(entrant: rows.Entrant) -> bool:
+def _debugs(entrant: EntrantRow) -> bool:
     return not set(DEBUGGERS).isdisjoint(entrant["tool_list"])
 
 
-def _nearest(firsts: Sequence[rows.Entrant], second: rows.Entrant) -> rows.Entrant:
+def _nearest(firsts: Sequence[EntrantRow], second: EntrantRow) -> EntrantRow:
     """Return the one of `firsts` that differs from the second in the fewest tools."""
     return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
 
 
-def side_by_side(engine: Engine, pairs: Sequence[rows.Comparison], scope: Scope = EVERYTHING) -> list[rows.ToolSetRow]:
+def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = EVERYTHING) -> list[ToolSetRow]:
     """Return the pairs of `tool_sets` as a table: each base entrant first, then those that are compared with it.
 
     A base's numbers are over the tasks of its pair that has the most tasks.
     """
     ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
     saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}
-    found: list[rows.ToolSetRow] = []
-    groups: dict[int, list[rows.Comparison]] = {}
+    found: list[ToolSetRow] = []
+    groups: dict[int, list[Comparison]] = {}
     for pair in pairs:
         groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
     for group in groups.values():
@@ -108,7 +164,7 @@ def side_by_side(engine: Engine, pairs: Sequence[rows.Comparison], scope: Scope 
     return found
 
 
-def _row(side: rows.Standing, pair: rows.Comparison | None, saved: rows.Effort | None) -> rows.ToolSetRow:
+def _row(side: Standing, pair: Comparison | None, saved: EffortComparison | None) -> ToolSetRow:
     counted = side["resolved"] + side["unresolved"]
     own: Row = {name: value for name, value in side.items() if name in _SIDE}
     more = {
@@ -126,7 +182,7 @@ def _row(side: rows.Standing, pair: rows.Comparison | None, saved: rows.Effort |
         "gained": len(pair["only_second"]) if pair else None,
         "lost": len(pair["only_first"]) if pair else None,
     }
-    return cast("rows.ToolSetRow", own | more)
+    return cast("ToolSetRow", own | more)
 
 
 _SIDE = (

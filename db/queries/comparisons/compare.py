@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, select
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.errors import NotComparable, NotFound
 from stackrank.db.connection.transactions import ENTRANT, EPISODE
 from stackrank.db.queries.boards.pooling import conditions_of, why_apart
 from stackrank.db.queries.boards.ranking import error_warnings, p_values, ranked
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
-from stackrank.db.queries.boards.standings import standing
+from stackrank.db.queries.boards.standings import Standing, standing
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.reading import Row, fetch, fetch_one, row_id
 from stackrank.db.totals.sums import Cells, TaskKey
 from stackrank.storable import storable_text
@@ -25,7 +26,60 @@ _E = EPISODE.c
 _SETTINGS = ("agent", "agent_version", "model", "tools", "tool_list", "tool_versions")
 
 
-def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = EVERYTHING) -> rows.Comparison:
+class ComparedTask(TypedDict):
+    """A task that both of two entrants played."""
+
+    task: str
+    task_id: int
+    category: str
+    difficulty: str
+    first_resolved: int
+    first_counted: int
+    second_resolved: int
+    second_counted: int
+    difference: float
+    flaky: bool
+
+
+class Comparison(TypedDict):
+    """Two entrants on the tasks that both played.
+
+    `difference` (second - first) is in 0..1, `uplift` is relative: 0.12 is a rate 12% higher than the first's.
+    `only_first` and `only_second` name the tasks on which one did better, `flaky` those where attempts of one entrant
+    differ. `differs` is {setting: [first's, second's]}. The `errors` of the two are those on all tasks, shared or not.
+    `sentence` sums it up, `warning` says whether errors may mislead. `p_holm` is corrected over all pairs of the board,
+    and None without a test; `holm_sentence` states it if there are several pairs. `cluster_low` and `cluster_high` are
+    None unless `clusters` (categories, repositories) group the tasks; `cluster_sentence` states them.
+    """
+
+    first: Standing
+    second: Standing
+    tasks: int
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    uplift: float | None
+    uplift_low: float | None
+    uplift_high: float | None
+    p_value: float | None
+    p_holm: float | None
+    holm_sentence: str
+    test: str
+    detectable: float | None
+    only_first: list[str]
+    only_second: list[str]
+    flaky: list[str]
+    by_task: list[ComparedTask]
+    differs: dict[str, list[Any]]
+    clusters: int
+    cluster_low: float | None
+    cluster_high: float | None
+    cluster_sentence: str
+    sentence: str
+    warning: str
+
+
+def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = EVERYTHING) -> Comparison:
     """Compare two entrants (ids or names) on the tasks of the scope that both played.
 
     Raises `NotFound` for an entrant without an episode in the scope. Raises `NotComparable` if both are the same
@@ -34,7 +88,7 @@ def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = 
     return compare_all(engine, [first, second], scope)[0]
 
 
-def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EVERYTHING) -> list[rows.Comparison]:
+def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EVERYTHING) -> list[Comparison]:
     """Compare every pair of these entrants, each as `compare` does.
 
     `p_holm` is corrected over the pairs of all entrants that the scope ranks, as its ranks are, and of those asked for.
@@ -51,9 +105,7 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EV
     return with_holm(pairs, p_values({one: cells[one] for one in {*board, *(side["id"] for side in sides)}}))
 
 
-def with_holm(
-    pairs: list[rows.Comparison], more: Mapping[frozenset[int], float] | None = None
-) -> list[rows.Comparison]:
+def with_holm(pairs: list[Comparison], more: Mapping[frozenset[int], float] | None = None) -> list[Comparison]:
     """Return the comparisons with `p_holm`; pairs without a task in common have none, and the correction ignores them.
 
     `more`: the p-values of the pairs that are corrected together with these. It may contain these pairs or not.
@@ -73,14 +125,14 @@ def with_holm(
     ]
 
 
-def compare_sides(sides: Sequence[rows.Entrant], cells: Mapping[int, Cells], facts: Sequence[Row]) -> rows.Comparison:
+def compare_sides(sides: Sequence[EntrantRow], cells: Mapping[int, Cells], facts: Sequence[Row]) -> Comparison:
     """Compare two entrants as `compare` does, given the cells and the tasks of a selection."""
     first, second = (cells[side["id"]] for side in sides)
     about = {(fact["name"], fact["digest"]): fact for fact in facts}
     shared, pairs = shared_tasks(first, second), pair_up(first, second)
     found, detectable = stats.paired_difference(*pairs), stats.detectable(*pairs)
     one, other = (_side(side, cells[side["id"]], shared) for side in sides)
-    by_task: list[rows.ComparedTask] = [
+    by_task: list[ComparedTask] = [
         {
             "task": key[0],
             "task_id": about[key]["id"],
@@ -125,13 +177,13 @@ def compare_sides(sides: Sequence[rows.Entrant], cells: Mapping[int, Cells], fac
     }
 
 
-def _side(side: rows.Entrant, played: Cells, shared: Sequence[TaskKey]) -> rows.Standing:
+def _side(side: EntrantRow, played: Cells, shared: Sequence[TaskKey]) -> Standing:
     """Return one side's row over the shared tasks. Its errors are on all tasks: they are why some are not shared."""
     row = standing(side, {key: played[key] for key in shared}, len(shared))
     return {**row, "errors": sum(sums.errors for sums in played.values())}
 
 
-def _over(tasks: Sequence[rows.ComparedTask], found: stats.Difference) -> stats.Clustered | None:
+def _over(tasks: Sequence[ComparedTask], found: stats.Difference) -> stats.Clustered | None:
     """Return the interval with categories as clusters, widened to include the interval over tasks.
 
     A few categories that happen to agree make nothing surer (Angrist and Pischke 2009, Mostly Harmless Econometrics,
@@ -153,7 +205,7 @@ def _over_clusters(over: stats.Clustered, found: stats.Difference) -> str:
     return f"{text}."
 
 
-def _warning(sides: Sequence[rows.Entrant], cells: Sequence[Cells], found: stats.Difference) -> str:
+def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], found: stats.Difference) -> str:
     """Warn if errors may mislead: one side has more or fewer, or counted as failures they would change the answer."""
     told = error_warnings({side["id"]: own for side, own in zip(sides, cells, strict=True)})
     parts = [f"{side['name']}: {told[side['id']]}" for side in sides if side["id"] in told]
@@ -201,7 +253,7 @@ def compare_categories(engine: Engine, first: int | str, second: int | str, scop
     return found
 
 
-def differences(first: rows.Entrant, second: rows.Entrant) -> dict[str, list[Any]]:
+def differences(first: EntrantRow, second: EntrantRow) -> dict[str, list[Any]]:
     """Return the settings that differ: {name: [first's, second's]}; None for a setting that one does not have."""
     settings: list[Row] = [
         {
@@ -215,19 +267,19 @@ def differences(first: rows.Entrant, second: rows.Entrant) -> dict[str, list[Any
     return {key: values for key, values in both.items() if values[0] != values[1]}
 
 
-def _candidates(engine: Engine, ref: int | str) -> list[rows.Entrant]:
+def _candidates(engine: Engine, ref: int | str) -> list[EntrantRow]:
     """Return the entrants that `ref` may mean: first those with this id or name, then those called so, newest first."""
     number, text = row_id(ref), storable_text(str(ref))
     wanted = (ENTRANT.c.name == text) | (ENTRANT.c.called == text)
     if number is not None:
         wanted = wanted | (ENTRANT.c.id == number)
-    found = fetch(engine, select(ENTRANT).where(wanted).order_by(ENTRANT.c.id.desc()), rows.Entrant)
+    found = fetch(engine, select(ENTRANT).where(wanted).order_by(ENTRANT.c.id.desc()), EntrantRow)
     return sorted(found, key=lambda row: row["id"] != number and row["name"] != text)
 
 
 def _playing(
-    ref: int | str, candidates: Sequence[rows.Entrant], cells: Mapping[int, Cells], selection: Selection
-) -> rows.Entrant:
+    ref: int | str, candidates: Sequence[EntrantRow], cells: Mapping[int, Cells], selection: Selection
+) -> EntrantRow:
     """The first of the candidates that has played in the scope."""
     for row in candidates:
         if row["id"] in cells:
@@ -246,7 +298,7 @@ def _playing(
 
 
 def _require_different(
-    refs: Sequence[int | str], sides: Sequence[rows.Entrant], known: Sequence[Sequence[rows.Entrant]]
+    refs: Sequence[int | str], sides: Sequence[EntrantRow], known: Sequence[Sequence[EntrantRow]]
 ) -> None:
     seen: set[int] = set()
     for ref, side, candidates in zip(refs, sides, known, strict=True):
@@ -259,7 +311,7 @@ def _require_different(
         seen.add(side["id"])
 
 
-def sentence(first: rows.Standing, second: rows.Standing, found: stats.Difference, detectable: float | None) -> str:
+def sentence(first: Standing, second: Standing, found: stats.Difference, detectable: float | None) -> str:
     """State the verdict on two entrants: the second's lead over the first, with intervals and p-value."""
     if found.difference is None or found.low is None or found.high is None:
         return f"{first['entrant']} and {second['entrant']} have no counted task in common."

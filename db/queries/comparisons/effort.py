@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.queries.boards.pooling import conditions_of
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection
 from stackrank.db.queries.boards.spent import By, spent
@@ -20,9 +20,30 @@ Needs = Mapping[TaskKey, Sequence[float]]
 """Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
 
 
+class EffortComparison(TypedDict):
+    """What two entrants need to resolve a task, `by` steps, tokens or dollars, over the `tasks` that both played.
+
+    `first` and `second` are means over tasks. An episode that did not resolve its task counts as the whole `budget`:
+    what a run allows, else the most that an episode of the two took. `saved` (first - second) has a 95% interval and a
+    p-value, for this pair alone.
+    """
+
+    first_id: int
+    second_id: int
+    by: str
+    budget: float
+    tasks: int
+    first: float | None
+    second: float | None
+    saved: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
 def effort(
     engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = EVERYTHING, by: By = "steps"
-) -> list[rows.Effort]:
+) -> list[EffortComparison]:
     """Compare what the two entrants of each pair (ids) need, on the tasks that both played.
 
     By cost, a pair with an unknown price has no tasks.
@@ -35,12 +56,12 @@ def effort(
     ]
 
 
-def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> rows.Effort:
+def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> EffortComparison:
     first, second = (needs.get(one, {}) for one in pair)
     shared = sorted(first.keys() & second.keys())
     found = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
     about = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
-    return cast("rows.Effort", about | asdict(found))
+    return cast("EffortComparison", about | asdict(found))
 
 
 def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
@@ -67,7 +88,7 @@ def _allowed(selection: Selection, by: By) -> float:
     return float(limit) if isinstance(limit, int | float) else 0.0
 
 
-def effort_sentence(first: str, second: str, found: rows.Effort) -> str:
+def effort_sentence(first: str, second: str, found: EffortComparison) -> str:
     """Say what the second of two entrants saves; empty if they have no task in common."""
     if found["saved"] is None or found["low"] is None or found["high"] is None:
         return ""

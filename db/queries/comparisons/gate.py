@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypedDict
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.errors import NotComparable, NotFound
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.compare import compare, pair_up, shared_tasks
+from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.noninferiority import noninferior
 from stackrank.db.totals.sums import Cells
@@ -18,9 +21,37 @@ from stackrank.terms import GateOutcome, RunStatus
 from stackrank.wording import points
 
 
+class GateReport(TypedDict):
+    """Whether a candidate is worse than a reference by more than a margin, in fractions: candidate less reference.
+
+    `outcome`: a value of `terms.GateOutcome`. `baseline` and `run`: the runs of the two, None if both are in one scope.
+    `lost` and `won`: the tasks on which the candidate does worse and better. `errors`: those of either, which are not
+    counted. `warning` says that the answer depends on them, or that the candidate left out tasks of the reference.
+    """
+
+    outcome: str
+    max_drop: float
+    reference: str
+    candidate: str
+    baseline: int | None
+    run: int | None
+    tasks: int
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+    test: str
+    more_tasks: int | None
+    lost: list[str]
+    won: list[str]
+    errors: list[int]
+    warning: str
+    sentence: str
+
+
 def gate(
     engine: Engine, reference: str, candidate: str, max_drop: float, scope: Scope = EVERYTHING, *, baseline: str = ""
-) -> rows.Gate:
+) -> GateReport:
     """Judge the candidate by the tasks that it shares with the reference.
 
     Both play in the scope. With `baseline`, the reference's episodes are those of that run, and the candidate's are
@@ -37,7 +68,7 @@ def gate(
         found = _Compared((sides[0]["entrant"], sides[1]["entrant"]), (None, None), before, after)
     gap, gaps = found.difference()
     judged = noninferior(list(gaps.values()), gap.low, gap.high, max_drop)
-    result: rows.Gate = {
+    result: GateReport = {
         "outcome": str(judged.outcome),
         "max_drop": max_drop,
         "reference": found.names[0],
@@ -150,7 +181,7 @@ def _errors(cells: Cells) -> int:
     return sum(each.errors - each.failed_errors for each in cells.values())
 
 
-def _entrant(engine: Engine, ref: str, played: Iterable[int], run: rows.Run) -> rows.Entrant:
+def _entrant(engine: Engine, ref: str, played: Iterable[int], run: RunRow) -> EntrantRow:
     """Return the newest entrant with this id or name, or called so, among those that played in a run."""
     known = sorted(entrants_of(engine, played).values(), key=lambda row: -row["id"])
     for row in known:
@@ -162,7 +193,7 @@ def _entrant(engine: Engine, ref: str, played: Iterable[int], run: rows.Run) -> 
     )
 
 
-def _sentence(found: rows.Gate) -> str:
+def _sentence(found: GateReport) -> str:
     candidate, against = found["candidate"], found["reference"]
     if found["baseline"] is not None:
         against = f"{'it was' if against == candidate else against} in run {found['baseline']}"

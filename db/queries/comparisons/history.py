@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import combinations
+from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
 from stackrank.db.queries.boards.scope import Scope, entrants_of
 from stackrank.db.queries.comparisons.compare import pair_up
@@ -17,6 +17,22 @@ from stackrank.terms import UNKNOWN, Verdict
 
 _E = EPISODE.c
 _MOST_RUNS = 50
+
+
+class EpisodeMean(TypedDict):
+    """The mean cost and time of an entrant's episodes; `cost_usd` is None if a price is unknown.
+
+    `same_limits`: 1 if the runs had the limits that were asked for.
+    """
+
+    id: int
+    called: str
+    agent: str
+    model: str
+    wall_s: float
+    cost_usd: float | None
+    episodes: int
+    same_limits: int
 
 
 def shown_spread(engine: Engine, benchmark: str, called: Collection[str]) -> tuple[Spread, list[str]] | None:
@@ -36,7 +52,7 @@ def shown_spread(engine: Engine, benchmark: str, called: Collection[str]) -> tup
 
 def episode_means(
     engine: Engine, benchmark: str, limits: Mapping[str, float | None] | None = None
-) -> list[rows.EpisodeMean]:
+) -> list[EpisodeMean]:
     """Return each entrant's mean cost and time per episode in the last runs of this benchmark; newest entrants first.
 
     `limits` ({condition: value}): runs under these limits have rows of their own, which come first.
@@ -60,4 +76,4 @@ def episode_means(
     played = (_E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
     query = select(*columns, *means).join(EPISODE, _E.entrant_id == ENTRANT.c.id)
     query = query.where(_E.run_id.in_([run_id for run_id, _ in last]), *played).group_by(*columns, same)
-    return fetch(engine, query.order_by(same.desc(), ENTRANT.c.id.desc()), rows.EpisodeMean)
+    return fetch(engine, query.order_by(same.desc(), ENTRANT.c.id.desc()), EpisodeMean)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
-from stackrank.db.queries.comparisons.changes import changed
+from stackrank.db import stats
+from stackrank.db.queries.comparisons.changes import RateChange, changed
 from stackrank.db.queries.comparisons.compare import differences, shared_tasks
 from stackrank.db.queries.comparisons.series import Past, past
 from stackrank.db.queries.reading import Row
@@ -55,7 +55,7 @@ def regressions(
     return found
 
 
-def _rate(drop: rows.Change) -> Row:
+def _rate(drop: RateChange) -> Row:
     then, now = drop["rate_before"], drop["rate"]
     lately = f" in the last {drop['runs']} runs" if drop["runs"] > 1 else ""
     sentence = f"resolved {then:.1%} -> {now:.1%} of {drop['tasks']} tasks{lately} ({p_is(drop['p_value'])})"

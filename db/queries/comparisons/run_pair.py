@@ -8,9 +8,9 @@ from typing import Any, TypedDict
 
 from sqlalchemy import Engine, select
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, TASK
-from stackrank.db.queries.comparisons.changes import difference
+from stackrank.db.queries.comparisons.changes import RateDifference, difference
 from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.writes import conditions
@@ -33,7 +33,7 @@ class Flip(TypedDict):
     episode: int
 
 
-class Both(rows.Difference):
+class Both(RateDifference):
     """An entrant of both runs, over the tasks that are counted in both."""
 
     entrant: str

@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.queries.boards.scope import Scope, entrants_of
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.runs import RunRow
 from stackrank.db.totals.sums import Cells, Sums, TaskKey, total
 from stackrank.terms import RunStatus, Verdict
 
@@ -25,12 +27,12 @@ Nights = Mapping[int, Cells]
 class Past:
     """An entrant of a run, and the earlier results of entrants that are called the same in the series."""
 
-    entrant: rows.Entrant
+    entrant: EntrantRow
     tonight: Cells
     nights: Nights
     worse: frozenset[int]
     """The runs that were reported as worse than those before them."""
-    last: rows.Entrant
+    last: EntrantRow
     """The entrant as it was in the newest of the earlier runs."""
 
     @property
@@ -58,7 +60,7 @@ def _played(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.Played]:
     return [((sums := cells.get(key, none)).resolved, sums.counted) for key in keys]
 
 
-def past(engine: Engine, run: rows.Run) -> list[Past]:
+def past(engine: Engine, run: RunRow) -> list[Past]:
     """Return the entrants of a run that have played earlier in its series, matched by what they are called.
 
     If two entrants of one of these runs are called the same, each is matched with itself only. The earlier runs are
@@ -97,7 +99,7 @@ def past(engine: Engine, run: rows.Run) -> list[Past]:
 
 def _worse(
     reported: Mapping[int, Sequence[Mapping[str, Any]]],
-    entrant: rows.Entrant,
+    entrant: EntrantRow,
     often: Mapping[str, int],
     then: Mapping[int, int] | None = None,
 ) -> frozenset[int]:

@@ -9,19 +9,57 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN
 from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.sequential import Sequential, decide, sequence_interval
 from stackrank.terms import Decision, EpisodeStatus, Verdict
 from stackrank.wording import p_is
 
 _E = EPISODE.c
+
+
+class PairDecision(TypedDict):
+    """Two entrants in a run that ends when its comparisons are decided. Differences are fractions, second less first.
+
+    `decision`: a value of `terms.Decision`. The interval and the p-values hold at all times together.
+    """
+
+    first_id: int
+    first: str
+    second_id: int
+    second: str
+    tasks: int
+    difference: float | None
+    ci_low: float
+    ci_high: float
+    p_value: float
+    p_corrected: float
+    p_equal: float
+    decision: str
+    sentence: str
+
+
+class StoppingState(TypedDict):
+    """A run that ends when its comparisons are decided; `open` is how many are not.
+
+    `saved_usd` and `saved_s`: what episodes that were not played would have cost and taken, at their entrants' means.
+    """
+
+    alpha: float
+    equal_within: float | None
+    pairs: list[PairDecision]
+    open: int
+    not_played: int
+    episodes_total: int
+    saved_usd: float | None
+    saved_s: float
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +98,7 @@ def finished(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> set[int]:
     return _known(engine, run_id, stop).finished
 
 
-def stopping(engine: Engine, ref: int | str) -> rows.Stopping | None:
+def stopping(engine: Engine, ref: int | str) -> StoppingState | None:
     """Say whether the comparisons that a run was asked for are decided, and what that saved; None without a `stop`.
 
     Raises `NotFound`.
@@ -172,7 +210,7 @@ def _saved(engine: Engine, run_id: int) -> tuple[float | None, float]:
 
 def _pair(
     known: _Known, ids: tuple[int, int], state: Sequential, gaps: Sequence[float], stop: Mapping[str, Any]
-) -> rows.DecidedPair:
+) -> PairDecision:
     alpha, margin = float(stop["decided"]), stop.get("equal_within")
     ends = sequence_interval(gaps, alpha, horizon=known.horizon)
     first, second = (known.names[one] for one in ids)
@@ -204,7 +242,7 @@ def _pair(
     }
 
 
-def _sentence(pairs: Sequence[rows.DecidedPair], run: rows.Run, usd: float | None) -> str:
+def _sentence(pairs: Sequence[PairDecision], run: RunRow, usd: float | None) -> str:
     known = sum(pair["decision"] != Decision.OPEN for pair in pairs)
     decided = f"{known} of {len(pairs)} comparisons are decided"
     if not run["not_played"]:

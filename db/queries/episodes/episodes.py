@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, Select, or_, select
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope
-from stackrank.db.queries.reading import Row, as_list, fetch, fetch_one, row_id
+from stackrank.db.queries.reading import Json, Row, as_list, fetch, fetch_one, row_id
 from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.storable import storable_text
 from stackrank.terms import UNKNOWN, Milestone, Verdict
@@ -26,6 +25,82 @@ _NAMES = (
     ENTRANT.c.tools,
     RUN.c.name.label("run"),
 )
+
+
+class EpisodeSummary(TypedDict):
+    """An episode with the names of its task, entrant and run, but without diff and score."""
+
+    id: int
+    run_id: int
+    task_id: int
+    entrant_id: int
+    attempt: int
+    try_number: int
+    counted: bool
+    status: str
+    verdict: str
+    sealed: int
+    stop_reason: str
+    failure_point: str
+    failure_step: int | None
+    tampered: bool
+    steps: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_reasoning: int
+    cost_usd: float | None
+    env_ms: float
+    model_ms: float
+    score_ms: float
+    wall_s: float
+    tests_passed: int
+    tests_failed: int
+    error: str
+    error_class: str
+    at_reproduced: int | None
+    at_localized: int | None
+    at_breakpoint: int | None
+    at_inspected: int | None
+    at_edited: int | None
+    at_improved: int | None
+    at_solved: int | None
+    sandbox: str
+    tags: list[str]
+    claimed_by: str
+    alive_at: str | None
+    interruptions: int
+    replayed: str
+    replayed_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    task: str
+    entrant: str
+    model: str
+    tools: str
+    run: str
+
+
+class EpisodeRow(EpisodeSummary):
+    """An episode with details of its task, entrant and run. `milestones`: name -> the step that reached it."""
+
+    diff: str
+    score: Json
+    usage: Json
+    created_at: str | None
+    task_title: str
+    statement: str
+    category: str
+    difficulty: str
+    faults: list[Json]
+    fix: str
+    agent: str
+    agent_version: str
+    tool_list: list[str]
+    run_status: str
+    prefect_flow_run_id: str
+    benchmark: str
+    milestones: dict[str, int]
 
 
 def _named(*columns: Any) -> Select[Any]:
@@ -56,7 +131,7 @@ def episodes(
     limit: int = 100,
     newest_first: bool = False,
     where: Iterable[ColumnElement[bool]] = (),
-) -> list[rows.EpisodeListed]:
+) -> list[EpisodeSummary]:
     """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
 
     Filters take one value or several. `tool`: a tool that a step used. `text`: occurs in the task's name or title, or
@@ -95,7 +170,7 @@ def episodes(
     if after is not None:
         conditions.append(_E.id < after if newest_first else _E.id > after)
     order = _E.id.desc() if newest_first else _E.id
-    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit), rows.EpisodeListed)
+    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit), EpisodeSummary)
 
 
 def examples(
@@ -105,7 +180,7 @@ def examples(
     *,
     entrant: str | None = None,
     limit: int = 5,
-) -> list[rows.EpisodeListed]:
+) -> list[EpisodeSummary]:
     """Return the newest episodes that `failure_points` counts under this failure point, which may be `unknown`.
 
     None: the newest resolved episodes. Rows are as in `episodes`.
@@ -117,10 +192,10 @@ def examples(
         conditions.append(_E.failure_point == ("" if failure_point == UNKNOWN else storable_text(failure_point)))
     if entrant is not None:
         conditions.append(ENTRANT.c.name == storable_text(entrant))
-    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit), rows.EpisodeListed)
+    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit), EpisodeSummary)
 
 
-def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
+def episode(engine: Engine, episode_id: int | str) -> EpisodeRow:
     """Return one episode with its task's statement, faults and fix, its entrant and its run. Raises `NotFound`."""
     number = row_id(episode_id)
     found = None if number is None else whole_episodes(engine, [number]).get(number)
@@ -129,7 +204,7 @@ def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
     return found
 
 
-def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode]:
+def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
     """Return several episodes by id, each as `episode` returns it. Unknown ids are left out."""
     about = (
         TASK.c.title.label("task_title"),

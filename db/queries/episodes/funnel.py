@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from statistics import fmean
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE, RUN, TASK
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
 from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, tuples
@@ -17,7 +16,41 @@ from stackrank.terms import DEBUGGERS, FAILURE_POINTS, Milestone, Verdict
 _E = EPISODE.c
 
 
-def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
+class FunnelRow(TypedDict):
+    """How many of an entrant's `counted` episodes reached each milestone. `debugger`: whether it has or used one.
+    `shares`: the same in 0..1, where each task weighs the same, however often it was played.
+    """
+
+    entrant_id: int
+    entrant: str
+    debugger: bool
+    counted: int
+    reproduced: int
+    localized: int
+    breakpoint: int
+    inspected: int
+    edited: int
+    improved: int
+    solved: int
+    resolved: int
+    shares: dict[str, float]
+
+
+class FailureCount(TypedDict):
+    """What failed, and in how many `episodes`; `example` is the id of the newest of them."""
+
+    what: str
+    episodes: int
+    example: int
+
+
+class ExcludedEpisodes(FailureCount):
+    """Episodes that say nothing about their entrant; `reason`: `infrastructure` or `defective task`."""
+
+    reason: str
+
+
+def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[FunnelRow]:
     """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
     selection = scope.find(engine)
     reached = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
@@ -39,7 +72,7 @@ def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
     about = entrants_of(engine, sums)
     board = [
         cast(
-            "rows.Funnel",
+            "FunnelRow",
             {
                 "entrant_id": one,
                 "entrant": about[one]["name"],
@@ -61,7 +94,7 @@ def labelled_otherwise(engine: Engine, scope: Scope = EVERYTHING) -> list[int]:
     return [run_id for (run_id,) in tuples(engine, query.order_by(RUN.c.id))]
 
 
-def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.SetAside]:
+def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[ExcludedEpisodes]:
     """Count the episodes in the scope's runs that say nothing about their entrant, by cause.
 
     `what` is the beginning of the error message, or the task and what is wrong with it.
@@ -79,9 +112,9 @@ def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.SetAside]:
         .where(selection.condition, _E.counted, _E.verdict != "", TASK.c.valid.is_(False))
         .group_by(*about)
     )
-    aside: list[rows.SetAside] = [{"reason": "infrastructure", **row} for row in fetch(engine, errors, rows.Failing)]
+    aside: list[ExcludedEpisodes] = [{"reason": "infrastructure", **row} for row in fetch(engine, errors, FailureCount)]
     for row in fetch(engine, defective):
         sentence = ": ".join(filter(None, (row["name"], row["invalid_reason"])))
         found = {"what": sentence, "episodes": row["episodes"], "example": row["example"]}
-        aside.append({"reason": "defective task", **cast("rows.Failing", found)})
+        aside.append({"reason": "defective task", **cast("FailureCount", found)})
     return sorted(aside, key=lambda row: (row["reason"], -row["episodes"]))

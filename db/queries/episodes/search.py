@@ -10,10 +10,9 @@ from typing import Any, TypedDict
 from sqlalchemy import Engine, false, func, not_, or_, select
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
 from stackrank.db.connection.transactions import STEP as STEPS
-from stackrank.db.queries.episodes.episodes import episodes
+from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
 from stackrank.db.queries.episodes.steps import texts_of
 from stackrank.db.queries.labels import labelled
 from stackrank.db.queries.runs import has_tag
@@ -59,7 +58,7 @@ class Found(TypedDict):
     the search goes on; None if all have been searched.
     """
 
-    episodes: list[rows.EpisodeListed]
+    episodes: list[EpisodeSummary]
     hits: dict[int, Hit]
     looked_at: int
     following: int | None
@@ -144,14 +143,14 @@ def _holds(engine: Engine, word: Word) -> ColumnElement[bool]:
     return column.in_(word.values)
 
 
-def _by_run(found: Iterable[rows.EpisodeListed]) -> dict[int, list[int]]:
+def _by_run(found: Iterable[EpisodeSummary]) -> dict[int, list[int]]:
     by_run: dict[int, list[int]] = {}
     for row in found:
         by_run.setdefault(row["run_id"], []).append(row["id"])
     return by_run
 
 
-def _at(engine: Engine, found: Iterable[rows.EpisodeListed], index: int) -> dict[int, Hit]:
+def _at(engine: Engine, found: Iterable[EpisodeSummary], index: int) -> dict[int, Hit]:
     """Return the beginning of what each of the episodes saw at one step."""
     return {
         episode_id: {"step": step, "excerpt": " ".join(seen[:400].split())[: _BEFORE + _AFTER]}
@@ -161,8 +160,8 @@ def _at(engine: Engine, found: Iterable[rows.EpisodeListed], index: int) -> dict
 
 
 def _with_texts(
-    engine: Engine, found: Sequence[rows.EpisodeListed], texts: Sequence[Word]
-) -> tuple[list[rows.EpisodeListed], dict[int, Hit]]:
+    engine: Engine, found: Sequence[EpisodeSummary], texts: Sequence[Word]
+) -> tuple[list[EpisodeSummary], dict[int, Hit]]:
     """Return the episodes that match the query's words about texts, and the first hit in each."""
     if not texts:
         return list(found), {}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from sqlalchemy import Engine, LargeBinary, func, select, type_coerce
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import BLOB, EPISODE, PACKED, STEP, TASK
-from stackrank.db.queries.reading import Row, fetch, fetch_one, reading, row_id
+from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, reading, row_id
 from stackrank.db.texts import Folded, expanded, named, needs, unfold, whole
 
 _S = STEP.c
@@ -25,6 +24,31 @@ _AT_ONCE = 500
 """Most blobs that one statement asks for, and most steps that are read at a time."""
 _INVESTIGATIONS = ("investigate", "answer")
 """The tools that begin and end an investigation."""
+
+
+class StepRow(TypedDict):
+    """One action and its observation. `exchanges` are present only if requested."""
+
+    index: int
+    tool: str
+    arguments: Json
+    thought: str
+    observation: str
+    ok: bool
+    state: Json
+    env_ms: float
+    model_ms: float
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_reasoning: int
+    cost_usd: float | None
+    milestones: list[str]
+    distance: str
+    distance_lines: int | None
+    investigation: int | None
+    """The step that asked for the investigation that this step is part of, if any."""
+    exchanges: NotRequired[list[Json]]
 
 
 class _Blobs:
@@ -86,7 +110,7 @@ def _asked(engine: Engine, episode_id: int, query: Any) -> list[Row]:
 
 def steps(
     engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None, exchanges: bool = False
-) -> list[rows.Step]:
+) -> list[StepRow]:
     """Return the steps of an episode from index `first` on, in order, with `exchanges` if asked. Index 0 is the reset.
 
     `investigation`: in a step that is part of an investigation, the index of the step that asked for it.
@@ -98,7 +122,7 @@ def steps(
 
 def steps_of(
     engine: Engine, run_id: int, episode_ids: Collection[int], *, exchanges: bool = False
-) -> dict[int, list[rows.Step]]:
+) -> dict[int, list[StepRow]]:
     """Return the steps of several episodes of one run, as `steps` does: id of an episode -> its steps, maybe none.
 
     For readers of many episodes: it takes two statements for all of them, and holds all their steps in memory at once.

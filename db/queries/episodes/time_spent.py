@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import COUNTER, ENTRANT, EPISODE, OPEN, RUN
 from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import fetch
@@ -19,7 +18,25 @@ MOST = 1000
 """Only this many of the newest episodes of a run are read: more would not change the shares."""
 
 
-def time_spent(engine: Engine, run_id: int) -> list[rows.TimeSpent]:
+class TimeBreakdown(TypedDict):
+    """Where the time of an episode went, in seconds; all but `queued_s` add up to `total_s`."""
+
+    episode: int
+    entrant: str
+    queued_s: float
+    """The wait before it began, while others were played."""
+    total_s: float
+    waited_s: float
+    """The wait for its endpoint, because of limits and failed tries."""
+    model_s: float
+    sandbox_s: float
+    """The time of its tools."""
+    tests_s: float
+    """The time of the verdict."""
+    rest_s: float
+
+
+def time_spent(engine: Engine, run_id: int) -> list[TimeBreakdown]:
     """Return where the time went in the newest episodes of a run that have a verdict, newest first."""
     times = (_E.created_at, _E.started_at, _E.ended_at, _E.model_ms, _E.env_ms, _E.score_ms, _E.usage)
     query = select(_E.id, ENTRANT.c.name.label("entrant"), RUN.c.started_at.label("run_started_at"), *times)
@@ -29,7 +46,7 @@ def time_spent(engine: Engine, run_id: int) -> list[rows.TimeSpent]:
     return [time_of(row, row["run_started_at"]) for row in found]
 
 
-def time_of(episode: Mapping[str, Any], run_started_at: str | None) -> rows.TimeSpent:
+def time_of(episode: Mapping[str, Any], run_started_at: str | None) -> TimeBreakdown:
     """Return where the time of one episode went. `rest_s` is the time that was not measured.
 
     That is the time that its sandboxes took to start, the time in which it was interrupted, and delays on a busy

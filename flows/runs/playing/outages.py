@@ -12,7 +12,8 @@ from collections.abc import Collection
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.rows import Claimed, Outage
+from stackrank.db.queries.runs import Outage
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.session import Session
 
@@ -62,7 +63,7 @@ class Outages:
         """The entrants that wait: no episode of theirs starts."""
         return frozenset(entrant for outage in self._known.values() for entrant in outage["entrants"])
 
-    def probe(self) -> Claimed | None:
+    def probe(self) -> ClaimedEpisode | None:
         """Claim an episode that asks an endpoint again, if it is time for a probe."""
         token, store = self._session.claims.token, self._store
         for endpoint, outage in self._known.items():
@@ -85,11 +86,11 @@ class Outages:
         """Whether it is time to ask one of the endpoints again."""
         return any(map(self.is_due, self._known))
 
-    def is_probe(self, claim: Claimed) -> bool:
+    def is_probe(self, claim: ClaimedEpisode) -> bool:
         """Whether this episode was started to ask an endpoint again."""
         return claim["id"] in self._probes
 
-    def down(self, claim: Claimed, error: EpisodeFailed) -> None:
+    def down(self, claim: ClaimedEpisode, error: EpisodeFailed) -> None:
         """Note that an episode's endpoint did not answer. The episode and the endpoint's entrants wait from now on."""
         run_id, endpoint = self._session.run_id, error.endpoint
         if self._probes.pop(claim["id"], None) is None:
@@ -104,7 +105,7 @@ class Outages:
         asking = self._session.entrants.items()
         return {entrant, *(key for key, each in asking if endpoint in each.setup.sources)}
 
-    def over(self, claim: Claimed) -> None:
+    def over(self, claim: ClaimedEpisode) -> None:
         """Note that an episode ended without an endpoint failure. If it was a probe, the endpoint has answered."""
         if self.is_probe(claim):
             self._end(claim["id"])

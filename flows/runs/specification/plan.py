@@ -12,8 +12,7 @@ from sqlalchemy import Engine
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.llm.endpoints.prices import find_price
 from stackrank.agents.registry import find_agent
-from stackrank.db.queries.comparisons.history import episode_means, shown_spread
-from stackrank.db.rows import EpisodeMean
+from stackrank.db.queries.comparisons.history import EpisodeMean, episode_means, shown_spread
 from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power
 from stackrank.db.stats.power import POWER
 from stackrank.db.stats.rates import ALPHA

@@ -8,24 +8,29 @@ from typing import Any, get_type_hints
 import pytest
 from sqlalchemy import Engine
 
-from stackrank.db import queries, rows
+from stackrank.db import queries
 from stackrank.db.connection.engine import connect
+from stackrank.db.queries.boards.standings import FailureBreakdown, RankedStanding, Standing
+from stackrank.db.queries.catalogue import BenchmarkRow, TaskRow, TaskSummary
+from stackrank.db.queries.comparisons.compare import ComparedTask, Comparison
+from stackrank.db.queries.episodes.episodes import EpisodeRow, EpisodeSummary
+from stackrank.db.queries.runs import RunProgress, RunRow, RunSummary
 from tests.db.storage import old
 
 GIVEN: dict[type, Callable[[Engine], Any]] = {
-    rows.Benchmark: lambda engine: queries.benchmark(engine, 1),
-    rows.TaskListed: lambda engine: queries.tasks(engine, 1)[0],
-    rows.Task: lambda engine: queries.task(engine, 1),
-    rows.Progress: lambda engine: queries.progress(engine, old.FINISHED),
-    rows.RunListed: lambda engine: queries.runs(engine)[0],
-    rows.Run: lambda engine: queries.run(engine, old.FINISHED),
-    rows.EpisodeListed: lambda engine: queries.episodes(engine)[0],
-    rows.Episode: lambda engine: queries.episode(engine, 1),
-    rows.Ranked: lambda engine: queries.leaderboard(engine)[0],
-    rows.Standing: lambda engine: queries.compare(engine, "oracle (debug)", "repair (debug)")["first"],
-    rows.Failures: lambda engine: queries.failure_points(engine)[0],
-    rows.Comparison: lambda engine: queries.compare(engine, "oracle (debug)", "repair (debug)"),
-    rows.ComparedTask: lambda engine: queries.compare(engine, "oracle (debug)", "repair (debug)")["by_task"][0],
+    BenchmarkRow: lambda engine: queries.benchmark(engine, 1),
+    TaskSummary: lambda engine: queries.tasks(engine, 1)[0],
+    TaskRow: lambda engine: queries.task(engine, 1),
+    RunProgress: lambda engine: queries.progress(engine, old.FINISHED),
+    RunSummary: lambda engine: queries.runs(engine)[0],
+    RunRow: lambda engine: queries.run(engine, old.FINISHED),
+    EpisodeSummary: lambda engine: queries.episodes(engine)[0],
+    EpisodeRow: lambda engine: queries.episode(engine, 1),
+    RankedStanding: lambda engine: queries.leaderboard(engine)[0],
+    Standing: lambda engine: queries.compare(engine, "oracle (debug)", "repair (debug)")["first"],
+    FailureBreakdown: lambda engine: queries.failure_points(engine)[0],
+    Comparison: lambda engine: queries.compare(engine, "oracle (debug)", "repair (debug)"),
+    ComparedTask: lambda engine: queries.compare(engine, "oracle (debug)", "repair (debug)")["by_task"][0],
 }
 
 

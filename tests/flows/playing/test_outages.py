@@ -12,7 +12,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.rows import Claimed
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver, outages
 from stackrank.flows.runs.playing.driver import Done, Driver
@@ -44,7 +44,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 class Played:
     """A run of a model and of an agent without one; `answers` says whether the endpoint answers this episode."""
 
-    def __init__(self, answers: Callable[[Played, Claimed], bool], workers: int = 2, **spec: object) -> None:
+    def __init__(self, answers: Callable[[Played, ClaimedEpisode], bool], workers: int = 2, **spec: object) -> None:
         self.answers = answers
         self.order: list[str] = []
         self.asked: Counter[int] = Counter()
@@ -56,7 +56,7 @@ class Played:
     def drive(self, limit: int | None = None, probes: bool = False) -> str:
         return Driver(self.session, self._submit, limit=limit, probes=probes).run()
 
-    def _submit(self, claim: Claimed, done: Done) -> None:
+    def _submit(self, claim: ClaimedEpisode, done: Done) -> None:
         store, token = self.session.store, self.session.claims.token
         model = self.session.entrants[claim["entrant_id"]].spec.model
         self.order.append(model)
@@ -111,7 +111,7 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
 def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
     bad: set[int] = set()
 
-    def answers(played: Played, claim: Claimed) -> bool:
+    def answers(played: Played, claim: ClaimedEpisode) -> bool:
         bad.add(min(played.asked))
         return claim["id"] not in bad
 
