@@ -14,7 +14,7 @@ import streamlit as st
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
-from stackrank.db.queries.boards.scoped import ScopeDescription
+from stackrank.db.queries.boards.scope_description import ScopeDescription
 from stackrank.wording import NOTHING, csv_lines, visible, words
 
 RUN_COMMAND = "stackrank run --benchmark bugs"

@@ -4,12 +4,12 @@ Every function raises `DatabaseError` if the database fails, and `NotFound` if t
 """
 
 from stackrank.db.queries.boards.abilities import abilities
+from stackrank.db.queries.boards.consumption import By
 from stackrank.db.queries.boards.grid import grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
 from stackrank.db.queries.boards.scope import Scope
-from stackrank.db.queries.boards.scoped import apart_sentence, scope_of
-from stackrank.db.queries.boards.spent import By
+from stackrank.db.queries.boards.scope_description import apart_sentence, scope_of
 from stackrank.db.queries.boards.standings import (
     best_per_dollar,
     board,

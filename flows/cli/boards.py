@@ -35,7 +35,7 @@ from stackrank.wording import (
 if TYPE_CHECKING:
     from stackrank.db.queries import Scope
     from stackrank.db.queries.boards.abilities import AbilityBoard
-    from stackrank.db.queries.boards.scoped import ScopeDescription
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 app = typer.Typer()
 OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]

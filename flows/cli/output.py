@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, print_out, rank
 
 if TYPE_CHECKING:
-    from stackrank.db.queries.boards.scoped import ScopeDescription
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 
 def print_json(document: Any) -> None:

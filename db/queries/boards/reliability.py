@@ -9,9 +9,9 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db import stats
+from stackrank.db.queries.boards.consumption import By, Spent, spent
 from stackrank.db.queries.boards.ranking import places
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.boards.spent import By, Spent, spent
 from stackrank.db.totals.sums import Cells
 
 _MOST_ATTEMPTS = 10

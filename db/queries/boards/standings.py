@@ -13,7 +13,7 @@ from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.ranking import error_warnings, places
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
-from stackrank.db.queries.boards.scoped import ScopeDescription, describe
+from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.stopping import stopping
 from stackrank.db.queries.reading import Row, tuples

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.boards.scoped import describe
+from stackrank.db.queries.boards.scope_description import describe
 from stackrank.db.queries.catalogue import task as find_task
 from stackrank.db.queries.labels import disputed, labels
 from stackrank.db.queries.reading import Row, fetch

@@ -10,9 +10,9 @@ from typing import TypedDict, cast
 from sqlalchemy import Engine
 
 from stackrank.db import stats
+from stackrank.db.queries.boards.consumption import By, spent
 from stackrank.db.queries.boards.pooling import conditions_of
 from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection
-from stackrank.db.queries.boards.spent import By, spent
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import amount, p_is
 
