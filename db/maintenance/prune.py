@@ -35,7 +35,7 @@ def ended_runs(
             )
     if not refs:
         last = None
-        while page := queries.runs(engine, before=last, limit=500):
+        while page := queries.runs(engine, before_id=last, limit=500):
             found += [run for run in page if RunStatus(run["status"]).ended]
             last = page[-1]["id"]
     if older_than_days is not None:

@@ -5,6 +5,7 @@ Every function raises `DatabaseError` if the database fails, and `NotFound` if t
 
 from stackrank.db.queries.boards.abilities import abilities
 from stackrank.db.queries.boards.consumption import By
+from stackrank.db.queries.boards.failures import failure_points
 from stackrank.db.queries.boards.grid import grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
@@ -13,7 +14,6 @@ from stackrank.db.queries.boards.scope_description import apart_sentence, scope_
 from stackrank.db.queries.boards.standings import (
     best_per_dollar,
     board,
-    failure_points,
     leaderboard,
     rate_history,
     run_summary,

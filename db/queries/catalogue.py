@@ -86,17 +86,17 @@ def benchmark(engine: Engine, ref: int | str) -> BenchmarkRow:
     """Return the benchmark with this id, or else the newest version with this name. Raises `NotFound`."""
     query = select(BENCHMARK).order_by(BENCHMARK.c.id.desc())
     number = row_id(ref)
-    found = fetch_one(engine, query.where(BENCHMARK.c.id == number), BenchmarkRow) if number is not None else None
-    found = found or fetch_one(engine, query.where(BENCHMARK.c.name == storable_text(str(ref))), BenchmarkRow)
-    if found is None:
+    row = fetch_one(engine, query.where(BENCHMARK.c.id == number), BenchmarkRow) if number is not None else None
+    row = row or fetch_one(engine, query.where(BENCHMARK.c.name == storable_text(str(ref))), BenchmarkRow)
+    if row is None:
         raise NotFound(f"There is no benchmark {str(ref)[:80]!r} with a run: `stackrank benchmarks` lists them all.")
-    return found
+    return row
 
 
 def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[TaskSummary]:
     """Return the tasks of a benchmark by name, without their long columns. `valid`: only those with this value."""
-    shown = [column for column in TASK.c if column.name not in {"statement", "fix", "files", "audit"}]
-    query = select(*shown).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
+    columns = [column for column in TASK.c if column.name not in {"statement", "fix", "files", "audit"}]
+    query = select(*columns).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
     return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)), TaskSummary)
 
 
@@ -150,10 +150,10 @@ def resolved_by(engine: Engine, benchmark_name: str, agent: str) -> dict[tuple[s
 def task(engine: Engine, task_id: int) -> TaskRow:
     """One task with all its columns and its benchmark's name. Raises `NotFound`."""
     query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == row_id(task_id))
-    found = fetch_one(engine, query, TaskRow)
-    if found is None:
+    row = fetch_one(engine, query, TaskRow)
+    if row is None:
         raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")
-    return found
+    return row
 
 
 def entrants(engine: Engine, *, name: str | None = None) -> list[Row]:

@@ -53,25 +53,27 @@ def health(engine: Engine, *, runs: int = 10) -> HealthReport:
         func.coalesce(func.sum(case((_E.counted, 0), else_=1)), 0).label("retried"),
         func.coalesce(func.sum(_E.interruptions), 0).label("interruptions"),
     ).where(_E.run_id.in_(newest))
-    found = fetch(engine, sums)[0]
-    what = ERROR_HEAD.label("what")
+    totals = fetch(engine, sums)[0]
+    message = ERROR_HEAD.label("what")
     reasons = (
-        select(what, func.count().label("episodes"), func.max(_E.id).label("example"))
+        select(message, func.count().label("episodes"), func.max(_E.id).label("example"))
         .where(_E.run_id.in_(newest), failed)
-        .group_by(what)
+        .group_by(message)
         .order_by(func.count().desc())
         .limit(5)
     )
-    heard = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
-    silent = (RUN.c.status == RunStatus.RUNNING) & (heard < now() - timedelta(seconds=settings().run_silent_s))
-    stalled = select(RUN.c.id, RUN.c.name, RUN.c.heartbeat_at).where(silent).order_by(RUN.c.id)
+    last_heartbeat = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
+    is_silent = (RUN.c.status == RunStatus.RUNNING) & (
+        last_heartbeat < now() - timedelta(seconds=settings().run_silent_s)
+    )
+    stalled = select(RUN.c.id, RUN.c.name, RUN.c.heartbeat_at).where(is_silent).order_by(RUN.c.id)
     return {
         "runs": len(newest),
-        "done": found["done"],
-        "errors": found["errors"],
-        "error_rate": found["errors"] / found["done"] if found["done"] else None,
-        "retried": found["retried"],
-        "interruptions": found["interruptions"],
+        "done": totals["done"],
+        "errors": totals["errors"],
+        "error_rate": totals["errors"] / totals["done"] if totals["done"] else None,
+        "retried": totals["retried"],
+        "interruptions": totals["interruptions"],
         "stalled": fetch(engine, stalled, StalledRun),
         "reasons": fetch(engine, reasons, FailureCount),
     }

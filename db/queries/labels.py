@@ -54,31 +54,33 @@ def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | Non
         query = query.where(TASK.c.name == task[0], TASK.c.digest == task[1], LABEL.c.episode_id.is_(None))
     newest = {}
     for row in fetch(engine, query.order_by(LABEL.c.id), LabelRow):
-        about = row["episode_id"] or (row["task"], row["digest"])
-        newest[about, row["label"], row["person"]] = row
+        subject = row["episode_id"] or (row["task"], row["digest"])
+        newest[subject, row["label"], row["person"]] = row
     return sorted((row for row in newest.values() if row["given"]), key=lambda row: row["id"])
 
 
 def disputed(engine: Engine) -> dict[TaskKey, list[str]]:
     """Return the tasks that people dispute: (name, digest) -> those people."""
-    found: dict[TaskKey, list[str]] = defaultdict(list)
+    people_of: dict[TaskKey, list[str]] = defaultdict(list)
     for row in labels(engine):
-        people = found[row["task"], row["digest"]] if row["episode_id"] is None and Label(row["label"]).disputes else []
+        people = (
+            people_of[row["task"], row["digest"]] if row["episode_id"] is None and Label(row["label"]).disputes else []
+        )
         if row["person"] not in people:
             people.append(row["person"])
-    return {key: people for key, people in found.items() if people}
+    return {key: people for key, people in people_of.items() if people}
 
 
-def labelled(engine: Engine, wanted: tuple[str, ...]) -> ColumnElement[bool]:
+def labelled(engine: Engine, names: tuple[str, ...]) -> ColumnElement[bool]:
     """Return the condition that an episode or its task has one of these labels."""
-    found = [row for row in labels(engine) if row["label"] in wanted]
-    episodes = [row["episode_id"] for row in found if row["episode_id"] is not None]
-    same = (
+    rows = [row for row in labels(engine) if row["label"] in names]
+    episodes = [row["episode_id"] for row in rows if row["episode_id"] is not None]
+    task_ids = (
         select(TASK.c.id).where(TASK.c.name == row["task"], TASK.c.digest == row["digest"])
-        for row in found
+        for row in rows
         if row["episode_id"] is None
     )
-    return or_(EPISODE.c.id.in_(episodes), *(EPISODE.c.task_id.in_(tasks) for tasks in same))
+    return or_(EPISODE.c.id.in_(episodes), *(EPISODE.c.task_id.in_(tasks) for tasks in task_ids))
 
 
 def views(engine: Engine, page: str) -> list[ViewRow]:

@@ -46,9 +46,9 @@ def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
 
     def ask() -> list[Row]:
         with engine.connect() as connection:
-            found = connection.execute(query)
-            names = list(found.keys())
-            table = [tuple(row) for row in found.all()]
+            cursor = connection.execute(query)
+            names = list(cursor.keys())
+            table = [tuple(row) for row in cursor.all()]
         # Check whole columns: most hold no times, and looking at each value of each row takes as long as reading it.
         if any(datetime in set(map(type, column)) for column in zip(*table, strict=True)):
             return [plain(dict(zip(names, row, strict=True))) for row in table]
@@ -86,4 +86,4 @@ def as_list(value: str | Iterable[str] | None) -> list[str]:
     """Return one value or several as a list that a query may contain; empty for None and for an empty text."""
     if not value:
         return []
-    return [storable_text(one) for one in ([value] if isinstance(value, str) else value)]
+    return [storable_text(text) for text in ([value] if isinstance(value, str) else value)]

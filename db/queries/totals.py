@@ -40,7 +40,7 @@ def totals(engine: Engine) -> Row:
             sums = verdicts.setdefault(row["verdict"], {**dict.fromkeys(_SHOWN, 0), "within": [0] * len(_WITHIN)})
             for name in _SHOWN:
                 sums[name] += row[name]
-            sums["within"] = [one + row[name] for one, name in zip(sums["within"], _WITHIN, strict=True)]
+            sums["within"] = [count + row[name] for count, name in zip(sums["within"], _WITHIN, strict=True)]
         elif not RunStatus(row["of_run"]).ended:
             waiting[row["status"]] += row["episodes"]
     statuses = select(RUN.c.status, func.count().label("runs")).group_by(RUN.c.status)

@@ -34,8 +34,10 @@ def clustered(gaps: Sequence[float], clusters: Sequence[str]) -> Clustered | Non
         members[cluster or place].append(gap - mean)
     if len(members) < FEWEST or len(members) == len(gaps):
         return None
-    shares = [len(own) / len(gaps) for own in members.values()]
-    variance = sum(math.fsum(own) ** 2 / (1 - share) for own, share in zip(members.values(), shares, strict=True))
+    shares = [len(cluster_gaps) / len(gaps) for cluster_gaps in members.values()]
+    variance = sum(
+        math.fsum(cluster_gaps) ** 2 / (1 - share) for cluster_gaps, share in zip(members.values(), shares, strict=True)
+    )
     reach = t_quantile(1 - ALPHA / 2, _freedom(shares)) * math.sqrt(variance) / len(gaps)
     return Clustered(len(members), max(-1.0, mean - reach), min(1.0, mean + reach))
 

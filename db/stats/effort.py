@@ -44,7 +44,7 @@ def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], 
     import numpy
 
     def need(took: Sequence[float]) -> float:
-        return fmean(min(each, budget) for each in took)
+        return fmean(min(amount, budget) for amount in took)
 
     pairs = [(need(a), need(b)) for a, b in zip(first, second, strict=True) if a and b]
     if not pairs:

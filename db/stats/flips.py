@@ -61,15 +61,15 @@ def p_values(gaps: Any) -> list[float]:
     with numpy.errstate(divide="ignore"):
         logs = numpy.maximum(numpy.log(numpy.abs(cosines)), _NOTHING)
     negative = (cosines < 0).astype(float)
-    found: list[float] = []
+    p_values: list[float] = []
     for start in range(0, len(gaps), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         counts = numpy.array([numpy.bincount(row, minlength=kinds) for row in sizes[part]], dtype=float)
         counts[:, 0] = 0
         steps = numpy.arange(points // 2 + 1)
         size = _over(counts, logs, steps)
-        near = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is negligible
-        steps, size = steps[near], size[:, near]
+        is_relevant = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is negligible
+        steps, size = steps[is_relevant], size[:, is_relevant]
         odd = _over(counts, negative, steps)
         weights = numpy.where(steps > 0, 2.0, 1.0) / (points * numpy.where(steps > 0, sines[steps], 1.0))
         lost = (totals[part] - numpy.abs(gaps[part].sum(axis=1))) // 2  # in a tail, one side has at most this sum
@@ -79,8 +79,8 @@ def p_values(gaps: Any) -> list[float]:
         tails = ((1 - 2 * (odd % 2)) * numpy.exp(size) * kernel) @ weights
         least = 0.5 ** counts.sum(axis=1)
         tails = numpy.where(lost > 0, numpy.maximum(tails, least), least)  # only all gaps on one side are as extreme
-        found += numpy.minimum(1.0, 2 * tails).tolist()
-    return found
+        p_values += numpy.minimum(1.0, 2 * tails).tolist()
+    return p_values
 
 
 def _over(counts: Any, values: Any, angles: Any) -> Any:
@@ -107,8 +107,8 @@ def sums(values: Any, draws: int = DRAWS) -> Any:
     """Sum each column of `values` (tasks x columns) over each set of tasks: sets x columns."""
     import numpy
 
-    chosen = _subsets(len(values), draws)
-    parts = [chosen[start : start + _BATCH].astype(float) @ values for start in range(0, len(chosen), _BATCH)]
+    subsets = _subsets(len(values), draws)
+    parts = [subsets[start : start + _BATCH].astype(float) @ values for start in range(0, len(subsets), _BATCH)]
     # Rounded, so that gaps that cancel sum to 0 and not to 1e-17.
     return numpy.round(numpy.concatenate(parts), 10)
 
@@ -126,11 +126,14 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
     gaps = shares[:, 1] - shares[:, 0]
     mean = float(gaps.mean())
     if p_value < ALPHA or tasks > 5:
-        found = sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
-        found = found[found[:, 0] > 0]
+        subset_sums = sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
+        subset_sums = subset_sums[subset_sums[:, 0] > 0]
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            ratios = numpy.where(found[:, 1] == 0, 0.0, found[:, 1] / found[:, 2])
-        ends = [set_means_ends(values, mean, sure=p_value < ALPHA) for values in (found[:, 1] / found[:, 0], ratios)]
+            ratios = numpy.where(subset_sums[:, 1] == 0, 0.0, subset_sums[:, 1] / subset_sums[:, 2])
+        ends = [
+            set_means_ends(values, mean, sure=p_value < ALPHA)
+            for values in (subset_sums[:, 1] / subset_sums[:, 0], ratios)
+        ]
         (low, high), (up_low, up_high) = ends
     else:
         spread = float(gaps.std(ddof=1)) if tasks > 1 else 1.0

@@ -58,10 +58,10 @@ def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None
     only if tonight has not recovered from the gap that the others share.
     """
     clean = [night.played for night in earlier if not night.worse]
-    fallen = list(takewhile(lambda night: night.worse, reversed(earlier)))[:BASELINE]
-    found: list[Change] = []
-    if fallen and (one := _against(clean, [night.played for night in fallen], tonight)):
-        return _at(one, min(1.0, WINDOW * one.p_value))
+    worse_nights = list(takewhile(lambda night: night.worse, reversed(earlier)))[:BASELINE]
+    candidates: list[Change] = []
+    if worse_nights and (candidate := _against(clean, [night.played for night in worse_nights], tonight)):
+        return _at(candidate, min(1.0, WINDOW * candidate.p_value))
     widths = [
         width
         for width in range(min(WINDOW, max(1, len(clean))))
@@ -69,50 +69,53 @@ def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None
     ]
     for width in widths:
         split = len(clean) - width
-        if one := _against(clean[:split], clean[split:], tonight):
-            found.append(one)
-    best = min(found, key=lambda one: one.p_value, default=None)
+        if candidate := _against(clean[:split], clean[split:], tonight):
+            candidates.append(candidate)
+    best = min(candidates, key=lambda candidate: candidate.p_value, default=None)
     return best and _at(best, min(1.0, len(widths) * best.p_value))
 
 
 def _against(
-    before: Sequence[Sequence[Played]], recent: Sequence[Sequence[Played]], tonight: Sequence[Played]
+    earlier: Sequence[Sequence[Played]], recent: Sequence[Sequence[Played]], tonight: Sequence[Played]
 ) -> Change | None:
     """Compare tonight and these recent nights, if they are alike, with the newest of the nights before."""
-    baseline = _pooled(before[-BASELINE:], len(tonight))
+    baseline = _pooled(earlier[-BASELINE:], len(tonight))
     if not _shared(tonight, baseline):
         return None
     if recent:
         lately = _gap(_pooled(recent, len(tonight)), baseline)
         if _gap(tonight, baseline) * lately <= lately**2 * RECOVERED:
             return None
-    both = _shared(_pooled([*recent, tonight], len(tonight)), baseline)
-    some, others = [a for a, _ in both], [b for _, b in both]
-    mean, low, high = stratified.interval(some, others)
-    rate = sum(resolved / counted for resolved, counted in others) / len(others)
-    p_value = stratified.p_value(some, others)
-    return Change(len(both), rate, rate + mean, low, high, p_value, len(recent) + 1, len(before[-BASELINE:]))
+    shared = _shared(_pooled([*recent, tonight], len(tonight)), baseline)
+    recent_counts, baseline_counts = [a for a, _ in shared], [b for _, b in shared]
+    mean, low, high = stratified.interval(recent_counts, baseline_counts)
+    rate = sum(resolved / counted for resolved, counted in baseline_counts) / len(baseline_counts)
+    p_value = stratified.p_value(recent_counts, baseline_counts)
+    return Change(len(shared), rate, rate + mean, low, high, p_value, len(recent) + 1, len(earlier[-BASELINE:]))
 
 
-def _at(one: Change, p_value: float) -> Change:
+def _at(change: Change, p_value: float) -> Change:
     """Return the change with its corrected p-value; the interval includes 0 if the change may be chance."""
     if p_value < ALPHA:
-        return replace(one, p_value=p_value)
-    return replace(one, p_value=p_value, low=min(one.low, 0.0), high=max(one.high, 0.0))
+        return replace(change, p_value=p_value)
+    return replace(change, p_value=p_value, low=min(change.low, 0.0), high=max(change.high, 0.0))
 
 
-def _shared(some: Sequence[Played], others: Sequence[Played]) -> list[tuple[Played, Played]]:
-    return [(a, b) for a, b in zip(some, others, strict=True) if a[1] and b[1]]
+def _shared(first: Sequence[Played], second: Sequence[Played]) -> list[tuple[Played, Played]]:
+    return [(a, b) for a, b in zip(first, second, strict=True) if a[1] and b[1]]
 
 
 def _pooled(nights: Sequence[Sequence[Played]], tasks: int) -> list[Played]:
     """Add up, task by task, what was resolved and what was counted in all nights."""
     pooled: list[Played] = [(0, 0)] * tasks
     for night in nights:
-        pooled = [(r + more, n + of) for (r, n), (more, of) in zip(pooled, night, strict=True)]
+        pooled = [
+            (resolved + night_resolved, counted + night_counted)
+            for (resolved, counted), (night_resolved, night_counted) in zip(pooled, night, strict=True)
+        ]
     return pooled
 
 
-def _gap(some: Sequence[Played], others: Sequence[Played]) -> float:
-    gaps = [a[0] / a[1] - b[0] / b[1] for a, b in _shared(some, others)]
+def _gap(first: Sequence[Played], second: Sequence[Played]) -> float:
+    gaps = [a[0] / a[1] - b[0] / b[1] for a, b in _shared(first, second)]
     return sum(gaps) / len(gaps) if gaps else 0.0

@@ -51,8 +51,8 @@ def paired_difference(first: Sequence[Played], second: Sequence[Played]) -> Diff
     gaps = [b - a for a, b in shares]
     better, worse = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
     if single:
-        both = sum(a == b == 1 for a, b in shares)
-        low, high, uplift_low, uplift_high = score.interval(both, better, worse, len(pairs))
+        both_resolved = sum(a == b == 1 for a, b in shares)
+        low, high, uplift_low, uplift_high = score.interval(both_resolved, better, worse, len(pairs))
         p_value = score.mcnemar(better, worse)
     else:
         import numpy
@@ -94,20 +94,20 @@ def pair_p_values(resolved: Any, counted: Any) -> dict[tuple[int, int], float]:
 
     played = counted > 0
     shares = numpy.divide(resolved, counted, out=numpy.zeros(counted.shape), where=played)
-    found: dict[tuple[int, int], float] = {}
+    p_values: dict[tuple[int, int], float] = {}
     several: dict[tuple[int, int], Any] = {}
     for first, second in combinations(range(len(counted)), 2):
         shared = played[first] & played[second]
         gaps = numpy.where(shared, shares[second] - shares[first], 0.0)
         attempts = numpy.unique(counted[[first, second]][:, shared]).tolist()
         if attempts == [1]:
-            found[first, second] = score.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum()))
+            p_values[first, second] = score.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum()))
         elif attempts:
-            found[first, second] = 1.0  # reserves its place in the order; the value is set below
+            p_values[first, second] = 1.0  # reserves its place in the order; the value is set below
             several[first, second] = flips.whole(gaps, math.lcm(*attempts))
     if several:
-        found |= zip(several, flips.p_values(numpy.array(list(several.values()))), strict=True)
-    return found
+        p_values |= zip(several, flips.p_values(numpy.array(list(several.values()))), strict=True)
+    return p_values
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -46,23 +46,23 @@ def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -
     unbiased: the variance due to chance is estimated from attempts of one entrant at a task that differ, and subtracted
     from the variance of the gaps.
     """
-    between, within, weights, split = [], [], [], False
+    task_variances, chance_variances, weights, split = [], [], [], False
     for tasks in (pair for pair in pairs if len(pair) >= 10):
         gaps = [b / n - a / m for (a, m), (b, n) in tasks]
-        repeated = [each for each in tasks if each[0][1] > 1 and each[1][1] > 1]
+        repeated = [task for task in tasks if task[0][1] > 1 and task[1][1] > 1]
         if 2 * len(repeated) >= len(tasks):
-            chance = fmean(_chance(*one) + _chance(*other) for one, other in repeated)
-            noise = fmean(_chance(*one) / one[1] + _chance(*other) / other[1] for one, other in repeated)
-            between.append(max(0.0, variance(gaps) - noise))
-            within.append(chance)
+            chance = fmean(_chance(*first) + _chance(*second) for first, second in repeated)
+            noise = fmean(_chance(*first) / first[1] + _chance(*second) / second[1] for first, second in repeated)
+            task_variances.append(max(0.0, variance(gaps) - noise))
+            chance_variances.append(chance)
         else:
             split = True
-            between.append(_HALF * variance(gaps))
-            within.append(_HALF * variance(gaps))
+            task_variances.append(_HALF * variance(gaps))
+            chance_variances.append(_HALF * variance(gaps))
         weights.append(len(tasks))
     if not weights:
         return None
-    return Spread(fmean(between, weights), fmean(within, weights), split)
+    return Spread(fmean(task_variances, weights), fmean(chance_variances, weights), split)
 
 
 def _chance(resolved: int, counted: int) -> float:
@@ -102,10 +102,10 @@ def needed_tasks(difference: float, attempts: int, of: Spread, alpha: float) -> 
     """Return how many tasks it takes to find a true difference with 80% power."""
     normal, chance = NormalDist(), max(of.of(attempts), _LEAST)
     reach = normal.inv_cdf(1 - alpha / 2) * math.sqrt(chance + difference**2)
-    about = ((reach + normal.inv_cdf(POWER) * math.sqrt(chance)) / difference) ** 2
+    estimate = ((reach + normal.inv_cdf(POWER) * math.sqrt(chance)) / difference) ** 2
     if attempts > 1:
-        return max(_fewest(alpha), math.ceil(about))
-    low, high = 1, 2 * math.ceil(about) + 20
+        return max(_fewest(alpha), math.ceil(estimate))
+    low, high = 1, 2 * math.ceil(estimate) + 20
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _mcnemar(difference, middle, of, alpha) >= POWER else (middle, high)

@@ -68,12 +68,16 @@ def mcnemar_power(tasks: int, difference: float, discordance: float, alpha: floa
         + xlog1py(tasks - counts, -discordance)
     )
     # The most tasks that the weaker side may win for the test to reject; below 0 if it never rejects.
-    most = numpy.floor(numpy.nan_to_num(bdtrik(alpha / 2, counts, 0.5), nan=-1.0))
-    whole = counts.astype(int)
-    most = numpy.where((most >= 0) & (bdtr(numpy.maximum(most, 0), whole, 0.5) >= alpha / 2), most - 1, most)
+    max_wins = numpy.floor(numpy.nan_to_num(bdtrik(alpha / 2, counts, 0.5), nan=-1.0))
+    differing = counts.astype(int)
+    max_wins = numpy.where(
+        (max_wins >= 0) & (bdtr(numpy.maximum(max_wins, 0), differing, 0.5) >= alpha / 2), max_wins - 1, max_wins
+    )
     ahead = (1 + difference / discordance) / 2
-    rejects = bdtr(numpy.maximum(most, 0), whole, ahead) + bdtr(numpy.maximum(most, 0), whole, 1 - ahead)
-    return float((of_counts * numpy.where(most >= 0, rejects, 0.0)).sum())
+    rejects = bdtr(numpy.maximum(max_wins, 0), differing, ahead) + bdtr(
+        numpy.maximum(max_wins, 0), differing, 1 - ahead
+    )
+    return float((of_counts * numpy.where(max_wins >= 0, rejects, 0.0)).sum())
 
 
 def permutation_power(tasks: int, difference: float, sizes: Any) -> float:
@@ -81,11 +85,11 @@ def permutation_power(tasks: int, difference: float, sizes: Any) -> float:
     import numpy
 
     dice, mean = numpy.random.default_rng(0), float(sizes.mean())
-    drawn = dice.choice(sizes, (tasks, _BOARDS))
+    sampled = dice.choice(sizes, (tasks, _BOARDS))
     if difference > mean:
-        drawn = numpy.where(dice.random(drawn.shape) < (difference - mean) / (1 - mean), 1.0, drawn)
+        sampled = numpy.where(dice.random(sampled.shape) < (difference - mean) / (1 - mean), 1.0, sampled)
     ahead = min(1.0, (1 + difference / mean) / 2)
-    gaps = drawn * numpy.where(dice.random(drawn.shape) < ahead, 1.0, -1.0)
+    gaps = sampled * numpy.where(dice.random(sampled.shape) < ahead, 1.0, -1.0)
     flipped = flips.sums(gaps * numpy.where(gaps.sum(axis=0) < 0, -1.0, 1.0), _DRAWS)
     as_far = (flipped <= 0).sum(axis=0) + (0 if 2**tasks <= _DRAWS else 1)
     return float((2 * as_far < ALPHA * len(flipped)).mean())

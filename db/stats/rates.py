@@ -86,11 +86,11 @@ def _mean_of_shares(shares: list[float], counted: list[int]) -> Rate:
         return _wilson(share, tasks)
     added = 2
     middle = (sum(shares) + added) / (tasks + 2 * added)
-    variance = (sum(one * one for one in shares) + added) / (tasks + 2 * added) - middle**2
+    variance = (sum(share * share for share in shares) + added) / (tasks + 2 * added) - middle**2
     smaller = NORMAL / t_quantile(1 - ALPHA / 2, tasks - 1)
     # The effective number of episodes if they had nothing in common but the chance of success.
-    most = tasks**2 / sum(1 / n for n in counted)
-    size = min(most, (tasks - 1) * middle * (1 - middle) / variance * smaller**2)
+    max_size = tasks**2 / sum(1 / n for n in counted)
+    size = min(max_size, (tasks - 1) * middle * (1 - middle) / variance * smaller**2)
     return _wilson(share, size)
 
 
@@ -105,10 +105,10 @@ def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reli
     if k < 1:
         raise ValueError(f"k is {k}: it counts attempts and starts at 1")
     pairs = [(c, n) for c, n in zip(resolved, counted, strict=True) if n >= k]
-    some = [1 - math.comb(n - c, k) / math.comb(n, k) for c, n in pairs]
-    every = [math.comb(c, k) / math.comb(n, k) for c, n in pairs]
+    any_resolved = [1 - math.comb(n - c, k) / math.comb(n, k) for c, n in pairs]
+    all_resolved = [math.comb(c, k) / math.comb(n, k) for c, n in pairs]
     counts = [n for _, n in pairs]
-    return Reliability(k, len(pairs), _mean_of_shares(some, counts), _mean_of_shares(every, counts))
+    return Reliability(k, len(pairs), _mean_of_shares(any_resolved, counts), _mean_of_shares(all_resolved, counts))
 
 
 def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:

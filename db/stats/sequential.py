@@ -58,15 +58,15 @@ def decide(
     possible at a time, so both kinds of p-value are corrected by Bonferroni.
     """
     walks = [Walk(gaps, alpha, horizon) for gaps in pairs]
-    found = [walk.p_values()[-1] for walk in walks]
+    p_values = [walk.p_values()[-1] for walk in walks]
     if equal_within is None:
-        corrected = holm(found)
+        corrected = holm(p_values)
         equal = [1.0] * len(pairs)
     else:
-        corrected = [min(1.0, len(pairs) * p) for p in found]
+        corrected = [min(1.0, len(pairs) * p) for p in p_values]
         equal = [min(1.0, len(pairs) * walk.p_equal(equal_within)) for walk in walks]
     states = []
-    for walk, p_value, p_corrected, p_equal in zip(walks, found, corrected, equal, strict=True):
+    for walk, p_value, p_corrected, p_equal in zip(walks, p_values, corrected, equal, strict=True):
         decision = Decision.EQUAL if p_equal <= alpha else Decision.OPEN
         if p_corrected <= alpha:
             decision = Decision.AHEAD if walk.first_out(p_value) > 0 else Decision.BEHIND
@@ -110,10 +110,10 @@ class Walk:
         """The p-value before the first task, and after each: the smallest level whose limits the walk has left."""
         import numpy
 
-        left = numpy.logical_or.accumulate(self._outside(), axis=0).sum(axis=1)
+        crossed = numpy.logical_or.accumulate(self._outside(), axis=0).sum(axis=1)
         # A little smaller, so that rounding does not bring alpha / pairs above alpha when it is corrected.
         levels = (1.0, *(level * (1 - 1e-12) for level in self.levels))
-        return [1.0, *(levels[count] for count in left.tolist())]
+        return [1.0, *(levels[count] for count in crossed.tolist())]
 
     def first_out(self, p_value: float) -> int:
         """Return on which side (-1, 1) the walk first left the limits of the level that a p-value stands for."""
@@ -127,25 +127,25 @@ class Walk:
         import numpy
 
         looks = numpy.arange(1, self.tasks + 1)[:, None]
-        sums, near = self._sums[:, None] * self._part, self._limits * self._part
+        sums, limits = self._sums[:, None] * self._part, self._limits * self._part
         # If the difference were another one, the gaps would vary around that, as in Tango's interval. One task is added
         # for either side, as in Bonett and Price's. If no task differed, some still may: few gaps are no certainty.
         squares = numpy.maximum(((self._steps * self._part) ** 2).cumsum()[:, None], _RARE)
-        left = numpy.maximum(1 - near**2 / squares / looks, _RARE)
-        wider = near * numpy.sqrt((1 + 2 / squares) / left)
-        far = numpy.hypot(wider, numpy.log(2 / numpy.array(self.levels)))
-        low, high = (sums - far) / looks, (sums + far) / looks
+        remaining = numpy.maximum(1 - limits**2 / squares / looks, _RARE)
+        wider = limits * numpy.sqrt((1 + 2 / squares) / remaining)
+        reach = numpy.hypot(wider, numpy.log(2 / numpy.array(self.levels)))
+        low, high = (sums - reach) / looks, (sums + reach) / looks
         # A walk that has left its limits excludes 0 and everything beyond.
-        low = numpy.where(sums > near, numpy.maximum(low, _RARE), low)
-        return low, numpy.where(sums < -near, numpy.minimum(high, -_RARE), high)
+        low = numpy.where(sums > limits, numpy.maximum(low, _RARE), low)
+        return low, numpy.where(sums < -limits, numpy.minimum(high, -_RARE), high)
 
     def p_equal(self, margin: float) -> float:
         """The p-value for a difference that reaches the margin: the larger of those for either side."""
         if not self.tasks:
             return 1.0
         low, high = self.ends()
-        within = ((low > -margin) & (high < margin)).any(axis=0).tolist()
-        count = within.index(False) if False in within else len(within)
+        is_within = ((low > -margin) & (high < margin)).any(axis=0).tolist()
+        count = is_within.index(False) if False in is_within else len(is_within)
         return self.levels[count - 1] / 2 * (1 - 1e-12) if count else 1.0
 
     def _outside(self) -> Any:

@@ -90,7 +90,7 @@ def episodes(
     check_terms("--failure-point", failure_point, FailurePoint)
     found = queries.search(
         connect(), query, run, verdict=verdict, entrant=entrant, task=task, failure_point=failure_point, tool=tool,
-        limit=limit, after=after,
+        limit=limit, after_id=after,
     )  # fmt: skip
     hits = found["hits"]
     rows: list[dict[str, Any]] = [

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from sqlalchemy import Engine
 
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.totals.sums import Cells, TaskKey
+from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of, without_reference
+from stackrank.db.totals.sums import Cells, Sums, TaskKey
 
+_Key = TypeVar("_Key")
 _LEVELS = ("easiest third", "middle third", "hardest third")
 
 
@@ -89,40 +90,38 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> AbilityBoard:
 
     selection = scope.find(engine)
     cells = selection.cells()
-    about = entrants_of(engine, cells)
+    entrant_rows = entrants_of(engine, cells)
     played: dict[int, Cells] = {
-        one: {key: sums for key, sums in tasks.items() if sums.counted}
-        for one, tasks in cells.items()
-        if not about[one]["reference"]
+        entrant_id: {key: sums for key, sums in tasks.items() if sums.counted}
+        for entrant_id, tasks in without_reference(cells, entrant_rows).items()
     }
-    played = {one: tasks for one, tasks in played.items() if tasks}
+    played = {entrant_id: tasks for entrant_id, tasks in played.items() if tasks}
     facts = {(fact["name"], fact["digest"]): fact for fact in selection.tasks}
     keys = sorted({key for tasks in played.values() for key in tasks})
     if not keys:
         return {"entrants": [], "tasks": [], "levels": [], "calibration": [], "spread": None, "clusters": 0, "note": ""}
-    resolved = [[tasks[key].resolved if key in tasks else 0 for key in keys] for tasks in played.values()]
-    counted = [[tasks[key].counted if key in tasks else 0 for key in keys] for tasks in played.values()]
-    found = fit(resolved, counted, [facts[key]["category"] for key in keys])
-    of_entrants: list[AbilityRow] = [
+    resolved, counted = count_matrices(played.values(), keys)
+    model = fit(resolved, counted, [facts[key]["category"] for key in keys])
+    ability_rows: list[AbilityRow] = [
         {
-            "entrant_id": one,
-            "entrant": about[one]["name"],
+            "entrant_id": entrant_id,
+            "entrant": entrant_rows[entrant_id]["name"],
             "ability": ability.ability,
             "ability_low": ability.low,
             "ability_high": ability.high,
             "rate": ability.rate,
             "ci_low": ability.rate_low,
             "ci_high": ability.rate_high,
-            "observed": fmean(sums.resolved / sums.counted for sums in played[one].values()),
-            "tasks": len(played[one]),
+            "observed": fmean(sums.resolved / sums.counted for sums in played[entrant_id].values()),
+            "tasks": len(played[entrant_id]),
             "tasks_total": len(keys),
             "infit": ability.infit,
             "outfit": ability.outfit,
             "linked": ability.linked,
         }
-        for one, ability in zip(played, found.entrants, strict=True)
+        for entrant_id, ability in zip(played, model.entrants, strict=True)
     ]
-    of_tasks: list[DifficultyRow] = [
+    difficulty_rows: list[DifficultyRow] = [
         {
             "task": key[0],
             "task_id": facts[key]["id"],
@@ -132,32 +131,50 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> AbilityBoard:
             "high": task.high,
             "entrants": sum(key in tasks for tasks in played.values()),
         }
-        for key, task in zip(keys, found.tasks, strict=True)
+        for key, task in zip(keys, model.tasks, strict=True)
     ]
-    order = sorted(range(len(keys)), key=lambda place: found.tasks[place].difficulty)
-    names = {one: about[one]["name"] for one in played}
-    by_category = f"{found.clusters} categories" if found.clusters < len(keys) else f"{len(keys)} tasks"
+    order = sorted(range(len(keys)), key=lambda index: model.tasks[index].difficulty)
+    names = {entrant_id: entrant_rows[entrant_id]["name"] for entrant_id in played}
+    by_category = f"{model.clusters} categories" if model.clusters < len(keys) else f"{len(keys)} tasks"
     return {
-        "entrants": sorted(of_entrants, key=lambda row: (not row["linked"], -row["ability"])),
-        "tasks": sorted(of_tasks, key=lambda row: -row["difficulty"]),
-        "levels": _levels([keys[place] for place in order], played, names),
+        "entrants": sorted(ability_rows, key=lambda row: (not row["linked"], -row["ability"])),
+        "tasks": sorted(difficulty_rows, key=lambda row: -row["difficulty"]),
+        "levels": _levels([keys[index] for index in order], played, names),
         "calibration": [
             {"predicted": predicted, "observed": observed, "episodes": episodes}
-            for predicted, observed, episodes in found.calibration
+            for predicted, observed, episodes in model.calibration
         ],
-        "spread": found.spread,
-        "clusters": found.clusters,
+        "spread": model.spread,
+        "clusters": model.clusters,
         "note": f"Logistic model: an ability for each entrant, a random difficulty for each task; over {by_category}.",
     }
 
 
+def count_matrices(
+    entrants: Iterable[Mapping[_Key, Sums]], keys: Sequence[_Key]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the numbers of resolved and of counted episodes, entrants x tasks, 0 for a task that was not played."""
+    rows = [
+        [(tasks[key].resolved, tasks[key].counted) if key in tasks else (0, 0) for key in keys] for tasks in entrants
+    ]
+    return [[resolved for resolved, _ in row] for row in rows], [[counted for _, counted in row] for row in rows]
+
+
 def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[LevelRow]:
     """Return each entrant's observed rate on each third of the tasks, by measured difficulty, easiest first."""
-    found: list[LevelRow] = []
-    for place, level in enumerate(_LEVELS):
-        part = order[place * len(order) // 3 : (place + 1) * len(order) // 3]
-        for one, tasks in played.items():
-            own = [tasks[key] for key in part if key in tasks]
-            rate = fmean(sums.resolved / sums.counted for sums in own) if own else None
-            found.append({"entrant_id": one, "entrant": names[one], "level": level, "tasks": len(own), "rate": rate})
-    return found
+    rows: list[LevelRow] = []
+    for third, level in enumerate(_LEVELS):
+        task_keys = order[third * len(order) // 3 : (third + 1) * len(order) // 3]
+        for entrant_id, tasks in played.items():
+            results = [tasks[key] for key in task_keys if key in tasks]
+            rate = fmean(sums.resolved / sums.counted for sums in results) if results else None
+            rows.append(
+                {
+                    "entrant_id": entrant_id,
+                    "entrant": names[entrant_id],
+                    "level": level,
+                    "tasks": len(results),
+                    "rate": rate,
+                }
+            )
+    return rows

@@ -37,5 +37,5 @@ def spent(selection: Selection, by: By, entrants: Collection[int] | None = None)
     )
     if entrants is not None:
         query = query.where(_E.entrant_id.in_(list(entrants)))
-    found = tuples(selection.engine, query.group_by(*groups).order_by(_COLUMNS[by]))
-    return [Spent(*row) for row in found if row[1] in selection.keys]
+    rows = tuples(selection.engine, query.group_by(*groups).order_by(_COLUMNS[by]))
+    return [Spent(*row) for row in rows if row[1] in selection.keys]

@@ -44,22 +44,29 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[GridRow]:
     """
     selection = scope.find(engine)
     cells = selection.cells()
-    about = entrants_of(engine, cells)
-    opens = _newest(engine, selection)
-    gained = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
-    found: list[GridRow] = []
+    entrant_rows = entrants_of(engine, cells)
+    newest_episodes = _newest(engine, selection)
+    decisive_tasks = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
+    grid_rows: list[GridRow] = []
     for row in task_rates(engine, scope):
-        sides: list[GridCell] = []
-        for one in sorted(cells, key=lambda each: about[each]["name"]):
+        row_cells: list[GridCell] = []
+        for entrant_id in sorted(cells, key=lambda entrant_id: entrant_rows[entrant_id]["name"]):
             key = selection.keys[row["task_id"]]
-            if (sums := cells[one].get(key)) and sums.done:
+            if (sums := cells[entrant_id].get(key)) and sums.done:
                 verdicts = {"resolved": sums.resolved, "unresolved": sums.unresolved, "errors": sums.errors}
-                opened = opens[one, row["task_id"]]
-                sides.append({"entrant_id": one, "entrant": about[one]["name"], "episode": opened, **verdicts})  # type: ignore[typeddict-item]
-        rates = [side["resolved"] / played for side in sides if (played := side["resolved"] + side["unresolved"])]
+                episode_id = newest_episodes[entrant_id, row["task_id"]]
+                row_cells.append(
+                    {
+                        "entrant_id": entrant_id,
+                        "entrant": entrant_rows[entrant_id]["name"],
+                        "episode": episode_id,
+                        **verdicts,
+                    }
+                )  # type: ignore[typeddict-item]
+        rates = [cell["resolved"] / played for cell in row_cells if (played := cell["resolved"] + cell["unresolved"])]
         spread = max(rates) - min(rates) if rates else 0.0
-        found.append({**row, "spread": spread, "decisive": row["task"] in gained, "cells": sides})
-    return sorted(found, key=lambda row: (-row["spread"], row["task"]))
+        grid_rows.append({**row, "spread": spread, "decisive": row["task"] in decisive_tasks, "cells": row_cells})
+    return sorted(grid_rows, key=lambda row: (-row["spread"], row["task"]))
 
 
 def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
@@ -73,6 +80,6 @@ def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
         .where(selection.grouped, _E.counted, _E.verdict != "")
         .group_by(_E.entrant_id, _E.task_id)
     )
-    found: dict[tuple[int, int], int] = defaultdict(int)
-    found |= {(entrant, task): resolved or newest for entrant, task, resolved, newest in tuples(engine, query)}
-    return found
+    episode_ids: dict[tuple[int, int], int] = defaultdict(int)
+    episode_ids |= {(entrant, task): resolved or newest for entrant, task, resolved, newest in tuples(engine, query)}
+    return episode_ids

@@ -54,21 +54,21 @@ def reliability(engine: Engine, scope: Scope = EVERYTHING) -> list[ReliabilityRo
         tasks = [task for task in cells[entrant["id"]].values() if task.counted]
         resolved, counted = [task.resolved for task in tasks], [task.counted for task in tasks]
         for k in range(1, min(_MOST_ATTEMPTS, max(counted, default=0)) + 1):
-            found = stats.reliability(resolved, counted, k)
-            if found.tasks < stats.ENOUGH * len(tasks):
+            estimate = stats.reliability(resolved, counted, k)
+            if estimate.tasks < stats.ENOUGH * len(tasks):
                 break
             board.append(
                 {
                     "entrant_id": entrant["id"],
                     "entrant": entrant["name"],
                     "k": k,
-                    "tasks": found.tasks,
-                    "pass_at_k": found.pass_at_k.rate,
-                    "pass_low": found.pass_at_k.low,
-                    "pass_high": found.pass_at_k.high,
-                    "all_k": found.all_k.rate,
-                    "all_low": found.all_k.low,
-                    "all_high": found.all_k.high,
+                    "tasks": estimate.tasks,
+                    "pass_at_k": estimate.pass_at_k.rate,
+                    "pass_low": estimate.pass_at_k.low,
+                    "pass_high": estimate.pass_at_k.high,
+                    "all_k": estimate.all_k.rate,
+                    "all_low": estimate.all_k.low,
+                    "all_high": estimate.all_k.high,
                 }
             )
     return board
@@ -76,9 +76,15 @@ def reliability(engine: Engine, scope: Scope = EVERYTHING) -> list[ReliabilityRo
 
 def _on_board(engine: Engine, cells: Mapping[int, Cells]) -> dict[int, Cells]:
     """Return those of each entrant's sums that its row of the leaderboard is about."""
-    about = entrants_of(engine, cells)
-    where = places({one: own for one, own in cells.items() if not about[one]["reference"]})
-    return {one: where.on_board(one, own) for one, own in cells.items()}
+    entrant_rows = entrants_of(engine, cells)
+    ranking = places(
+        {
+            entrant_id: entrant_cells
+            for entrant_id, entrant_cells in cells.items()
+            if not entrant_rows[entrant_id]["reference"]
+        }
+    )
+    return {entrant_id: ranking.on_board(entrant_id, entrant_cells) for entrant_id, entrant_cells in cells.items()}
 
 
 def budget_curves(engine: Engine, scope: Scope = EVERYTHING, *, by: By = "steps") -> list[BudgetCurve]:
@@ -87,35 +93,39 @@ def budget_curves(engine: Engine, scope: Scope = EVERYTHING, *, by: By = "steps"
     By cost, an entrant with an unknown price is left out.
     """
     selection = scope.find(engine)
-    found: dict[int, list[Spent]] = {}
+    spent_rows: dict[int, list[Spent]] = {}
     cells = _on_board(engine, selection.cells())
     for row in spent(selection, by):
         if selection.keys[row.task_id] in cells.get(row.entrant_id, {}):
-            found.setdefault(row.entrant_id, []).append(row)
-    known = {one: own for one, own in found.items() if all(row.took is not None for row in own)}
-    names = entrants_of(engine, known)
+            spent_rows.setdefault(row.entrant_id, []).append(row)
+    priced_rows = {
+        entrant_id: entrant_rows
+        for entrant_id, entrant_rows in spent_rows.items()
+        if all(row.took is not None for row in entrant_rows)
+    }
+    names = entrants_of(engine, priced_rows)
     return [
         {
-            "entrant_id": one,
-            "entrant": names[one]["name"],
-            "counted": sum(row.counted for row in known[one]),
-            "curve": _curve(known[one]),
+            "entrant_id": entrant_id,
+            "entrant": names[entrant_id]["name"],
+            "counted": sum(row.counted for row in priced_rows[entrant_id]),
+            "curve": _curve(priced_rows[entrant_id]),
         }
-        for one in sorted(known, key=lambda one: str(names[one]["name"]))
+        for entrant_id in sorted(priced_rows, key=lambda entrant_id: str(names[entrant_id]["name"]))
     ]
 
 
-def _curve(found: list[Spent]) -> list[list[float]]:
+def _curve(spent_rows: list[Spent]) -> list[list[float]]:
     counted: Counter[int] = Counter()
-    for row in found:
+    for row in spent_rows:
         counted[row.task_id] += row.counted
     rate, points = 0.0, list[list[float]]()
-    for row in found:
+    for row in spent_rows:
         took = row.took or 0
         rate += row.resolved / counted[row.task_id] / len(counted)
         if points and points[-1][0] == took:
             points[-1][1] = rate
-        elif row.resolved or row is found[-1]:
+        elif row.resolved or row is spent_rows[-1]:
             points.append([took, rate])
-    every = max(1, len(points) // _CURVE_POINTS)
-    return [point for index, point in enumerate(points) if index % every == 0 or index == len(points) - 1]
+    stride = max(1, len(points) // _CURVE_POINTS)
+    return [point for index, point in enumerate(points) if index % stride == 0 or index == len(points) - 1]

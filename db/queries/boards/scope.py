@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from sqlalchemy import Engine, select, true
 from sqlalchemy.sql import ColumnElement
@@ -25,6 +26,7 @@ from stackrank.terms import ErrorsAre, RunStatus, Verdict
 
 _E = EPISODE.c
 _FEW_RUNS = 3
+_Cells = TypeVar("_Cells")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,21 +62,21 @@ class Scope:
         if self.run is not None:
             refs = [self.run] if isinstance(self.run, int | str) else self.run
             ids = [find_run(engine, ref)["id"] for ref in refs]
-            named = runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))
-            if others := set(ids).difference(run.id for run in named):
+            named_runs = runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))
+            if mismatched := set(ids).difference(run.id for run in named_runs):
                 raise NotFound(
-                    f"Run {max(others)} is not of the benchmark, version, conditions, series or tag that are asked for "
-                    "too: name the run alone."
+                    f"Run {max(mismatched)} does not match the other filters (benchmark, version, conditions, series, "
+                    "tags): use --run alone."
                 )
-            require_one_kind(engine, named[::-1])
-            return Selection(engine, self, tuple(named), ())
-        asked = self.asked(engine)
-        lead = leading(engine, asked, finished_only=self.finished_only)
-        found = runs_where(engine, *asked)
-        alike = [run for run in found if lead is not None and run.kind == lead.kind]
-        pooled = [run for run in alike if not self.finished_only or run.status == RunStatus.FINISHED]
-        apart = [run for run in found if run not in pooled]
-        return Selection(engine, self, tuple(pooled[: self.last]), tuple(apart))
+            require_one_kind(engine, named_runs[::-1])
+            return Selection(engine, self, tuple(named_runs), ())
+        run_conditions = self.asked(engine)
+        lead = leading(engine, run_conditions, finished_only=self.finished_only)
+        matching_runs = runs_where(engine, *run_conditions)
+        comparable_runs = [run for run in matching_runs if lead is not None and run.kind == lead.kind]
+        pooled = [run for run in comparable_runs if not self.finished_only or run.status == RunStatus.FINISHED]
+        excluded = [run for run in matching_runs if run not in pooled]
+        return Selection(engine, self, tuple(pooled[: self.last]), tuple(excluded))
 
     def newest(self, engine: Engine) -> PooledRun | None:
         """Return the newest run asked for, whatever its status and whether or not it leads. Raises as `find` does."""
@@ -82,14 +84,14 @@ class Scope:
 
     def asked(self, engine: Engine) -> list[ColumnElement[bool]]:
         """Return the conditions that the runs asked for meet. Raises as `find` does."""
-        asked: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
+        run_conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
         if self.benchmark:
-            asked.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
+            run_conditions.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
         if self.series:
-            asked.append(RUN.c.series == storable_text(self.series))
-        begin = ((RUN.c.conditions_digest, self.conditions), (BENCHMARK.c.digest, self.version))
-        asked += [column.startswith(storable_text(text), autoescape=True) for column, text in begin if text]
-        return asked
+            run_conditions.append(RUN.c.series == storable_text(self.series))
+        prefixes = ((RUN.c.conditions_digest, self.conditions), (BENCHMARK.c.digest, self.version))
+        run_conditions += [column.startswith(storable_text(text), autoescape=True) for column, text in prefixes if text]
+        return run_conditions
 
 
 EVERYTHING = Scope()
@@ -182,7 +184,7 @@ class Selection:
         """Return the sums of each entrant, or of these entrants only, task by task."""
         if entrants is None:
             return self._cells
-        return {one: self._cells[one] for one in entrants if one in self._cells}
+        return {entrant_id: self._cells[entrant_id] for entrant_id in entrants if entrant_id in self._cells}
 
     @cached_property
     def _cells(self) -> dict[int, dict[TaskKey, Sums]]:
@@ -208,16 +210,16 @@ class Selection:
         """Return the sums of each entrant on each task, invalid tasks included."""
         with reading(self.engine) as connection:
             query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(self.runs))
-            kept = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())
-            cells = tallies.of_tallies(kept.values())
-            if others := [run for run in self.runs if run not in kept]:
-                cells += tallies.of_episodes(connection, _E.run_id.in_(others), self._grouped(others))
-        if others:
-            together: dict[tuple[int, int], Sums] = {}
+            stored = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())
+            cells = tallies.of_tallies(stored.values())
+            if unstored := [run for run in self.runs if run not in stored]:
+                cells += tallies.of_episodes(connection, _E.run_id.in_(unstored), self._grouped(unstored))
+        if unstored:
+            merged: dict[tuple[int, int], Sums] = {}
             for entrant, task, sums in cells:
-                before = together.get((entrant, task))
-                together[entrant, task] = sums if before is None else total((before, sums))
-            cells = [(*key, sums) for key, sums in together.items()]
+                previous = merged.get((entrant, task))
+                merged[entrant, task] = sums if previous is None else total((previous, sums))
+            cells = [(*key, sums) for key, sums in merged.items()]
         if self.scope.errors == ErrorsAre.AS_FAILURES:
             cells = [(entrant, task, sums.with_errors_failed()) for entrant, task, sums in cells]
         return cells
@@ -225,12 +227,17 @@ class Selection:
 
 def _by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
     cells: dict[int, dict[TaskKey, Sums]] = defaultdict(dict)
-    for entrant_id, task_id, found in sums:
+    for entrant_id, task_id, cell_sums in sums:
         if key := keys.get(task_id):
-            cells[entrant_id][key] = found
+            cells[entrant_id][key] = cell_sums
     return cells
 
 
 def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, EntrantRow]:
-    """The rows of these entrants by id."""
+    """Return the rows of these entrants by id."""
     return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), EntrantRow)}
+
+
+def without_reference(cells: Mapping[int, _Cells], entrants: Mapping[int, EntrantRow]) -> dict[int, _Cells]:
+    """Return the cells of the entrants that compete: all but the reference entrants."""
+    return {entrant_id: of_entrant for entrant_id, of_entrant in cells.items() if not entrants[entrant_id]["reference"]}

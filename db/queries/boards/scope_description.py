@@ -1,4 +1,4 @@
-"""What a board is about, in one line and as JSON. Every board, page, export and command says it in this way."""
+"""The scope of a board, in one line and as JSON: every board, page, export and command describes it in this way."""
 
 from __future__ import annotations
 
@@ -77,17 +77,17 @@ def scope_of(engine: Engine, scope: Scope = EVERYTHING, *, entrants: Sequence[in
 def describe(selection: Selection, cells: Mapping[int, Cells]) -> ScopeDescription:
     """Describe a selection, given the sums of the entrants that the query is about."""
     lead = selection.pooled[0] if selection.pooled else None
-    known = conditions_of(selection.engine, (*selection.pooled, *selection.apart))
-    about = entrants_of(selection.engine, cells)
-    competing = [one for one in cells if not about[one]["reference"]] or list(cells)
-    played = [{key for key, sums in cells[one].items() if sums.counted} for one in competing]
-    errors = {about[one]["name"]: total(cells[one].values()).errors for one in cells}
-    invalid, aside = selection.set_aside
+    conditions_by_digest = conditions_of(selection.engine, (*selection.pooled, *selection.apart))
+    entrant_rows = entrants_of(selection.engine, cells)
+    competing = [entrant_id for entrant_id in cells if not entrant_rows[entrant_id]["reference"]] or list(cells)
+    played = [{key for key, sums in cells[entrant_id].items() if sums.counted} for entrant_id in competing]
+    errors = {entrant_rows[entrant_id]["name"]: total(cells[entrant_id].values()).errors for entrant_id in cells}
+    invalid, invalid_sums = selection.set_aside
     document: ScopeDescription = {
         "sentence": "",
         "benchmark": lead.benchmark if lead else "",
         "version": lead.version if lead else "",
-        "conditions": known[lead.conditions_digest] if lead else {},
+        "conditions": conditions_by_digest[lead.conditions_digest] if lead else {},
         "conditions_digest": lead.conditions_digest if lead else "",
         "series": selection.scope.series or "",
         "finished_only": selection.scope.finished_only,
@@ -101,12 +101,14 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> ScopeDescripti
         "errors_are": selection.scope.errors,
         "errors": {name: count for name, count in sorted(errors.items()) if count},
         "invalid_tasks": invalid,
-        "invalid_episodes": aside.done,
-        "invalid_usd": aside.spent_usd,
-        "disputed_tasks": sorted({name for one, name in selection.disputed.items() if one in selection.played}),
+        "invalid_episodes": invalid_sums.done,
+        "invalid_usd": invalid_sums.spent_usd,
+        "disputed_tasks": sorted(
+            {name for entrant_id, name in selection.disputed.items() if entrant_id in selection.played}
+        ),
         "without_disputed": selection.scope.without_disputed,
         "stopped": ended_early(selection.engine, [run.id for run in selection.pooled]),
-        "apart": _apart(selection, lead, known),
+        "apart": _apart(selection, lead, conditions_by_digest),
     }
     document["sentence"] = _sentence(document) if lead else _nothing(selection.scope, document)
     return document
@@ -118,22 +120,24 @@ def _day(run: PooledRun) -> str:
     return f"{moment:%Y-%m-%d}" if moment else ""
 
 
-def _apart(selection: Selection, lead: PooledRun | None, known: Mapping[str, Mapping[str, Any]]) -> list[ExcludedRuns]:
+def _apart(
+    selection: Selection, lead: PooledRun | None, conditions_by_digest: Mapping[str, Mapping[str, Any]]
+) -> list[ExcludedRuns]:
     """Group the runs that are left out by the reason; the group with the newest run comes first."""
     reasons: dict[str, list[int]] = defaultdict(list)
     for run in selection.apart:
-        reasons[why_apart(run, lead, known) if lead else f"not finished but {run.status}"].append(run.id)
-    return [{"why": why, "runs": found[::-1]} for why, found in reasons.items()]
+        reasons[why_apart(run, lead, conditions_by_digest) if lead else f"status {run.status}"].append(run.id)
+    return [{"why": reason, "runs": run_ids[::-1]} for reason, run_ids in reasons.items()]
 
 
 def _sentence(document: ScopeDescription) -> str:
-    found = document["runs"]
-    days = sorted({run["date"] for run in found} - {""})
-    statuses = Counter(run["status"] for run in found)
+    runs = document["runs"]
+    days = sorted({run["date"] for run in runs} - {""})
+    statuses = Counter(run["status"] for run in runs)
     status = ", ".join(statuses if len(statuses) == 1 else (f"{count} {name}" for name, count in statuses.items()))
-    when = f", {days[0]} to {days[-1]}" if len(days) > 1 else f", {days[0]}" if days else ""
+    period = f", {days[0]} to {days[-1]}" if len(days) > 1 else f", {days[0]}" if days else ""
     parts = [
-        f"{document['benchmark']} {document['version'][:8]}, {_runs([run['run'] for run in found])} ({status}{when})",
+        f"{document['benchmark']} {document['version'][:8]}, {_runs([run['run'] for run in runs])} ({status}{period})",
         f"conditions {document['conditions_digest'][:8]}: {conditions.say(document['conditions'])}",
         _common(document),
         f"errors{_counted_as(document)}: {_listed([f'{name} {count}' for name, count in document['errors'].items()])}"
@@ -147,10 +151,10 @@ def _sentence(document: ScopeDescription) -> str:
     if document["invalid_tasks"]:
         spent = f", ${document['invalid_usd']:.2f}" if document["invalid_usd"] else ""
         episodes = f"{document['invalid_episodes']} episodes{spent}"
-        parts.append(f"invalid tasks count nowhere: {_listed(document['invalid_tasks'])} ({episodes})")
+        parts.append(f"invalid tasks are excluded: {_listed(document['invalid_tasks'])} ({episodes})")
     if document["disputed_tasks"]:
-        what = "left out" if document["without_disputed"] else "counted all the same"
-        parts.append(f"disputed by people, {what}: {_listed(document['disputed_tasks'])}")
+        treatment = "excluded" if document["without_disputed"] else "still counted"
+        parts.append(f"disputed tasks, {treatment}: {_listed(document['disputed_tasks'])}")
     return "; ".join(parts) + "."
 
 
@@ -162,7 +166,7 @@ def _common(document: ScopeDescription) -> str:
     common, of = document["common_tasks"], document["tasks"]
     if not document["entrants"]:
         return "no episode has a verdict"
-    by = "by the one entrant" if document["entrants"] == 1 else f"by all {document['entrants']} entrants"
+    by = "by the only entrant" if document["entrants"] == 1 else f"by all {document['entrants']} entrants"
     return f"{common} of {of} {'task' if of == 1 else 'tasks'} played {by}"
 
 
@@ -173,28 +177,33 @@ def _runs(ids: Sequence[int]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    unnamed = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {unnamed} more" if unnamed > 0 else "")
 
 
 def apart_sentence(document: ScopeDescription) -> str:
-    """Say which runs the board leaves out, and why; empty if there are none."""
+    """Return which runs the board leaves out, and why; empty if there are none."""
     if not document["apart"]:
         return ""
-    parts = [f"{each['why']}: {_runs(each['runs'])}" for each in document["apart"]]
-    return f"Not in it: {'; '.join(parts[:_MOST_NAMED])}{_more(document['apart'][_MOST_NAMED:])}."
+    parts = [f"{_runs(excluded['runs'])} ({excluded['why']})" for excluded in document["apart"]]
+    return f"Not included: {'; '.join(parts[:_MOST_NAMED])}{_more(document['apart'][_MOST_NAMED:])}."
 
 
-def _more(left: Sequence[ExcludedRuns]) -> str:
-    return f"; for other reasons: {sum(len(each['runs']) for each in left)} runs" if left else ""
+def _more(excluded_runs: Sequence[ExcludedRuns]) -> str:
+    return (
+        f"; and {sum(len(excluded['runs']) for excluded in excluded_runs)} runs for other reasons"
+        if excluded_runs
+        else ""
+    )
 
 
 def _nothing(scope: Scope, document: ScopeDescription) -> str:
-    """Say why there is nothing to show."""
-    asked = {"benchmark": scope.benchmark, "version": scope.version, "conditions": scope.conditions}
-    asked |= {"series": scope.series, "tags": ", ".join([scope.tags] if isinstance(scope.tags, str) else scope.tags)}
-    said = ", ".join(f"{name} {value}" for name, value in asked.items() if value)
+    """Return why there is nothing to show."""
+    filters = {"benchmark": scope.benchmark, "version": scope.version, "conditions": scope.conditions}
+    filters |= {"series": scope.series, "tags": ", ".join([scope.tags] if isinstance(scope.tags, str) else scope.tags)}
+    description = ", ".join(f"{name} {value}" for name, value in filters.items() if value)
     if document["apart"]:
-        left_out = _runs([run for each in document["apart"] for run in each["runs"]])
-        return f"No run {f'of {said} ' if said else ''}has finished; --all (on pages Runs: All) counts {left_out} too."
-    return f"No run matches: {said}." if said else NO_RUN
+        unfinished = _runs([run for excluded in document["apart"] for run in excluded["runs"]])
+        subject = f"No run of {description}" if description else "No run"
+        return f"{subject} has finished. Add --all (on pages, choose Runs: All) to include {unfinished}."
+    return f"No run matches: {description}." if description else NO_RUN

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from operator import eq
 from typing import Any, TypedDict
 
@@ -19,7 +19,7 @@ from stackrank.db.queries.comparisons.stopping import stopping
 from stackrank.db.queries.reading import Row, tuples
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Cells, Sums, total
-from stackrank.terms import UNKNOWN, Verdict
+from stackrank.terms import Verdict
 from stackrank.wording import usd
 
 _E = EPISODE.c
@@ -93,28 +93,14 @@ class Board(TypedDict):
     reference: list[RankedStanding]
 
 
-class FailureBreakdown(TypedDict):
-    """How the episodes of an entrant ended: `failure_points` is name -> episodes. `shares` are those of `resolved` and
-    of each failure point; they add up to 1. Each task weighs the same, however often it was played.
-    """
-
-    entrant_id: int
-    entrant: str
-    resolved: int
-    unresolved: int
-    errors: int
-    failure_points: dict[str, int]
-    shares: dict[str, float]
-
-
 def board(engine: Engine, scope: Scope = EVERYTHING) -> Board:
     """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
     selection = scope.find(engine)
-    found = _rows(selection)
+    rows = _rows(selection)
     return {
         "scope": describe(selection, selection.cells()),
-        "entrants": [row for row in found if not row["reference"]],
-        "reference": [row for row in found if row["reference"]],
+        "entrants": [row for row in rows if not row["reference"]],
+        "reference": [row for row in rows if row["reference"]],
     }
 
 
@@ -128,49 +114,53 @@ def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[RankedStandin
 
 def _rows(selection: Selection) -> list[RankedStanding]:
     cells = selection.cells()
-    questions = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
-    about = entrants_of(selection.engine, cells)
-    competing = {one: tasks for one, tasks in cells.items() if not about[one]["reference"]}
-    where, warnings = places(competing), error_warnings(competing)
-    found: list[RankedStanding] = []
-    for one, entrant in about.items():
-        tasks = where.on_board(one, cells[one])
-        ranks, bounds = where.ranks.get(one), stats.error_bounds([sums.outcome for sums in tasks.values()])
-        row, whole = standing(entrant, tasks, questions), total(cells[one].values())
-        found.append(
+    task_count = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
+    entrant_rows = entrants_of(selection.engine, cells)
+    competing = {entrant_id: tasks for entrant_id, tasks in cells.items() if not entrant_rows[entrant_id]["reference"]}
+    ranking, warnings = places(competing), error_warnings(competing)
+    rows: list[RankedStanding] = []
+    for entrant_id, entrant in entrant_rows.items():
+        tasks = ranking.on_board(entrant_id, cells[entrant_id])
+        ranks, bounds = ranking.ranks.get(entrant_id), stats.error_bounds([sums.outcome for sums in tasks.values()])
+        row, all_sums = standing(entrant, tasks, task_count), total(cells[entrant_id].values())
+        rows.append(
             {
                 **row,
                 # Errors and costs are over all tasks, even if the rates are over some of them.
-                "errors": whole.errors,
-                "episodes": row["resolved"] + row["unresolved"] + whole.errors,
-                "cost_usd": spent(whole),
+                "errors": all_sums.errors,
+                "episodes": row["resolved"] + row["unresolved"] + all_sums.errors,
+                "cost_usd": spent(all_sums),
                 "rank_low": ranks[0] if ranks else None,
                 "rank_high": ranks[1] if ranks else None,
-                "apart": where.apart.get(one, ""),
-                "partial": where.partial.get(one, ""),
+                "apart": ranking.apart.get(entrant_id, ""),
+                "partial": ranking.partial.get(entrant_id, ""),
                 "rate_errors_fail": bounds[0] if bounds else None,
                 "rate_errors_pass": bounds[1] if bounds else None,
-                "warning": warnings.get(one, ""),
-                "errors_by_class": whole.errors_by_class,
+                "warning": warnings.get(entrant_id, ""),
+                "errors_by_class": all_sums.errors_by_class,
             }
         )
-    return sorted(found, key=lambda row: _order(row, where.leads.get(row["entrant_id"], 0.0)))
+    return sorted(rows, key=lambda row: _order(row, ranking.leads.get(row["entrant_id"], 0.0)))
 
 
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
-    """Say which entrant of a leaderboard resolves for the least money, and which others' intervals reach as low.
+    """Return which entrant of a leaderboard is cheapest per resolved episode, and which others may be as cheap.
 
     Empty if fewer than two of the competing entrants have a known price.
     """
     priced = [row for row in board if row["cost_per_resolved"] and not row["reference"]]
     if len(priced) < 2:
         return ""
-    best, *others = sorted(priced, key=lambda row: row["cost_per_resolved"])
+    best, *costlier = sorted(priced, key=lambda row: row["cost_per_resolved"])
     high = best["cost_per_resolved_high"]
-    near = [row["entrant"] for row in others if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
-    clear = f"not clearly less than {', '.join(near)}" if near else "less than every other, by 95% intervals"
-    cost = f"{usd(best['cost_per_resolved'])} for each resolved episode"
-    return f"Best per dollar: {best['entrant']}, {cost}; {clear}."
+    indistinct = [row["entrant"] for row in costlier if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
+    conclusion = (
+        f"not significantly cheaper than {', '.join(indistinct)}"
+        if indistinct
+        else "cheaper than every other entrant (95% intervals)"
+    )
+    cost = f"{usd(best['cost_per_resolved'])} per resolved episode"
+    return f"Best per dollar: {best['entrant']}, {cost}; {conclusion}."
 
 
 def _order(row: RankedStanding, lead: float) -> tuple[Any, ...]:
@@ -195,7 +185,7 @@ def standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
     per_resolved = stats.Cost(None, None, None)
     if priced:
         per_resolved = stats.cost_per_resolved([task.cost_usd for task in played], resolved)
-    always = sum(map(eq, resolved, counted))
+    all_resolved = sum(map(eq, resolved, counted))
     return {
         "entrant_id": entrant["id"],
         "entrant": entrant["name"],
@@ -212,7 +202,7 @@ def standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
         "rate": rate.rate,
         "ci_low": rate.low,
         "ci_high": rate.high,
-        "all_attempts_rate": always / len(played) if played else None,
+        "all_attempts_rate": all_resolved / len(played) if played else None,
         "steps_mean": sums.steps / sums.scored if sums.scored else None,
         "tokens_in": sums.tokens_in,
         "tokens_out": sums.tokens_out,
@@ -231,21 +221,21 @@ def standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
 
 def run_summary(engine: Engine, ref: int | str) -> Row:
     """Return the JSON document of a run, as the command line prints it. `episodes` counts those with a verdict."""
-    found = find_run(engine, ref)
-    selection = Scope(run=found["id"]).find(engine)
+    run = find_run(engine, ref)
+    selection = Scope(run=run["id"]).find(engine)
     board: list[Row] = [dict(row) for row in _rows(selection)]
     return {
-        "run": found["id"],
-        "name": found["name"],
-        "benchmark": found["benchmark"],
-        "status": found["status"],
-        "wall_s": found["wall_s"],
-        "episodes": found["done"],
-        "resolved": found["resolved"],
-        "sealed": found["sealed"],
-        "unresolved": found["unresolved"],
-        "errors": found["errors"],
-        "stop": stopping(engine, found["id"]),
+        "run": run["id"],
+        "name": run["name"],
+        "benchmark": run["benchmark"],
+        "status": run["status"],
+        "wall_s": run["wall_s"],
+        "episodes": run["done"],
+        "resolved": run["resolved"],
+        "sealed": run["sealed"],
+        "unresolved": run["unresolved"],
+        "errors": run["errors"],
+        "stop": stopping(engine, run["id"]),
         "entrants": [{name: row[name] for name in _SUMMARY} for row in board],
         "scope": describe(selection, selection.cells()),
     }
@@ -270,57 +260,6 @@ def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[fl
     for entrant_id, rate, played in tuples(engine, query):
         history[entrant_id].append((float(rate), played))
     return {
-        one: [rate for rate, played in found if played >= stats.ENOUGH * max(played for _, played in found)]
-        for one, found in history.items()
+        entrant_id: [rate for rate, played in rates if played >= stats.ENOUGH * max(played for _, played in rates)]
+        for entrant_id, rates in history.items()
     }
-
-
-def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[FailureBreakdown]:
-    """Count how often each entrant failed at which failure point.
-
-    An unresolved episode without a failure point counts as `unknown`. Raises `NotFound` for an unknown run.
-    """
-    selection = scope.find(engine)
-    groups = (_E.entrant_id, _E.task_id, _E.verdict, _E.failure_point)
-    query = (
-        select(*groups, func.count().label("episodes"))
-        .where(selection.grouped, _E.counted, _E.verdict != "")
-        .group_by(*groups)
-    )
-    keys, resolved, error = selection.keys, str(Verdict.RESOLVED), str(Verdict.ERROR)
-    # Entrant -> resolved, error or a failure point -> episodes; and the same without errors, task by task.
-    counts: dict[int, Counter[str]] = defaultdict(Counter)
-    ends: dict[int, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
-        if task_id in keys:
-            end = verdict if verdict in (resolved, error) else failure_point or UNKNOWN
-            counts[entrant_id][end] += episodes
-            if end != error:
-                own = ends[entrant_id][task_id]
-                own[end] = own.get(end, 0) + episodes
-    points = {
-        one: {end: n for end, n in found.items() if end not in (resolved, error)} for one, found in counts.items()
-    }
-    board: list[FailureBreakdown] = [
-        {
-            "entrant_id": one,
-            "entrant": entrant["name"],
-            "resolved": counts[one][resolved],
-            "unresolved": sum(points[one].values()),
-            "errors": counts[one][error],
-            "failure_points": points[one],
-            "shares": _shares(ends[one].values()),
-        }
-        for one, entrant in entrants_of(engine, counts).items()
-    ]
-    return sorted(board, key=lambda row: (row["entrant"], row["entrant_id"]))
-
-
-def _shares(tasks: Collection[Mapping[str, int]]) -> dict[str, float]:
-    """Return for each end the mean over tasks of the share of episodes that ended so: tasks weigh the same."""
-    found: dict[str, float] = defaultdict(float)
-    for ends in tasks:
-        weight = 1 / sum(ends.values()) / len(tasks)
-        for end, episodes in ends.items():
-            found[end] += episodes * weight
-    return dict(found)

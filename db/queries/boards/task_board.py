@@ -49,17 +49,19 @@ def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[TaskRate]:
     """Return a row per task of the scope that was played, hardest first."""
     selection = scope.find(engine)
     cells = selection.cells()
-    here = TASK.c.benchmark_id.in_({row["benchmark_id"] for row in selection.tasks})
-    measured = {row["id"]: row["measured"] for row in fetch(engine, select(TASK.c.id, TASK.c.measured).where(here))}
-    rates, doubts = [], disputed(engine)
+    of_benchmark = TASK.c.benchmark_id.in_({row["benchmark_id"] for row in selection.tasks})
+    measured = {
+        row["id"]: row["measured"] for row in fetch(engine, select(TASK.c.id, TASK.c.measured).where(of_benchmark))
+    }
+    rates, disputes = [], disputed(engine)
     for fact in {(row["name"], row["digest"]): row for row in selection.tasks}.values():
         key = (fact["name"], fact["digest"])
         sides = [tasks[key] for tasks in cells.values() if key in tasks and tasks[key].done]
         if sides:
-            about = {name: fact[name] for name in ("title", "category", "difficulty", "valid")}
-            about |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sums(sides)}
-            people = doubts.get(key, [])
-            row = {"task": fact["name"], "task_id": fact["id"], "disputed_by": people, **about}
+            columns = {name: fact[name] for name in ("title", "category", "difficulty", "valid")}
+            columns |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sums(sides)}
+            people = disputes.get(key, [])
+            row = {"task": fact["name"], "task_id": fact["id"], "disputed_by": people, **columns}
             rates.append(cast("TaskRate", {**row, "suspect": suspicion(fact, sides, people)}))
     return sorted(rates, key=lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]))
 
@@ -103,7 +105,7 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
         digest = fetch(engine, select(BENCHMARK.c.digest).where(version, TASK.c.id == task_id))[0]["digest"]
         scope = replace(scope, benchmark=task["benchmark"], version=digest)
     selection = scope.find(engine)
-    same = (TASK.c.name == task["name"], TASK.c.digest == task["digest"], BENCHMARK.c.name == task["benchmark"])
+    same_task = (TASK.c.name == task["name"], TASK.c.digest == task["digest"], BENCHMARK.c.name == task["benchmark"])
     names = (
         "id",
         "run_id",
@@ -120,7 +122,7 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
         select(*(_E[name] for name in names), ENTRANT.c.name.label("entrant"), RUN.c.name.label("run"))
         .join(ENTRANT, ENTRANT.c.id == _E.entrant_id)
         .join(RUN, RUN.c.id == _E.run_id)
-        .where(_E.task_id.in_(select(TASK.c.id).join(BENCHMARK).where(*same)), _E.counted, _E.verdict != "")
+        .where(_E.task_id.in_(select(TASK.c.id).join(BENCHMARK).where(*same_task)), _E.counted, _E.verdict != "")
         .order_by(_E.id.desc())
         .limit(limit)
     )
@@ -132,10 +134,15 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
             attempts.setdefault(row["entrant_id"], []).append(row)
     # These sums are shown whether or not the task counts, because the page is about it.
     sides = {entrant: sums for entrant, played, sums in selection.sums() if played == task_id and sums.done}
-    about = entrants_of(engine, sides)
+    entrant_rows = entrants_of(engine, sides)
     entrants = [
-        {"entrant_id": one, "entrant": about[one]["name"], "attempts": attempts.get(one, []), **_sums([own])}
-        for one, own in sides.items()
+        {
+            "entrant_id": entrant_id,
+            "entrant": entrant_rows[entrant_id]["name"],
+            "attempts": attempts.get(entrant_id, []),
+            **_sums([sums]),
+        }
+        for entrant_id, sums in sides.items()
     ]
     entrants.sort(key=lambda side: (side["rate"] is None, -(side["rate"] or 0.0), side["entrant"]))
     played = list(sides.values())

@@ -87,20 +87,20 @@ def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[ToolUseRow]:
         .where(_T.run_id.in_(selection.runs), _T.task_id.in_(selection.keys))
         .group_by(*groups)
     )
-    found: dict[tuple[int, str], Row] = {}
+    totals: dict[tuple[int, str], Row] = {}
     for row in fetch(engine, query):
         names = ("episodes", *_COUNTS, "env_ms", "priced", "cost_usd")
-        one = found.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
+        tool_totals = totals.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
         for name in names:
-            one[name] += row[name] or 0
-    about = entrants_of(engine, {entrant for entrant, _ in found})
-    used = []
-    for (entrant, tool), row in found.items():
+            tool_totals[name] += row[name] or 0
+    entrant_rows = entrants_of(engine, {entrant for entrant, _ in totals})
+    rows = []
+    for (entrant, tool), row in totals.items():
         all_priced = row.pop("priced") == row["episodes"]
         row |= {"cost_usd": row["cost_usd"] if all_priced else None, "error_rate": row["failed"] / row["calls"]}
-        row |= {"entrant_id": entrant, "entrant": about[entrant]["name"], "tool": tool}
-        used.append(cast("ToolUseRow", row))
-    return sorted(used, key=lambda row: (row["entrant"], -row["calls"]))
+        row |= {"entrant_id": entrant, "entrant": entrant_rows[entrant]["name"], "tool": tool}
+        rows.append(cast("ToolUseRow", row))
+    return sorted(rows, key=lambda row: (row["entrant"], -row["calls"]))
 
 
 def tool_sets(
@@ -115,23 +115,25 @@ def tool_sets(
     """
     selection = scope.find(engine)
     cells = selection.cells()
-    about = sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
+    entrant_rows = sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
     pairs = []
-    for second in (each for each in about if not models or each["model"] in models):
-        alike = [first for first in about if _same(first, second) and first["id"] != second["id"]]
+    for second in (entrant for entrant in entrant_rows if not models or entrant["model"] in models):
+        counterparts = [first for first in entrant_rows if _same(first, second) and first["id"] != second["id"]]
         if base:
-            firsts = [first for first in alike if first["tools"] == base and second["tools"] != base]
+            firsts = [first for first in counterparts if first["tools"] == base and second["tools"] != base]
         else:
-            firsts = [first for first in alike if _debugs(second) and not _debugs(first)]
+            firsts = [first for first in counterparts if _debugs(second) and not _debugs(first)]
         if firsts:
             pairs.append((_nearest(firsts, second), second))
-    found = [compare_sides(pair, cells, selection.tasks) for pair in pairs]
-    return with_holm([row for row in found if row["tasks"]])
+    comparisons = [compare_sides(pair, cells, selection.tasks) for pair in pairs]
+    return with_holm([row for row in comparisons if row["tasks"]])
 
 
 def _same(first: EntrantRow, second: EntrantRow) -> bool:
-    versions, others = first["tool_versions"], second["tool_versions"]
-    shared = all(versions[tool] == others[tool] for tool in versions.keys() & others.keys())
+    first_versions, second_versions = first["tool_versions"], second["tool_versions"]
+    shared = all(
+        first_versions[tool] == second_versions[tool] for tool in first_versions.keys() & second_versions.keys()
+    )
     return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
 
 
@@ -151,23 +153,23 @@ def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = EVE
     """
     ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
     saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}
-    found: list[ToolSetRow] = []
+    rows: list[ToolSetRow] = []
     groups: dict[int, list[Comparison]] = {}
     for pair in pairs:
         groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
     for group in groups.values():
         widest = max(group, key=lambda pair: pair["tasks"])
-        found.append(_row(widest["first"], None, None))
+        rows.append(_row(widest["first"], None, None))
         for pair in group:
             second = pair["second"]
-            found.append(_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
-    return found
+            rows.append(_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
+    return rows
 
 
 def _row(side: Standing, pair: Comparison | None, saved: EffortComparison | None) -> ToolSetRow:
     counted = side["resolved"] + side["unresolved"]
-    own: Row = {name: value for name, value in side.items() if name in _SIDE}
-    more = {
+    columns: Row = {name: value for name, value in side.items() if name in _SIDE}
+    pair_columns = {
         "base": pair["first"]["tools"] if pair else "",
         "episodes": counted,
         "steps_saved": saved["saved"] if saved else None,
@@ -182,7 +184,7 @@ def _row(side: Standing, pair: Comparison | None, saved: EffortComparison | None
         "gained": len(pair["only_second"]) if pair else None,
         "lost": len(pair["only_first"]) if pair else None,
     }
-    return cast("ToolSetRow", own | more)
+    return cast("ToolSetRow", columns | pair_columns)
 
 
 _SIDE = (

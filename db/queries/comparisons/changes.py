@@ -51,21 +51,21 @@ def changes(engine: Engine, run: int | str) -> list[RateChange]:
 
 def changed(entrants: Sequence[Past]) -> list[tuple[Past, RateChange]]:
     """Return the entrants that can be compared with their past, each with its change; Holm corrects the p-values."""
-    found = [(one, change) for one in entrants if (change := one.change()) is not None]
-    corrected = stats.holm([change.p_value for _, change in found])
+    pairs = [(history, change) for history in entrants if (change := history.change()) is not None]
+    corrected = stats.holm([change.p_value for _, change in pairs])
     return [
         (
-            one,
+            history,
             {
-                "entrant_id": one.entrant["id"],
-                "entrant": one.entrant["name"],
-                "before": one.baseline[-1],
+                "entrant_id": history.entrant["id"],
+                "entrant": history.entrant["name"],
+                "before": history.baseline[-1],
                 "runs": change.runs,
                 "baseline": change.baseline,
                 **difference(change, p_value),
             },
         )
-        for (one, change), p_value in zip(found, corrected, strict=True)
+        for (history, change), p_value in zip(pairs, corrected, strict=True)
     ]
 
 

@@ -49,19 +49,20 @@ def effort(
     By cost, a pair with an unknown price has no tasks.
     """
     selection = scope.find(engine)
-    needs, longest = _needs(selection, {one for pair in pairs for one in pair}, by)
+    needs, longest = _needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by)
     allowed = _allowed(selection, by)
     return [
-        _effort(pair, needs, allowed or max((longest.get(one, 0.0) for one in pair), default=0.0), by) for pair in pairs
+        _effort(pair, needs, allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0), by)
+        for pair in pairs
     ]
 
 
 def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> EffortComparison:
-    first, second = (needs.get(one, {}) for one in pair)
+    first, second = (needs.get(entrant_id, {}) for entrant_id in pair)
     shared = sorted(first.keys() & second.keys())
-    found = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
-    about = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
-    return cast("EffortComparison", about | asdict(found))
+    comparison = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
+    question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
+    return cast("EffortComparison", question | asdict(comparison))
 
 
 def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
@@ -75,9 +76,11 @@ def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dic
             continue
         took, unresolved = float(row.took), row.counted - row.resolved
         longest[row.entrant_id] = max(longest[row.entrant_id], took)
-        own = needs[row.entrant_id][selection.keys[row.task_id]]
-        own += [took] * row.resolved + [float("inf")] * unresolved
-    return {one: own for one, own in needs.items() if one not in unknown}, longest
+        task_needs = needs[row.entrant_id][selection.keys[row.task_id]]
+        task_needs += [took] * row.resolved + [float("inf")] * unresolved
+    return {
+        entrant_id: entrant_needs for entrant_id, entrant_needs in needs.items() if entrant_id not in unknown
+    }, longest
 
 
 def _allowed(selection: Selection, by: By) -> float:
@@ -88,17 +91,17 @@ def _allowed(selection: Selection, by: By) -> float:
     return float(limit) if isinstance(limit, int | float) else 0.0
 
 
-def effort_sentence(first: str, second: str, found: EffortComparison) -> str:
+def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
     """Say what the second of two entrants saves; empty if they have no task in common."""
-    if found["saved"] is None or found["low"] is None or found["high"] is None:
+    if comparison["saved"] is None or comparison["low"] is None or comparison["high"] is None:
         return ""
-    by, less = found["by"], found["saved"] >= 0
-    saves = f"{amount(abs(found['saved']), by)} {'less' if less else 'more'}"
+    by, needs_less = comparison["by"], comparison["saved"] >= 0
+    saves = f"{amount(abs(comparison['saved']), by)} {'less' if needs_less else 'more'}"
     if by != "cost_usd":
-        saves = f"{amount(abs(found['saved']), by)} {'fewer' if less else 'more'} {by}"
-    low, high = amount(found["low"], by, signed=True), amount(found["high"], by, signed=True)
-    means = f"{amount(found['second'] or 0, by)} against {amount(found['first'] or 0, by)}"
+        saves = f"{amount(abs(comparison['saved']), by)} {'fewer' if needs_less else 'more'} {by}"
+    low, high = amount(comparison["low"], by, signed=True), amount(comparison["high"], by, signed=True)
+    means = f"{amount(comparison['second'] or 0, by)} against {amount(comparison['first'] or 0, by)}"
     return (
-        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(found['p_value'])}: "
-        f"{means}; an episode that does not resolve its task counts as {amount(found['budget'], by)}."
+        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(comparison['p_value'])}: "
+        f"{means}; an episode that does not resolve its task counts as {amount(comparison['budget'], by)}."
     )

@@ -1,4 +1,4 @@
-"""Compares two runs task by task: what newly fails, and what is newly solved."""
+"""Compares two runs task by task: which tasks are resolved less often, and which more often."""
 
 from __future__ import annotations
 
@@ -60,27 +60,30 @@ def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
     is called so. Episodes that ended in an error count on neither side. Raises `NotFound` for an unknown run.
     """
     runs = sorted((find_run(engine, first), find_run(engine, second)), key=lambda run: run["id"])
-    before, now = (_played(engine, run["id"]) for run in runs)
-    found, flips = [], []
-    for name, then_id, now_id in _same(before, now):
-        then, tonight = before[then_id], now[now_id]
-        shared = sorted(then.keys() & tonight.keys())
-        change = stats.change([stats.Night(_counts(then, shared))], _counts(tonight, shared)) if shared else None
+    old_entrants, new_entrants = (_played(engine, run["id"]) for run in runs)
+    changes, flips = [], []
+    for name, old_key, new_key in _same(old_entrants, new_entrants):
+        old_tasks, new_tasks = old_entrants[old_key], new_entrants[new_key]
+        shared = sorted(old_tasks.keys() & new_tasks.keys())
+        change = stats.change([stats.Night(_counts(old_tasks, shared))], _counts(new_tasks, shared)) if shared else None
         if change is not None:
-            own = [_flip(name, task, then[task], tonight[task]) for task in shared]
-            flips += own
-            found.append((name, change, own))
-    corrected = stats.holm([change.p_value for _, change, _ in found])
-    entrants = [_both(name, change, p, own) for (name, change, own), p in zip(found, corrected, strict=True)]
-    worse, better = ([each for each in flips if sign * each["difference"] > 0] for sign in (-1, 1))
+            entrant_flips = [_flip(name, task, old_tasks[task], new_tasks[task]) for task in shared]
+            flips += entrant_flips
+            changes.append((name, change, entrant_flips))
+    corrected = stats.holm([change.p_value for _, change, _ in changes])
+    entrants = [
+        _both(name, change, p, entrant_flips)
+        for (name, change, entrant_flips), p in zip(changes, corrected, strict=True)
+    ]
+    worse, better = ([flip for flip in flips if sign * flip["difference"] > 0] for sign in (-1, 1))
     return {
         "first": runs[0]["id"],
         "second": runs[1]["id"],
         "sentence": pair_sentence(entrants, worse, better),
         "apart": _apart(*runs),
-        "entrants": sorted(entrants, key=lambda each: each["difference"]),
-        "worse": sorted(worse, key=lambda each: each["difference"]),
-        "better": sorted(better, key=lambda each: -each["difference"]),
+        "entrants": sorted(entrants, key=lambda row: row["difference"]),
+        "worse": sorted(worse, key=lambda row: row["difference"]),
+        "better": sorted(better, key=lambda row: -row["difference"]),
     }
 
 
@@ -93,16 +96,18 @@ def _played(engine: Engine, run_id: int) -> dict[tuple[int, str], dict[tuple[str
         .join(ENTRANT)
         .where(_E.run_id == run_id, _E.counted, _E.verdict.in_(["resolved", "unresolved"]))
     )
-    found: dict[tuple[int, str], dict[tuple[str, str], list[Side]]] = defaultdict(lambda: defaultdict(list))
+    episodes: dict[tuple[int, str], dict[tuple[str, str], list[Side]]] = defaultdict(lambda: defaultdict(list))
     for row in fetch(engine, query.order_by(_E.id.desc())):
-        found[row["entrant_id"], row["called"]][row["task"], row["digest"]].append(row)
-    return found
+        episodes[row["entrant_id"], row["called"]][row["task"], row["digest"]].append(row)
+    return episodes
 
 
-def _same(before: Mapping[tuple[int, str], Any], now: Mapping[tuple[int, str], Any]) -> list[tuple[str, Any, Any]]:
-    often = [Counter(called for _, called in side) for side in (before, now)]
-    alone = {called: each for each in before if often[0][called := each[1]] == often[1][called] == 1}
-    pairs = [(each[1], each if each in before else alone.get(each[1]), each) for each in now]
+def _same(
+    old_entrants: Mapping[tuple[int, str], Any], new_entrants: Mapping[tuple[int, str], Any]
+) -> list[tuple[str, Any, Any]]:
+    counts = [Counter(label for _, label in side) for side in (old_entrants, new_entrants)]
+    unique_keys = {label: key for key in old_entrants if counts[0][label := key[1]] == counts[1][label] == 1}
+    pairs = [(key[1], key if key in old_entrants else unique_keys.get(key[1]), key) for key in new_entrants]
     return sorted(pair for pair in pairs if pair[1] is not None)
 
 
@@ -111,23 +116,23 @@ def _counts(played: Mapping[Any, Sequence[Side]], tasks: Sequence[Any]) -> list[
 
 
 def _resolved(episodes: Sequence[Side]) -> int:
-    return sum(each["verdict"] == "resolved" for each in episodes)
+    return sum(episode["verdict"] == "resolved" for episode in episodes)
 
 
-def _flip(entrant: str, task: tuple[str, str], then: Sequence[Side], now: Sequence[Side]) -> Flip:
-    difference = _resolved(now) / len(now) - _resolved(then) / len(then)
+def _flip(entrant: str, task: tuple[str, str], old_episodes: Sequence[Side], new_episodes: Sequence[Side]) -> Flip:
+    difference = _resolved(new_episodes) / len(new_episodes) - _resolved(old_episodes) / len(old_episodes)
 
     def shown(side: Sequence[Side], resolved: bool) -> int:
-        return int(next((each for each in side if (each["verdict"] == "resolved") == resolved), side[0])["id"])
+        return int(next((episode for episode in side if (episode["verdict"] == "resolved") == resolved), side[0])["id"])
 
     return {
         "entrant": entrant,
         "task": task[0],
-        "before": f"{_resolved(then)} of {len(then)}",
-        "now": f"{_resolved(now)} of {len(now)}",
+        "before": f"{_resolved(old_episodes)} of {len(old_episodes)}",
+        "now": f"{_resolved(new_episodes)} of {len(new_episodes)}",
         "difference": difference,
-        "episode_before": shown(then, difference < 0),
-        "episode": shown(now, difference > 0),
+        "episode_before": shown(old_episodes, difference < 0),
+        "episode": shown(new_episodes, difference > 0),
     }
 
 
@@ -135,40 +140,40 @@ def _both(entrant: str, change: stats.Change, p_value: float, flips: Sequence[Fl
     return {
         "entrant": entrant,
         **difference(change, p_value),
-        "worse": sum(each["difference"] < 0 for each in flips),
-        "better": sum(each["difference"] > 0 for each in flips),
+        "worse": sum(flip["difference"] < 0 for flip in flips),
+        "better": sum(flip["difference"] > 0 for flip in flips),
     }
 
 
 def pair_sentence(entrants: Sequence[Mapping[str, Any]], worse: Sequence[Flip], better: Sequence[Flip]) -> str:
     """Say who is better or worse, and on how many tasks. `entrants`: those of `run_pair`, or rows of `changes`."""
     if not entrants:
-        return "The two runs have no task in common that an entrant of both has a verdict on."
+        return "No entrant has a verdict on the same task in both runs."
     parts = []
     for word, sign in (("worse", -1), ("better", 1)):
-        sure = sorted((each for each in entrants if each["sure"] and sign * each["difference"] > 0), key=_size)
-        if sure:
-            told = ", ".join(
-                f"{each['entrant']} {percent(each['rate_before'], 1)} -> {percent(each['rate'], 1)} "
-                f"({points(each['difference'])} points, {point_interval(each['ci_low'], each['ci_high'])}, "
-                f"{p_is(each['p_value'])})"
-                for each in sure
+        significant = sorted((row for row in entrants if row["sure"] and sign * row["difference"] > 0), key=_size)
+        if significant:
+            descriptions = ", ".join(
+                f"{row['entrant']} {percent(row['rate_before'], 1)} -> {percent(row['rate'], 1)} "
+                f"({points(row['difference'])} points, {point_interval(row['ci_low'], row['ci_high'])}, "
+                f"{p_is(row['p_value'])})"
+                for row in significant
             )
-            parts.append(f"{len(sure)} of {len(entrants)} entrants {word}: {told}")
-    parts = parts or [f"None of {len(entrants)} entrants is clearly better or worse"]
-    less, more = (len({each["task"] for each in flips}) for flips in (worse, better))
-    return f"{'; '.join(parts)}; tasks resolved less often: {less}, more often: {more}."
+            parts.append(f"{len(significant)} of {len(entrants)} entrants {word}: {descriptions}")
+    parts = parts or [f"None of {len(entrants)} entrants is significantly better or worse"]
+    worse_tasks, better_tasks = (len({flip["task"] for flip in flips}) for flips in (worse, better))
+    return f"{'; '.join(parts)}; tasks resolved less often: {worse_tasks}, more often: {better_tasks}."
 
 
-def _size(each: Mapping[str, Any]) -> float:
-    return -abs(float(each["difference"]))
+def _size(row: Mapping[str, Any]) -> float:
+    return -abs(float(row["difference"]))
 
 
 def _apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
-    parts = []
+    sentences = []
     if first["benchmark_digest"] != second["benchmark_digest"]:
-        parts.append("The runs are of other benchmarks or versions: only tasks that are the same count.")
+        sentences.append("The runs have different benchmarks or versions, so only unchanged tasks are compared.")
     if first["conditions_digest"] != second["conditions_digest"]:
         differing = conditions.differences(second["conditions"], first["conditions"])
-        parts.append(f"The conditions differ: {conditions.say_differences(differing)}.")
-    return " ".join(parts)
+        sentences.append(f"The conditions differ: {conditions.say_differences(differing)}.")
+    return " ".join(sentences)

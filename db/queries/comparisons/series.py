@@ -42,11 +42,11 @@ class Past:
 
     def usual(self) -> dict[TaskKey, Sums]:
         """Return the sums over all runs of the baseline, task by task."""
-        together: dict[TaskKey, list[Sums]] = defaultdict(list)
+        by_task: dict[TaskKey, list[Sums]] = defaultdict(list)
         for run in self.baseline:
             for key, sums in self.nights[run].items():
-                together[key].append(sums)
-        return {key: total(sums) for key, sums in together.items()}
+                by_task[key].append(sums)
+        return {key: total(sums) for key, sums in by_task.items()}
 
     def change(self) -> stats.Change | None:
         """Return how tonight differs; None if it has no task in common with the baseline."""
@@ -56,8 +56,8 @@ class Past:
 
 
 def _played(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.Played]:
-    none = Sums()
-    return [((sums := cells.get(key, none)).resolved, sums.counted) for key in keys]
+    no_episodes = Sums()
+    return [((sums := cells.get(key, no_episodes)).resolved, sums.counted) for key in keys]
 
 
 def past(engine: Engine, run: RunRow) -> list[Past]:
@@ -69,65 +69,77 @@ def past(engine: Engine, run: RunRow) -> list[Past]:
     """
     if not run["series"]:
         return []
-    alike = [RUN.c[name] == run[name] for name in ("series", "benchmark_id", "conditions_digest")]
-    query = select(RUN.c.id, RUN.c.regressions).where(*alike, RUN.c.status == RunStatus.FINISHED, RUN.c.id < run["id"])
+    same_series = [RUN.c[name] == run[name] for name in ("series", "benchmark_id", "conditions_digest")]
+    query = select(RUN.c.id, RUN.c.regressions).where(
+        *same_series, RUN.c.status == RunStatus.FINISHED, RUN.c.id < run["id"]
+    )
     reported = {row["id"]: row["regressions"] for row in fetch(engine, query.order_by(RUN.c.id))}
     selection = Scope(run=run["id"]).find(engine)
     tonight = selection.cells()
     entrants = sorted(entrants_of(engine, tonight).values(), key=lambda entrant: entrant["name"])
-    often = Counter(entrant["called"] for entrant in entrants)
-    worse = {entrant["id"]: _worse(reported, entrant, often) for entrant in entrants}
-    needed = {run_id for own in worse.values() for run_id in _needed(list(reported), own)}
-    played = _cells(engine, sorted(needed), selection.keys)
-    known = entrants_of(engine, {other for _, other in played})
-    found = []
+    label_counts = Counter(entrant["called"] for entrant in entrants)
+    worse = {entrant["id"]: _worse(reported, entrant, label_counts) for entrant in entrants}
+    run_ids = {run_id for worse_runs in worse.values() for run_id in _needed(list(reported), worse_runs)}
+    played = _cells(engine, sorted(run_ids), selection.keys)
+    entrant_rows = entrants_of(engine, {entrant_id for _, entrant_id in played})
+    histories = []
     for entrant in entrants:
-        called = entrant["called"]
-        namesakes = Counter(run_id for run_id, other in played if known[other]["called"] == called)
-        alone = often[called] == 1 and max(namesakes.values(), default=0) <= 1
-        then = {
-            run_id: other
-            for run_id, other in sorted(played)
-            if other == entrant["id"] or (alone and known[other]["called"] == called)
+        label = entrant["called"]
+        namesakes = Counter(run_id for run_id, entrant_id in played if entrant_rows[entrant_id]["called"] == label)
+        is_unambiguous = label_counts[label] == 1 and max(namesakes.values(), default=0) <= 1
+        entrant_of_run = {
+            run_id: entrant_id
+            for run_id, entrant_id in sorted(played)
+            if entrant_id == entrant["id"] or (is_unambiguous and entrant_rows[entrant_id]["called"] == label)
         }
-        if then:
-            nights = {run_id: played[run_id, other] for run_id, other in then.items()}
-            own = _worse(reported, entrant, often, then)
-            found.append(Past(entrant, tonight[entrant["id"]], nights, own, known[then[max(then)]]))
-    return found
+        if entrant_of_run:
+            nights = {run_id: played[run_id, entrant_id] for run_id, entrant_id in entrant_of_run.items()}
+            worse_runs = _worse(reported, entrant, label_counts, entrant_of_run)
+            histories.append(
+                Past(
+                    entrant,
+                    tonight[entrant["id"]],
+                    nights,
+                    worse_runs,
+                    entrant_rows[entrant_of_run[max(entrant_of_run)]],
+                )
+            )
+    return histories
 
 
 def _worse(
     reported: Mapping[int, Sequence[Mapping[str, Any]]],
     entrant: EntrantRow,
-    often: Mapping[str, int],
-    then: Mapping[int, int] | None = None,
+    label_counts: Mapping[str, int],
+    entrant_of_run: Mapping[int, int] | None = None,
 ) -> frozenset[int]:
     """Return the runs in which an entrant was reported as worse; one report may be about several runs.
 
     `then`: run -> id of the entrant in it, if known; reports about another entrant that is called so are then ignored.
     """
-    runs, found = list(reported), set[int]()
-    for place, run in enumerate(runs):
+    runs, worse_runs = list(reported), set[int]()
+    for index, run in enumerate(runs):
         for row in reported[run]:
-            called = row.get("called", row.get("entrant"))
-            same = row.get("entrant_id") == entrant["id"] or (called == entrant["called"] and often[called] == 1)
-            if then and run in then and "entrant_id" in row:
-                same = row["entrant_id"] == then[run]
-            if row.get("what") == "rate" and same:
-                found.update(runs[max(0, place + 1 - row.get("runs", 1)) : place + 1])
-    return frozenset(found)
+            label = row.get("called", row.get("entrant"))
+            is_same_entrant = row.get("entrant_id") == entrant["id"] or (
+                label == entrant["called"] and label_counts[label] == 1
+            )
+            if entrant_of_run and run in entrant_of_run and "entrant_id" in row:
+                is_same_entrant = row["entrant_id"] == entrant_of_run[run]
+            if row.get("what") == "rate" and is_same_entrant:
+                worse_runs.update(runs[max(0, index + 1 - row.get("runs", 1)) : index + 1])
+    return frozenset(worse_runs)
 
 
 def _needed(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
     """Return the newest runs, back to where they include as many that were not worse as a comparison ever reads."""
-    found: list[int] = []
+    newest_runs: list[int] = []
     for run in reversed(runs):
-        found.append(run)
-        if sum(one not in worse for one in found) == stats.BASELINE + stats.WINDOW - 1:
+        newest_runs.append(run)
+        if sum(run not in worse for run in newest_runs) == stats.BASELINE + stats.WINDOW - 1:
             break
-    clean = [run for run in found if run not in worse]
-    return clean + [run for run in found if run in worse][: stats.BASELINE]
+    clean = [run for run in newest_runs if run not in worse]
+    return clean + [run for run in newest_runs if run in worse][: stats.BASELINE]
 
 
 def _cells(

@@ -127,10 +127,10 @@ def episodes(
     cost_max: float | None = None,
     tags: str | Iterable[str] = (),
     counted: bool | None = True,
-    after: int | None = None,
+    after_id: int | None = None,
     limit: int = 100,
     newest_first: bool = False,
-    where: Iterable[ColumnElement[bool]] = (),
+    extra_conditions: Iterable[ColumnElement[bool]] = (),
 ) -> list[EpisodeSummary]:
     """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
 
@@ -139,7 +139,7 @@ def episodes(
     previous page. `where`: further conditions.
     Raises `NotFound` for an unknown run.
     """
-    conditions = list(where)
+    conditions = list(extra_conditions)
     if run is not None:
         conditions.append(_E.run_id == find_run_id(engine, run))
     lists: tuple[tuple[ColumnElement[Any], str | Iterable[str] | None], ...] = (
@@ -150,7 +150,7 @@ def episodes(
         (ENTRANT.c.name, entrant),
         (TASK.c.name, task),
     )
-    conditions += [column.in_(values) for column, given in lists if (values := as_list(given))]
+    conditions += [column.in_(values) for column, choices in lists if (values := as_list(choices))]
     equals = ((_E.entrant_id, entrant_id), (_E.task_id, task_id), (_E.counted, counted))
     conditions += [column == value for column, value in equals if value is not None]
     if tools := as_list(tool):
@@ -167,8 +167,8 @@ def episodes(
     if cost_max is not None:
         conditions.append(_E.cost_usd <= cost_max)
     conditions += [has_tag(engine, tag, _E.tags) for tag in as_list(tags)]
-    if after is not None:
-        conditions.append(_E.id < after if newest_first else _E.id > after)
+    if after_id is not None:
+        conditions.append(_E.id < after_id if newest_first else _E.id > after_id)
     order = _E.id.desc() if newest_first else _E.id
     return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit), EpisodeSummary)
 
@@ -198,15 +198,15 @@ def examples(
 def episode(engine: Engine, episode_id: int | str) -> EpisodeRow:
     """Return one episode with its task's statement, faults and fix, its entrant and its run. Raises `NotFound`."""
     number = row_id(episode_id)
-    found = None if number is None else whole_episodes(engine, [number]).get(number)
-    if found is None:
+    row = None if number is None else whole_episodes(engine, [number]).get(number)
+    if row is None:
         raise no_episode(episode_id)
-    return found
+    return row
 
 
 def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
     """Return several episodes by id, each as `episode` returns it. Unknown ids are left out."""
-    about = (
+    columns = (
         TASK.c.title.label("task_title"),
         TASK.c.statement,
         TASK.c.category,
@@ -220,21 +220,21 @@ def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
         RUN.c.prefect_flow_run_id,
         BENCHMARK.c.name.label("benchmark"),
     )
-    query = _named(EPISODE, *about).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
-    found: Any = {}
+    query = _named(EPISODE, *columns).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
+    rows: Any = {}
     for row in fetch(engine, query.where(_E.id.in_(list(ids))).order_by(_E.id)):
-        reached = {name: row[f"at_{name}"] for name in Milestone}
-        milestones = {str(name): index for name, index in reached.items() if index is not None}
-        found[row["id"]] = {**row, "milestones": milestones}
-    return dict(found)
+        step_of = {name: row[f"at_{name}"] for name in Milestone}
+        milestones = {str(name): index for name, index in step_of.items() if index is not None}
+        rows[row["id"]] = {**row, "milestones": milestones}
+    return dict(rows)
 
 
 def neighbours(engine: Engine, episode_id: int) -> Row:
     """Return the `previous` and `next` counted episodes of the same task and entrant; None if there is none."""
-    this = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
+    episode = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
     query = (
         select(_E.id, _E.run_id, _E.attempt, _E.verdict, RUN.c.name.label("run"))
-        .join(this, (this.c.task_id == _E.task_id) & (this.c.entrant_id == _E.entrant_id))
+        .join(episode, (episode.c.task_id == _E.task_id) & (episode.c.entrant_id == _E.entrant_id))
         .join(RUN, RUN.c.id == _E.run_id)
         .where(_E.counted)
     )

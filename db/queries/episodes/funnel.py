@@ -53,10 +53,10 @@ class ExcludedEpisodes(FailureCount):
 def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[FunnelRow]:
     """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
     selection = scope.find(engine)
-    reached = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
+    milestone_counts = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)).label("resolved")
     query = (
-        select(_E.entrant_id, _E.task_id, func.count().label("counted"), *reached, resolved)
+        select(_E.entrant_id, _E.task_id, func.count().label("counted"), *milestone_counts, resolved)
         .where(selection.grouped, _E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
         .group_by(_E.entrant_id, _E.task_id)
     )
@@ -65,24 +65,24 @@ def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[FunnelRow]:
     tasks: dict[int, list[Row]] = defaultdict(list)
     for row in fetch(engine, query):
         if row["task_id"] in selection.keys:
-            one = sums.setdefault(row["entrant_id"], dict.fromkeys(names, 0))
+            entrant_sums = sums.setdefault(row["entrant_id"], dict.fromkeys(names, 0))
             tasks[row["entrant_id"]].append(row)
             for name in names:
-                one[name] += row[name]
-    about = entrants_of(engine, sums)
+                entrant_sums[name] += row[name]
+    entrant_rows = entrants_of(engine, sums)
     board = [
         cast(
             "FunnelRow",
             {
-                "entrant_id": one,
-                "entrant": about[one]["name"],
-                "debugger": not set(DEBUGGERS).isdisjoint(about[one]["tool_list"])
-                or sums[one][Milestone.INSPECTED] > 0,
-                **sums[one],
-                "shares": {name: fmean(row[name] / row["counted"] for row in tasks[one]) for name in names[1:]},
+                "entrant_id": entrant_id,
+                "entrant": entrant_rows[entrant_id]["name"],
+                "debugger": not set(DEBUGGERS).isdisjoint(entrant_rows[entrant_id]["tool_list"])
+                or sums[entrant_id][Milestone.INSPECTED] > 0,
+                **sums[entrant_id],
+                "shares": {name: fmean(row[name] / row["counted"] for row in tasks[entrant_id]) for name in names[1:]},
             },
         )
-        for one in sums
+        for entrant_id in sums
     ]
     return sorted(board, key=lambda row: (-row["shares"]["resolved"], row["entrant"]))
 
@@ -100,21 +100,23 @@ def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[ExcludedEpisode
     `what` is the beginning of the error message, or the task and what is wrong with it.
     """
     selection = scope.find(engine)
-    errors = (
+    by_error = (
         select(ERROR_HEAD.label("what"), func.count().label("episodes"), func.max(_E.id).label("example"))
         .where(selection.condition, _E.counted, _E.verdict == Verdict.ERROR)
         .group_by(ERROR_HEAD)
     )
-    about: tuple[Any, ...] = (TASK.c.name, TASK.c.invalid_reason)
-    defective = (
-        select(*about, func.count().label("episodes"), func.max(_E.id).label("example"))
+    columns: tuple[Any, ...] = (TASK.c.name, TASK.c.invalid_reason)
+    by_task = (
+        select(*columns, func.count().label("episodes"), func.max(_E.id).label("example"))
         .join(TASK, TASK.c.id == _E.task_id)
         .where(selection.condition, _E.counted, _E.verdict != "", TASK.c.valid.is_(False))
-        .group_by(*about)
+        .group_by(*columns)
     )
-    aside: list[ExcludedEpisodes] = [{"reason": "infrastructure", **row} for row in fetch(engine, errors, FailureCount)]
-    for row in fetch(engine, defective):
+    excluded: list[ExcludedEpisodes] = [
+        {"reason": "infrastructure", **row} for row in fetch(engine, by_error, FailureCount)
+    ]
+    for row in fetch(engine, by_task):
         sentence = ": ".join(filter(None, (row["name"], row["invalid_reason"])))
-        found = {"what": sentence, "episodes": row["episodes"], "example": row["example"]}
-        aside.append({"reason": "defective task", **cast("FailureCount", found)})
-    return sorted(aside, key=lambda row: (row["reason"], -row["episodes"]))
+        count = {"what": sentence, "episodes": row["episodes"], "example": row["example"]}
+        excluded.append({"reason": "defective task", **cast("FailureCount", count)})
+    return sorted(excluded, key=lambda row: (row["reason"], -row["episodes"]))

@@ -71,7 +71,7 @@ def search(
     run: int | str | None = None,
     *,
     limit: int = 100,
-    after: int | None = None,
+    after_id: int | None = None,
     seconds: float | None = None,
     **filters: Any,
 ) -> Found:
@@ -82,41 +82,45 @@ def search(
     Raises `UsageError` for an invalid query, and `NotFound` for an unknown run.
     """
     words = parse(query)
-    where = [_condition(engine, word) for word in words if word.field != TEXT]
+    conditions = [_condition(engine, word) for word in words if word.field != TEXT]
     texts = [word for word in words if word.field == TEXT]
-    at = next((int(word.values[0]) for word in words if word.field == STEP and not word.negated), None)
-    found: Found = {"episodes": [], "hits": {}, "looked_at": 0, "following": None}
-    end = None if seconds is None else time.monotonic() + seconds
-    while len(found["episodes"]) < limit and (end is None or not found["looked_at"] or time.monotonic() < end):
-        size = _AT_ONCE if texts else limit - len(found["episodes"])
-        part = episodes(engine, run, **filters, where=where, after=after, limit=size + 1)
-        more = len(part) > size
-        kept, hits = _with_texts(engine, part[:size], texts)
-        hits |= {} if at is None else _at(engine, kept, at)
-        room = limit - len(found["episodes"])
-        found["episodes"] += kept[:room]
-        found["hits"] |= hits
-        found["looked_at"] += len(part[:size])
-        cut = len(kept) > room
-        found["following"] = after = kept[room - 1]["id"] if cut else part[size - 1]["id"] if more else None
-        if after is None:
+    step_index = next((int(word.values[0]) for word in words if word.field == STEP and not word.negated), None)
+    result: Found = {"episodes": [], "hits": {}, "looked_at": 0, "following": None}
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while len(result["episodes"]) < limit and (
+        deadline is None or not result["looked_at"] or time.monotonic() < deadline
+    ):
+        size = _AT_ONCE if texts else limit - len(result["episodes"])
+        batch = episodes(engine, run, **filters, extra_conditions=conditions, after_id=after_id, limit=size + 1)
+        has_more = len(batch) > size
+        matches, hits = _with_texts(engine, batch[:size], texts)
+        hits |= {} if step_index is None else _at(engine, matches, step_index)
+        room = limit - len(result["episodes"])
+        result["episodes"] += matches[:room]
+        result["hits"] |= hits
+        result["looked_at"] += len(batch[:size])
+        is_full = len(matches) > room
+        result["following"] = after_id = (
+            matches[room - 1]["id"] if is_full else batch[size - 1]["id"] if has_more else None
+        )
+        if after_id is None:
             break
-    return found
+    return result
 
 
 def hits_in(engine: Engine, run_id: int, episode_id: int, text: str) -> list[Hit]:
     """Return the steps of one episode that have the text, in order, and the words around it. Case is ignored."""
-    found = (
+    hits = (
         _first([(index, "\n".join(_strings(parts)))], [text])
         for _, index, parts in texts_of(engine, run_id, [episode_id])
     )
-    return [hit for hit in found if hit is not None]
+    return [hit for hit in hits if hit is not None]
 
 
 def _condition(engine: Engine, word: Word) -> ColumnElement[bool]:
-    found = _holds(engine, word)
+    condition = _holds(engine, word)
     # A condition on an unknown value (NULL) does not hold, so its negation does.
-    return not_(func.coalesce(found, false())) if word.negated else found
+    return not_(func.coalesce(condition, false())) if word.negated else condition
 
 
 def _holds(engine: Engine, word: Word) -> ColumnElement[bool]:
@@ -138,57 +142,57 @@ def _holds(engine: Engine, word: Word) -> ColumnElement[bool]:
         return or_(*(_COMPARED[word.op](column, float(value)) for value in word.values))
     if word.field == "failure":
         unlabelled = (_E.verdict == "unresolved") & (column == "")
-        known = column.in_([value for value in word.values if value != UNKNOWN])
-        return or_(known, unlabelled) if UNKNOWN in word.values else known
+        has_failure_point = column.in_([value for value in word.values if value != UNKNOWN])
+        return or_(has_failure_point, unlabelled) if UNKNOWN in word.values else has_failure_point
     return column.in_(word.values)
 
 
-def _by_run(found: Iterable[EpisodeSummary]) -> dict[int, list[int]]:
+def _by_run(episode_rows: Iterable[EpisodeSummary]) -> dict[int, list[int]]:
     by_run: dict[int, list[int]] = {}
-    for row in found:
+    for row in episode_rows:
         by_run.setdefault(row["run_id"], []).append(row["id"])
     return by_run
 
 
-def _at(engine: Engine, found: Iterable[EpisodeSummary], index: int) -> dict[int, Hit]:
+def _at(engine: Engine, episode_rows: Iterable[EpisodeSummary], index: int) -> dict[int, Hit]:
     """Return the beginning of what each of the episodes saw at one step."""
     return {
-        episode_id: {"step": step, "excerpt": " ".join(seen[:400].split())[: _BEFORE + _AFTER]}
-        for run_id, ids in _by_run(found).items()
-        for episode_id, step, (_, _, seen) in texts_of(engine, run_id, ids, index=index)
+        episode_id: {"step": step, "excerpt": " ".join(observation[:400].split())[: _BEFORE + _AFTER]}
+        for run_id, ids in _by_run(episode_rows).items()
+        for episode_id, step, (_, _, observation) in texts_of(engine, run_id, ids, index=index)
     }
 
 
 def _with_texts(
-    engine: Engine, found: Sequence[EpisodeSummary], texts: Sequence[Word]
+    engine: Engine, episode_rows: Sequence[EpisodeSummary], texts: Sequence[Word]
 ) -> tuple[list[EpisodeSummary], dict[int, Hit]]:
     """Return the episodes that match the query's words about texts, and the first hit in each."""
     if not texts:
-        return list(found), {}
+        return list(episode_rows), {}
     hits: dict[int, Hit] = {}
-    kept = set()
-    for run_id, ids in _by_run(found).items():
-        steps: dict[int, list[tuple[int, str]]] = {each: [] for each in ids}
+    matching_ids = set()
+    for run_id, ids in _by_run(episode_rows).items():
+        steps: dict[int, list[tuple[int, str]]] = {episode_id: [] for episode_id in ids}
         for episode_id, index, parts in texts_of(engine, run_id, ids):
             steps[episode_id].append((index, "\n".join(_strings(parts))))
-        for episode_id, said in steps.items():
-            seen = [(word, _first(said, word.values)) for word in texts]
-            if all((hit is None) == word.negated for word, hit in seen):
-                kept.add(episode_id)
-                if first := next((hit for _, hit in seen if hit is not None), None):
+        for episode_id, step_texts in steps.items():
+            word_hits = [(word, _first(step_texts, word.values)) for word in texts]
+            if all((hit is None) == word.negated for word, hit in word_hits):
+                matching_ids.add(episode_id)
+                if first := next((hit for _, hit in word_hits if hit is not None), None):
                     hits[episode_id] = first
-    return [row for row in found if row["id"] in kept], hits
+    return [row for row in episode_rows if row["id"] in matching_ids], hits
 
 
-def _first(said: Iterable[tuple[int, str]], wanted: Sequence[str]) -> Hit | None:
-    for index, text in said:
+def _first(step_texts: Iterable[tuple[int, str]], phrases: Sequence[str]) -> Hit | None:
+    for index, text in step_texts:
         low = text.lower()
-        places = [low.find(value.lower()) for value in wanted]
-        if found := [(place, value) for place, value in zip(places, wanted, strict=True) if place >= 0]:
-            place, value = min(found)
+        places = [low.find(value.lower()) for value in phrases]
+        if matches := [(place, value) for place, value in zip(places, phrases, strict=True) if place >= 0]:
+            place, value = min(matches)
             # A few letters get longer in lower case; the excerpt is then taken from the lower-case text.
-            whole = text if len(text) == len(low) else low
-            excerpt = whole[max(0, place - _BEFORE) : place + len(value) + _AFTER]
+            source = text if len(text) == len(low) else low
+            excerpt = source[max(0, place - _BEFORE) : place + len(value) + _AFTER]
             return {"step": index, "excerpt": " ".join(excerpt.split())}
     return None
 

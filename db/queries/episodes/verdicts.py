@@ -54,8 +54,8 @@ def verdicts(engine: Engine, episode_id: int) -> list[VerdictRow]:
 
 def verdicts_again(engine: Engine, run_id: int, scorer: str | None = None) -> list[RescoredVerdict]:
     """Return the verdicts from scoring the episodes of a run again, by this scorer or by any, oldest first."""
-    about = (TASK.c.name.label("task"), ENTRANT.c.name.label("entrant"), EPISODE.c.verdict.label("played"))
-    query = select(*_LISTED, *about).join(EPISODE, EPISODE.c.id == _V.episode_id)
+    names = (TASK.c.name.label("task"), ENTRANT.c.name.label("entrant"), EPISODE.c.verdict.label("played"))
+    query = select(*_LISTED, *names).join(EPISODE, EPISODE.c.id == _V.episode_id)
     query = query.join(TASK, TASK.c.id == EPISODE.c.task_id).join(ENTRANT, ENTRANT.c.id == EPISODE.c.entrant_id)
     query = query.where(EPISODE.c.run_id == run_id, EPISODE.c.counted, ~_V.of_record).order_by(_V.id)
     return fetch(engine, query if scorer is None else query.where(_V.scorer == scorer), RescoredVerdict)
@@ -63,5 +63,5 @@ def verdicts_again(engine: Engine, run_id: int, scorer: str | None = None) -> li
 
 def change(engine: Engine, digest: str) -> bytes | None:
     """Return the bytes of a stored change; None if there is no such change."""
-    found = tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
-    return found[0][0] if found else None
+    rows = tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
+    return rows[0][0] if rows else None

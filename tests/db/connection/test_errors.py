@@ -91,4 +91,4 @@ def test_who_played_little_has_no_rank_and_is_told_why(engine: Engine, lifted: S
     lifted.end_run(again, "finished")
     last = queries.leaderboard(engine)[-1]
     assert (last["entrant"], last["rate"], last["rank_low"]) == ("easy", 1.0, None)
-    assert last["apart"] == "It played 12 of the 60 tasks that the others are ranked on: too few for a rank."
+    assert last["apart"] == "It played 12 of the 60 tasks that the others are ranked on, too few to be ranked."

@@ -68,7 +68,9 @@ def test_who_failed_to_play_the_hard_tasks_is_not_first(store: Store) -> None:
     assert rows["easy"]["rate"] == rows["all"]["rate"] == 0.6
     assert list(rows) == ["all", "too", "easy"], "behind on the same tasks"
     assert {row["rank_low"] for row in rows.values()} == {1}
-    partial = "Its rate is over 25 of the board's 30 tasks: the others resolved 70.0% of those, and 58.3% of all."
+    partial = (
+        "Its rate covers 25 of the board's 30 tasks. The others resolved 70.0% of those tasks and 58.3% of all tasks."
+    )
     assert (rows["easy"]["partial"], rows["all"]["partial"], rows["too"]["partial"]) == (partial, "", "")
     assert f"easy: {partial}" in leaderboard_remarks(list(rows.values()))
 

@@ -169,7 +169,7 @@ def test_which_runs_and_tasks_count(store: Store, engine: Engine) -> None:
     # The version that was played last, and nothing of the one before it.
     assert (row["episodes"], row["resolved"], row["tasks"]) == (3, 3, 3)
     assert queries.leaderboard(engine, Scope(run="v1"))[0]["episodes"] == 3
-    with pytest.raises(NotComparable, match=r"Runs 1, 2 cannot be pooled: run 2 has another version, v2\."):
+    with pytest.raises(NotComparable, match=r"Runs 1, 2 cannot be pooled \(run 2: different version v2\)\."):
         queries.leaderboard(engine, Scope(run=["v1", "v2"]))
     assert queries.leaderboard(engine, Scope(tags=["old", "x"]))[0]["resolved"] == 0
     assert queries.leaderboard(engine, Scope(tags="x", last=1))[0]["episodes"] == 3
@@ -208,7 +208,7 @@ def test_finding_runs(seeded: tuple[Engine, Seeded]) -> None:
     assert queries.run(engine, "nightly")["id"] == queries.run(engine, "latest")["id"] == made.runs[-1]
     assert queries.run(engine, made.runs[0])["id"] == queries.run(engine, str(made.runs[0]))["id"] == made.runs[0]
     assert [run["id"] for run in queries.runs(engine, limit=2)] == made.runs[:0:-1]
-    assert [run["id"] for run in queries.runs(engine, before=made.runs[1])] == made.runs[:1]
+    assert [run["id"] for run in queries.runs(engine, before_id=made.runs[1])] == made.runs[:1]
     assert [run["id"] for run in queries.runs(engine, status="running", name="GHT")] == [made.live_run]
     assert (
         queries.runs(engine, owner="ada", project="debuggers", leaderboard="nightly", benchmark="bugs", name="%") == []
@@ -225,12 +225,12 @@ def test_filtering_and_paging_episodes(seeded: tuple[Engine, Seeded]) -> None:
     everything = queries.episodes(engine, first)
     assert len(everything) == 60
     paged: list[int] = []
-    while page := queries.episodes(engine, first, after=paged[-1] if paged else None, limit=7):
+    while page := queries.episodes(engine, first, after_id=paged[-1] if paged else None, limit=7):
         paged += [row["id"] for row in page]
     assert paged == [row["id"] for row in everything]
     newest = queries.episodes(engine, first, newest_first=True, limit=2)
     assert [row["id"] for row in newest] == paged[:-3:-1]
-    assert queries.episodes(engine, first, newest_first=True, after=newest[-1]["id"], limit=1)[0]["id"] == paged[-3]
+    assert queries.episodes(engine, first, newest_first=True, after_id=newest[-1]["id"], limit=1)[0]["id"] == paged[-3]
 
     def ids(**filters: Any) -> list[int]:
         return [row["id"] for row in queries.episodes(engine, first, **filters)]

@@ -11,10 +11,11 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.queries.boards.abilities import AbilityBoard, AbilityRow, CalibrationRow, DifficultyRow, LevelRow
+from stackrank.db.queries.boards.failures import FailureBreakdown
 from stackrank.db.queries.boards.grid import GridCell, GridRow
 from stackrank.db.queries.boards.reliability import BudgetCurve, ReliabilityRow
 from stackrank.db.queries.boards.scope_description import ScopeDescription, ScopeRun
-from stackrank.db.queries.boards.standings import Board, FailureBreakdown, RankedStanding, Standing
+from stackrank.db.queries.boards.standings import Board, RankedStanding, Standing
 from stackrank.db.queries.boards.task_board import TaskRate
 from stackrank.db.queries.boards.tool_sets import ToolSetRow, ToolUseRow
 from stackrank.db.queries.catalogue import BenchmarkRow, TaskRow, TaskSummary

@@ -70,7 +70,7 @@ def test_attempts_errors_and_what_one_run_lacks(store: Store) -> None:
     (flip,) = found["better"]
     assert (flip["task"], flip["before"], flip["now"], flip["difference"]) == ("t1", "1 of 2", "2 of 2", 0.5)
     assert queries.episode(store.engine, flip["episode_before"])["verdict"] == "unresolved"
-    assert found["sentence"].startswith("None of 1 entrants is clearly better or worse; ")
+    assert found["sentence"].startswith("None of 1 entrants is significantly better or worse; ")
 
 
 def test_new_versions_of_an_entrant_and_of_a_task(store: Store) -> None:

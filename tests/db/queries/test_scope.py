@@ -88,7 +88,7 @@ def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
     board = queries.board(store.engine)
     assert board["entrants"][0]["rate"] == 1.0
     assert [run["run"] for run in board["scope"]["runs"]] == [shop, again]
-    assert board["scope"]["apart"] == [{"why": "another benchmark, repo/blog", "runs": [blog]}]
+    assert board["scope"]["apart"] == [{"why": "different benchmark repo/blog", "runs": [blog]}]
     for ref in ("repo/blog", "blog"):
         assert rates(store, Scope(benchmark=ref)) == {"a": 0.0}
     with pytest.raises(NotComparable, match=r"repo is 2 sets, .* repo/blog, repo/shop"):
@@ -96,7 +96,7 @@ def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
     assert rates(store, Scope(benchmark="shopping")) == {}
     assert rates(store, Scope(run=blog, benchmark="blog")) == {"a": 0.0}
     for other in (Scope(run=blog, benchmark="shop"), Scope(run=[shop, again], series="nightly")):
-        with pytest.raises(NotFound, match=r"Run \d+ is not of the benchmark"):
+        with pytest.raises(NotFound, match=r"Run \d+ does not match the other filters \(benchmark"):
             queries.leaderboard(store.engine, other)
 
 
@@ -107,9 +107,9 @@ def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs:
     board = queries.board(store.engine)
     assert {row["entrant"]: row["rate"] for row in board["entrants"]} == {"a": 1.0, "b": 0.75}
     other = queries.run(store.engine, smoke)["conditions_digest"]
-    why = f"other conditions ({other[:8]}), steps 3 instead of 50, sandbox local instead of docker"
+    why = f"different conditions {other[:8]}: steps 3 instead of 50, sandbox local instead of docker"
     assert board["scope"]["apart"] == [{"why": why, "runs": [smoke]}]
-    assert queries.apart_sentence(board["scope"]) == f"Not in it: {why}: run {smoke}."
+    assert queries.apart_sentence(board["scope"]) == f"Not included: run {smoke} ({why})."
     assert f"runs {nightly}, {usual} (finished" in board["scope"]["sentence"]
     assert rates(store, Scope(conditions=other[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
     with pytest.raises(NotComparable, match="steps 3 instead of 50"):
@@ -146,10 +146,10 @@ def test_runs_that_have_not_finished_change_nothing(store: Store, runs: Runs) ->
     board = queries.board(store.engine)
     assert rates(store) == {"a": 1.0} and [run["run"] for run in board["scope"]["runs"]] == [finished]
     assert board["scope"]["apart"] == [
-        {"why": "another benchmark, repo/next", "runs": [pending]},
-        {"why": "not finished but running", "runs": [going]},
-        {"why": "not finished but failed", "runs": [failed]},
-        {"why": "not finished but cancelled", "runs": [cancelled]},
+        {"why": "different benchmark repo/next", "runs": [pending]},
+        {"why": "status running", "runs": [going]},
+        {"why": "status failed", "runs": [failed]},
+        {"why": "status cancelled", "runs": [cancelled]},
     ]
     assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
     sentence = queries.scope_of(store.engine, Scope(finished_only=False))["sentence"]
@@ -162,7 +162,10 @@ def test_where_nothing_has_finished_the_board_says_so(store: Store, runs: Runs) 
     going = runs({"a": 1}, status=RunStatus.RUNNING)
     board = queries.board(store.engine)
     assert board["entrants"] == []
-    assert board["scope"]["sentence"] == f"No run has finished; --all (on pages Runs: All) counts run {going} too."
+    assert (
+        board["scope"]["sentence"]
+        == f"No run has finished. Add --all (on pages, choose Runs: All) to include run {going}."
+    )
     assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
 
 
@@ -203,7 +206,7 @@ def test_a_gate_says_that_a_run_has_not_finished(store: Store, runs: Runs) -> No
     cut_off, whole = runs({"a": 1}, tasks=TASKS[:1], status=RunStatus.CANCELLED), runs({"a": 4})
     for baseline, run in ((cut_off, whole), (whole, cut_off)):
         judged = queries.gate(store.engine, "a", "a", 0.1, Scope(run=run), baseline=str(baseline))
-        assert f"Run {cut_off} has not finished but is cancelled" in judged["warning"]
+        assert f"Run {cut_off} has not finished (cancelled)" in judged["warning"]
         assert f"Run {whole}" not in judged["warning"]
 
 
@@ -215,7 +218,7 @@ def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
         assert (row["episodes"], row["resolved"], row["cost_usd"]) == (3, 1, 1.5)
         said = queries.scope_of(store.engine, scope)
         assert (said["invalid_tasks"], said["invalid_episodes"], said["invalid_usd"]) == (["t0"], 1, 0.5)
-        assert "invalid tasks count nowhere: t0 (1 episodes, $0.50)" in said["sentence"]
+        assert "invalid tasks are excluded: t0 (1 episodes, $0.50)" in said["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 

@@ -134,7 +134,7 @@ def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[s
     assert found["hits"] == {played["first"]: {"step": 1, "excerpt": "p Ärger needle one"}}
     ids, after = [], None
     for _ in range(3):
-        part = queries.search(store.engine, "text:AssertionError", newest_first=True, limit=1, after=after)
+        part = queries.search(store.engine, "text:AssertionError", newest_first=True, limit=1, after_id=after)
         ids += [row["id"] for row in part["episodes"]]
         assert part["hits"][ids[-1]]["step"] == 0 and part["hits"][ids[-1]]["excerpt"].endswith("Error: 100% of_it")
         after = part["following"]
@@ -147,5 +147,5 @@ def test_a_search_out_of_time_says_where_it_goes_on(
     monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_AT_ONCE", 1)
     found = queries.search(store.engine, "text:übertrag", status="done", seconds=0)
     assert (found["episodes"], found["looked_at"], found["following"]) == ([], 1, played["first"])
-    found = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after=found["following"])
+    found = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after_id=found["following"])
     assert [row["id"] for row in found["episodes"]] == [played["second"]]

@@ -98,7 +98,7 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
     played = Played(lambda played, claim: up, endpoint_silence_s=0.0)
     try:
         why = played.drive()
-        assert f"{TASKS} episodes wait: endpoint {URL} does not answer since" in why and "stackrank resume" in why
+        assert f"{TASKS} episodes wait: endpoint {URL} has not answered since" in why and "stackrank resume" in why
         assert played.counts == (TASKS, TASKS, 0, 0)
         up = True
         assert played.session.store.start_run(played.session.run_id) and not played.out
@@ -160,7 +160,7 @@ def test_only_one_asks_again() -> None:
     following = store.claim_probe(run, URL, "w", seen=1)
     assert following is not None and following["id"] != probe["id"]
     sentence = queries.paused(queries.outages(store.engine, run))
-    assert f"endpoint {URL} does not answer since" in sentence and "refused" in sentence
+    assert f"endpoint {URL} has not answered since" in sentence and "refused" in sentence
     assert store.end_outage(run, URL) and not store.end_outage(run, URL)
 
 

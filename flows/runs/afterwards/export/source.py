@@ -77,7 +77,7 @@ class Source:
         """Yield the selected episodes by id, of one task if `task_id` is given, and count them."""
         after = None
         chosen = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
-        while page := queries.episodes(self.engine, self.run["id"], **chosen, after=after, limit=PAGE):
+        while page := queries.episodes(self.engine, self.run["id"], **chosen, after_id=after, limit=PAGE):
             for row in page:
                 split = self.split(row)
                 if not self._splits or split in self._splits:
