@@ -73,7 +73,7 @@ def latest(run_id: int) -> None:
         text = one.get("sentence") or one.get("what") or ""
         st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
     if board:
-        show.scope(ask(queries.scope_of, Scope(run=run_id)))
+        show.scope(ask(queries.describe_scope, Scope(run=run_id)))
         of = Scope(
             benchmark=run["benchmark"],
             version=run["benchmark_digest"],

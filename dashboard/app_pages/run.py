@@ -63,7 +63,7 @@ def figures(now: Mapping[str, Any]) -> None:
         st.metric("Tried again", now["retried"], border=True, help="Tries that ended in an error and were repeated.")
         st.metric("Cost", wording.usd(now["cost_usd"]), border=True, help="Where prices are known; errors included.")
         st.metric("Duration", wording.duration(now["wall_s"]), border=True)
-    if now["status"] == "running" and (out := queries.paused(now["outages"])):
+    if now["status"] == "running" and (out := queries.describe_outages(now["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait, the rest goes on."))
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
@@ -111,7 +111,7 @@ def when_it_ends() -> None:
 def numbers_are_about() -> None:
     """Say what the numbers are about, which changes with the first verdict and with every error."""
     with show.guarded():
-        show.scope(ask(queries.scope_of, Scope(run=run_id)))
+        show.scope(ask(queries.describe_scope, Scope(run=run_id)))
 
 
 def repeating(text: str, file: str) -> str:
@@ -196,7 +196,7 @@ def errors() -> None:
 
 def verdicts() -> None:
     """Draw what other scorers, or other tests, said about the same work."""
-    again = ask(queries.verdicts_again, run_id)
+    again = ask(queries.rescored_verdicts, run_id)
     if not again:
         st.caption("The run has not been scored again.")
         st.code(f"stackrank rescore {run_id}", language=None)

@@ -213,7 +213,7 @@ def begin() -> None:
 
 def scope(about: ScopeDescription) -> None:
     """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
-    apart = queries.apart_sentence(about)
+    apart = queries.exclusion_sentence(about)
     st.session_state[_SCOPE] = about["sentence"]
     st.caption(f":material/filter_alt: {escaped(about['sentence'])}" + (f"  \n{escaped(apart)}" if apart else ""))
 

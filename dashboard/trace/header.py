@@ -100,7 +100,7 @@ def facts(episode: Mapping[str, Any]) -> str:
 
 def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return where the time went; parts under 0.1 s are left out, except those of the model and the tools."""
-    spent = queries.time_of(episode, None)
+    spent = queries.split_time(episode, None)
     known = [("Model", spent["model_s"]), ("Tools", spent["sandbox_s"])]
     others = (("Verdict", spent["tests_s"]), ("Waited for its endpoint", spent["waited_s"]), ("Rest", spent["rest_s"]))
     known += [(name, seconds) for name, seconds in others if seconds >= 0.1]

@@ -55,10 +55,10 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 def tests(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
     """Return the last test results up to this step, with the previous ones; `at` is None before any results."""
-    found = ask(queries.before, episode["id"], step, "solved")
+    found = ask(queries.last_step_with, episode["id"], step, "solved")
     if found is None:
         return {"at": None, "counts": "", "rows": []}
-    earlier = ask(queries.before, episode["id"], found["index"] - 1, "solved")
+    earlier = ask(queries.last_step_with, episode["id"], found["index"] - 1, "solved")
     now, then = _outcomes(found["state"]), _outcomes(earlier["state"]) if earlier else {}
     counts = found["state"].get("tests")
     told = f"{counts.get('passed')} passed, {counts.get('failed')} failed" if isinstance(counts, dict) else "no report"

@@ -12,7 +12,7 @@ from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactions
 from stackrank.db.models.columns import now
-from stackrank.db.queries.reading import reading
+from stackrank.db.queries.reading import open_connection
 from stackrank.db.queries.runs import RunSummary
 from stackrank.terms import RunStatus
 
@@ -59,7 +59,7 @@ def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
 
 def counted(engine: Engine, runs: Sequence[int]) -> Rows:
     """Count the rows of each table that belong to these runs. Raises DatabaseError."""
-    with reading(engine) as connection:
+    with open_connection(engine) as connection:
         return {
             table.name: int(connection.scalar(select(func.count()).select_from(table).where(condition)) or 0)
             for table in SQLModel.metadata.sorted_tables

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
-from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, row_id
+from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, parse_id
 from stackrank.db.writes.validations import RESULT
 from stackrank.storable import storable_text
 
@@ -85,7 +85,7 @@ def benchmarks(engine: Engine) -> list[Row]:
 def benchmark(engine: Engine, ref: int | str) -> BenchmarkRow:
     """Return the benchmark with this id, or else the newest version with this name. Raises `NotFound`."""
     query = select(BENCHMARK).order_by(BENCHMARK.c.id.desc())
-    number = row_id(ref)
+    number = parse_id(ref)
     row = fetch_one(engine, query.where(BENCHMARK.c.id == number), BenchmarkRow) if number is not None else None
     row = row or fetch_one(engine, query.where(BENCHMARK.c.name == storable_text(str(ref))), BenchmarkRow)
     if row is None:
@@ -149,7 +149,7 @@ def resolved_by(engine: Engine, benchmark_name: str, agent: str) -> dict[tuple[s
 
 def task(engine: Engine, task_id: int) -> TaskRow:
     """One task with all its columns and its benchmark's name. Raises `NotFound`."""
-    query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == row_id(task_id))
+    query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == parse_id(task_id))
     row = fetch_one(engine, query, TaskRow)
     if row is None:
         raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")

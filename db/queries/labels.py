@@ -71,7 +71,7 @@ def disputed(engine: Engine) -> dict[TaskKey, list[str]]:
     return {key: people for key, people in people_of.items() if people}
 
 
-def labelled(engine: Engine, names: tuple[str, ...]) -> ColumnElement[bool]:
+def has_label(engine: Engine, names: tuple[str, ...]) -> ColumnElement[bool]:
     """Return the condition that an episode or its task has one of these labels."""
     rows = [row for row in labels(engine) if row["label"] in names]
     episodes = [row["episode_id"] for row in rows if row["episode_id"] is not None]

@@ -23,7 +23,7 @@ ERROR_HEAD = func.substr(EPISODE.c.error, 1, 120)
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def open_connection(engine: Engine) -> Iterator[Connection]:
     """Open a connection for one query; failures of the database are raised as `DatabaseError`."""
     try:
         with engine.connect() as connection:
@@ -32,7 +32,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
         raise explain(error, str(engine.url)) from error
 
 
-def plain(row: RowMapping | Mapping[str, Any]) -> Row:
+def as_json_row(row: RowMapping | Mapping[str, Any]) -> Row:
     """Return the row as it goes into JSON: times as ISO 8601 in UTC."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
 
@@ -51,7 +51,7 @@ def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
             table = [tuple(row) for row in cursor.all()]
         # Check whole columns: most hold no times, and looking at each value of each row takes as long as reading it.
         if any(datetime in set(map(type, column)) for column in zip(*table, strict=True)):
-            return [plain(dict(zip(names, row, strict=True))) for row in table]
+            return [as_json_row(dict(zip(names, row, strict=True))) for row in table]
         return [dict(zip(names, row, strict=True)) for row in table]
 
     try:
@@ -60,9 +60,9 @@ def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
         raise explain(error, str(engine.url)) from error
 
 
-def tuples(engine: Engine, query: Select[Any]) -> list[tuple[Any, ...]]:
+def fetch_tuples(engine: Engine, query: Select[Any]) -> list[tuple[Any, ...]]:
     """Return all rows of the query as tuples, for queries with thousands of rows; times are not converted."""
-    with reading(engine) as connection:
+    with open_connection(engine) as connection:
         return list(map(tuple, connection.execute(query).all()))
 
 
@@ -76,7 +76,7 @@ def fetch_one(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
     return rows[0] if rows else None
 
 
-def row_id(value: int | str) -> int | None:
+def parse_id(value: int | str) -> int | None:
     """Return `value` as the id of a row; None if no database could hold it as one."""
     text = str(value).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -13,7 +13,7 @@ from sqlalchemy.sql import ColumnElement
 from stackrank.db.connection.errors import NO_RUN, NotFound
 from stackrank.db.connection.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.models.columns import now
-from stackrank.db.queries.reading import Json, as_list, fetch, fetch_one, row_id
+from stackrank.db.queries.reading import Json, as_list, fetch, fetch_one, parse_id
 from stackrank.db.totals.counters import added_up
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
@@ -21,7 +21,7 @@ from stackrank.wording import moment
 
 LATEST = "latest"
 _BENCHMARK = (BENCHMARK.c.name.label("benchmark"), BENCHMARK.c.digest.label("benchmark_digest"))
-_SHOWN = [column for column in RUN.c if column.name not in {"spec", "versions"}]
+_SUMMARY_COLUMNS = [column for column in RUN.c if column.name not in {"spec", "versions"}]
 
 
 class RunProgress(TypedDict):
@@ -123,7 +123,7 @@ def runs(
     `name` is a part of the name. `scheduled`: only runs that a schedule started. With several `tags`, a run must have
     all of them. `before` is the id of the last run on the previous page.
     """
-    query = select(*_SHOWN, *_BENCHMARK).join(BENCHMARK)
+    query = select(*_SUMMARY_COLUMNS, *_BENCHMARK).join(BENCHMARK)
     conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
     if states := as_list(status):
         conditions.append(RUN.c.status.in_(states))
@@ -141,7 +141,7 @@ def runs(
     if before_id is not None:
         conditions.append(RUN.c.id < before_id)
     rows = fetch(engine, query.where(*conditions).order_by(RUN.c.id.desc()).limit(limit), RunSummary)
-    counts = _counts(engine, [row["id"] for row in rows])
+    counts = _read_progress(engine, [row["id"] for row in rows])
     return [{**row, "wall_s": wall_s(row), **counts[row["id"]]} for row in rows]
 
 
@@ -150,7 +150,7 @@ def run(engine: Engine, ref: int | str) -> RunRow:
 
     `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
     """
-    row: RunRow = _find(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
+    row: RunRow = _find_row(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
     entrant = select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.model, ENTRANT.c.agent, ENTRANT.c.tools)
     played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == row["id"], EPISODE.c.counted)
     entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
@@ -159,11 +159,11 @@ def run(engine: Engine, ref: int | str) -> RunRow:
 
 def find_run_id(engine: Engine, ref: int | str) -> int:
     """Return the id of the run that `ref` means (see `run`). Raises `NotFound`."""
-    return int(_find(engine, select(RUN.c.id), ref)["id"])
+    return int(_find_row(engine, select(RUN.c.id), ref)["id"])
 
 
-def _find(engine: Engine, query: Select[Any], ref: int | str) -> Any:
-    number, row = row_id(ref), None
+def _find_row(engine: Engine, query: Select[Any], ref: int | str) -> Any:
+    number, row = parse_id(ref), None
     if number is not None:
         row = fetch_one(engine, query.where(RUN.c.id == number))
     if row is None:
@@ -188,7 +188,7 @@ def run_of_flow(engine: Engine, flow_run_id: str) -> int | None:
     return None if row is None else int(row["id"])
 
 
-def played_in(engine: Engine, run_id: int) -> RunState | None:
+def run_state(engine: Engine, run_id: int) -> RunState | None:
     """Return whether a run is over, and when it was created, which is part of its flow runs' tag; None if unknown."""
     row = fetch_one(engine, select(RUN.c.status, RUN.c.created_at).where(RUN.c.id == run_id))
     if row is None:
@@ -198,14 +198,14 @@ def played_in(engine: Engine, run_id: int) -> RunState | None:
 
 def progress(engine: Engine, run_id: int) -> RunProgress:
     """Count the episodes of a run that are waiting, running and done."""
-    return _counts(engine, [run_id])[run_id]
+    return _read_progress(engine, [run_id])[run_id]
 
 
-def _counts(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]:
+def _read_progress(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]:
     c = COUNTER.c
     group = (c.run_id, c.counted, c.status, c.verdict, c.error_class)
     query = select(*group, *added_up("episodes", "sealed", "priced", "cost_usd"))
-    counts = {run_id: _none_yet() for run_id in run_ids}
+    counts = {run_id: _no_progress() for run_id in run_ids}
     for row in fetch(engine, query.where(c.run_id.in_(run_ids)).group_by(*group)):
         progress, episodes = counts[row["run_id"]], row["episodes"]
         if row["priced"]:
@@ -233,7 +233,7 @@ def _counts(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]:
     return counts
 
 
-def _none_yet() -> RunProgress:
+def _no_progress() -> RunProgress:
     return {
         "done": 0,
         "resolved": 0,
@@ -272,7 +272,7 @@ def outages(engine: Engine, run_id: int) -> dict[str, Outage]:
     return (row and row["outages"]) or {}
 
 
-def paused(outages: Mapping[str, Outage] | None) -> str:
+def describe_outages(outages: Mapping[str, Outage] | None) -> str:
     """Describe the endpoints that a run waits for; empty if there are none."""
     return "; ".join(
         f"endpoint {endpoint} has not answered since {moment(outage['since'])} (retried {outage['probes']} times; "

@@ -19,12 +19,12 @@ from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 _GRID, _REACH = 81, 5.0
 _PRIOR = 4.0
 """Standard deviation, in logits, of a normal prior that keeps abilities finite if all or nothing is resolved."""
-_LEAST_CLUSTERS, _LEAST_GROUP = 10, 10
+_MIN_CLUSTERS, _MIN_GROUP = 10, 10
 _BINS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Ability:
+class AbilityEstimate:
     """An entrant's ability, in logits above a task of mean difficulty; `rate`: its expected rate over all tasks."""
 
     linked: bool
@@ -42,7 +42,7 @@ class Ability:
 
 
 @dataclass(frozen=True, slots=True)
-class Difficulty:
+class DifficultyEstimate:
     """A task's difficulty, in logits."""
 
     difficulty: float
@@ -51,11 +51,11 @@ class Difficulty:
 
 
 @dataclass(frozen=True, slots=True)
-class Abilities:
+class AbilityModel:
     """The abilities and the difficulties, and how well the model fits."""
 
-    entrants: list[Ability]
-    tasks: list[Difficulty]
+    entrants: list[AbilityEstimate]
+    tasks: list[DifficultyEstimate]
     spread: float
     """Standard deviation of the estimated difficulties, in logits."""
     clusters: int
@@ -64,9 +64,9 @@ class Abilities:
     """For each fifth of the chances: predicted chance (from the other entrants' episodes), observed share, episodes."""
 
 
-def abilities(
+def fit_abilities(
     resolved: Any, counted: Any, clusters: Sequence[str] = (), rated: Sequence[bool] | None = None
-) -> Abilities:
+) -> AbilityModel:
     """Fit the model to `resolved[e, i]` of `counted[e, i]` episodes of entrant e on task i; no row or column is empty.
 
     `clusters[i]`: what task i has in common with others (its category, its repository). With ten or more clusters, the
@@ -84,7 +84,7 @@ def abilities(
     start = numpy.concatenate([1.5 * logit(overall), numpy.zeros(model.groups - 1), [0.5]])
     parameters = minimize(model.loss, start, jac=True, method="BFGS").x
     groups = list(clusters)
-    if not _LEAST_CLUSTERS <= len(set(groups)) < counted.shape[1]:
+    if not _MIN_CLUSTERS <= len(set(groups)) < counted.shape[1]:
         groups = [str(place) for place in range(counted.shape[1])]
     weights, difficulties = model.weights(parameters), model.difficulties(parameters)
     # Abilities are relative to the mean task, so the uncertainty of the groups' means carries over to them.
@@ -119,10 +119,12 @@ def abilities(
         outfit,
     ]
     rows = numpy.column_stack(columns).tolist()
-    return Abilities(
-        entrants=[Ability(is_in, *row) for row, is_in in zip(rows, _linked(counted > 0), strict=True)],
+    return AbilityModel(
+        entrants=[AbilityEstimate(is_in, *row) for row, is_in in zip(rows, _linked(counted > 0), strict=True)],
         tasks=[
-            Difficulty(float(mean - middle), float(mean - middle - NORMAL * sd), float(mean - middle + NORMAL * sd))
+            DifficultyEstimate(
+                float(mean - middle), float(mean - middle - NORMAL * sd), float(mean - middle + NORMAL * sd)
+            )
             for mean, sd in zip(means, spreads, strict=True)
         ],
         spread=float(means.std()),
@@ -142,7 +144,7 @@ class _Rasch:
         self.grid = numpy.linspace(-_REACH, _REACH, _GRID)
         self.prior = -(self.grid**2) / 2 - numpy.log(numpy.exp(-(self.grid**2) / 2).sum())
         _, pattern, tasks = numpy.unique(self.counted > 0, axis=0, return_inverse=True, return_counts=True)
-        large = numpy.flatnonzero(tasks >= _LEAST_GROUP)
+        large = numpy.flatnonzero(tasks >= _MIN_GROUP)
         # The largest group comes first; tasks that are in no large group count as part of it.
         order = large[numpy.argsort(-tasks[large])]
         is_of = pattern.reshape(-1)[:, None] == numpy.append(order, -1)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from stackrank.db.stats import stratified
-from stackrank.db.stats.pairs import Played, holm, pair_p_values
+from stackrank.db.stats.pairs import TaskScore, holm, pair_p_values
 from stackrank.db.stats.rates import ALPHA
 
-ENOUGH = 0.8
+MIN_SHARED = 0.8
 """An entrant is ranked if it has counted at least this share of the tasks that the others are ranked on."""
 
 
@@ -23,7 +23,7 @@ def ranked_together(counted: Any) -> tuple[list[bool], list[bool]]:
 
     played = (counted > 0).astype(int)
     shared = played @ played.T
-    shares_enough = (shared >= ENOUGH * shared.diagonal()[:, None]) & (shared > 0)
+    shares_enough = (shared >= MIN_SHARED * shared.diagonal()[:, None]) & (shared > 0)
     anchor = int((shares_enough * shared).sum(axis=1).argmax())
     ranked = shares_enough[anchor]
     tasks = 2 * played[ranked].sum(axis=0) >= max(1, ranked.sum())
@@ -52,7 +52,7 @@ def rank_ranges(resolved: Any, counted: Any) -> list[tuple[int, int]]:
     return [(best, worst) for best, worst in ranges]
 
 
-def leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, float, float]]]:
+def mean_leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, float, float]]]:
     """Return how far each entrant is ahead of another on the tasks that both played, as a mean over the others (-1..1).
 
     Also return how many tasks it played, with the mean rates of the others on those and on all of their tasks. An
@@ -94,10 +94,10 @@ def error_balance(errors: Any, episodes: Any) -> list[float]:
     p_values = []
     for own_errors, own_episodes in zip(errors, episodes, strict=True):
         is_informative = (all_errors > 0) & (all_errors < all_episodes)
-        own_counts: list[Played] = list(
+        own_counts: list[TaskScore] = list(
             zip(own_errors[is_informative].tolist(), own_episodes[is_informative].tolist(), strict=True)
         )
-        other_counts: list[Played] = list(
+        other_counts: list[TaskScore] = list(
             zip(
                 (all_errors - own_errors)[is_informative].tolist(),
                 (all_episodes - own_episodes)[is_informative].tolist(),

@@ -61,7 +61,7 @@ def _tango(better: int, worse: int, tasks: int, difference: float) -> float:
     c = -worse * difference * (1 - difference)
     lost = max(0.0, (math.sqrt(max(0.0, b * b - 8 * tasks * c)) - b) / (4 * tasks))
     variance = tasks * (2 * lost + difference * (1 - difference))
-    return _standardised(better - worse - tasks * difference, variance)
+    return _standardize(better - worse - tasks * difference, variance)
 
 
 def _nam_blackwelder(first: int, second: int, better: int, worse: int, tasks: int, ratio: float) -> float:
@@ -73,10 +73,10 @@ def _nam_blackwelder(first: int, second: int, better: int, worse: int, tasks: in
     # The cells of the table that are most likely under this ratio.
     likely_lost = (-second_rate + ratio**2 * (first_rate + 2 * won_rate) + root) / (2 * ratio * (ratio + 1))
     likely_won = ratio * likely_lost - (ratio - 1) * (second_rate + lost_rate)
-    return _standardised(math.sqrt(tasks) * (second_rate - ratio * first_rate), ratio * (likely_won + likely_lost))
+    return _standardize(math.sqrt(tasks) * (second_rate - ratio * first_rate), ratio * (likely_won + likely_lost))
 
 
-def _standardised(distance: float, variance: float) -> float:
+def _standardize(distance: float, variance: float) -> float:
     if abs(distance) < 1e-12:
         return 0.0
     return distance / math.sqrt(variance) if variance > 1e-15 else math.copysign(math.inf, distance)

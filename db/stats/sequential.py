@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from stackrank.db.stats.flips import whole
+from stackrank.db.stats.flips import as_integers
 from stackrank.db.stats.pairs import holm
 from stackrank.terms import Decision
 
 _PARTS = 60
 """Gaps are rounded to multiples of one part in this many."""
-_RARE = 1e-7
+_NEGLIGIBLE_CHANCE = 1e-7
 """Walks that are further out than all but this share of walks count as out at every level."""
 _PAIRS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 28, 36, 45, 66, 100, 200, 500, 1000, 5000)
 """p-values are rounded up to alpha divided by one of these, or to one of a few levels above alpha."""
@@ -99,7 +99,7 @@ class Walk:
         self.tasks = len(gaps)
         self.levels = tuple(sorted({0.5, 0.2, 2 * alpha, *(alpha / pairs for pairs in _PAIRS)}, reverse=True))
         self.mean = sum(gaps) / len(gaps) if gaps else None
-        scaled = whole(numpy.asarray(gaps, dtype=float), _PARTS)
+        scaled = as_integers(numpy.asarray(gaps, dtype=float), _PARTS)
         unit = int(numpy.gcd.reduce(scaled)) or 1
         self._steps = scaled // unit
         self._sums = self._steps.cumsum()
@@ -130,14 +130,14 @@ class Walk:
         sums, limits = self._sums[:, None] * self._part, self._limits * self._part
         # If the difference were another one, the gaps would vary around that, as in Tango's interval. One task is added
         # for either side, as in Bonett and Price's. If no task differed, some still may: few gaps are no certainty.
-        squares = numpy.maximum(((self._steps * self._part) ** 2).cumsum()[:, None], _RARE)
-        remaining = numpy.maximum(1 - limits**2 / squares / looks, _RARE)
+        squares = numpy.maximum(((self._steps * self._part) ** 2).cumsum()[:, None], _NEGLIGIBLE_CHANCE)
+        remaining = numpy.maximum(1 - limits**2 / squares / looks, _NEGLIGIBLE_CHANCE)
         wider = limits * numpy.sqrt((1 + 2 / squares) / remaining)
         reach = numpy.hypot(wider, numpy.log(2 / numpy.array(self.levels)))
         low, high = (sums - reach) / looks, (sums + reach) / looks
         # A walk that has left its limits excludes 0 and everything beyond.
-        low = numpy.where(sums > limits, numpy.maximum(low, _RARE), low)
-        return low, numpy.where(sums < -limits, numpy.minimum(high, -_RARE), high)
+        low = numpy.where(sums > limits, numpy.maximum(low, _NEGLIGIBLE_CHANCE), low)
+        return low, numpy.where(sums < -limits, numpy.minimum(high, -_NEGLIGIBLE_CHANCE), high)
 
     def p_equal(self, margin: float) -> float:
         """The p-value for a difference that reaches the margin: the larger of those for either side."""
@@ -162,7 +162,7 @@ def _limits(steps: tuple[int, ...], levels: tuple[float, ...], horizon: int) -> 
     """
     import numpy
 
-    spread = math.sqrt(2 * math.log(2 / _RARE) * sum(step * step for step in steps))
+    spread = math.sqrt(2 * math.log(2 / _NEGLIGIBLE_CHANCE) * sum(step * step for step in steps))
     widest = max(1, min(sum(steps), math.ceil(spread) + max(steps, default=0)))
     allowed = numpy.array(levels)
     chances, spent = numpy.zeros((len(levels), 2 * widest + 1)), numpy.zeros(len(levels))

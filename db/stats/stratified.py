@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from stackrank.db.stats.pairs import Played
+from stackrank.db.stats.pairs import TaskScore
 from stackrank.db.stats.rates import NORMAL
 
 _NEVER = 1e-20
 """Less likely values of a sum are left out: a sum has thousands of values, of which few are possible in practice."""
 
 
-def p_value(first: Sequence[Played], second: Sequence[Played]) -> float:
+def p_value(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> float:
     """The exact two-sided p-value for `some` and `others` having the same chances, task by task.
 
     Given how many episodes of a task succeeded in all, those among `some` are hypergeometric; their sum over the tasks
@@ -27,14 +27,14 @@ def p_value(first: Sequence[Played], second: Sequence[Played]) -> float:
     """
     tables = [(a, n, b, m) for (a, n), (b, m) in zip(first, second, strict=True) if n and m and 0 < a + b < n + m]
     kinds = Counter((a + b, n, n + m) for a, n, b, m in tables)
-    least, chances = _sum_of(tuple(sorted(kinds.items())))
+    least, chances = _sum_distribution(tuple(sorted(kinds.items())))
     observed = sum(a for a, *_ in tables) - least
     tails = chances[: max(0, observed + 1)].sum(), chances[max(0, observed) :].sum()
     return float(min(1.0, 2 * max(_NEVER, min(tails))))
 
 
 @lru_cache(maxsize=64)
-def _sum_of(tables: tuple[tuple[tuple[int, int, int], int], ...]) -> tuple[int, Any]:
+def _sum_distribution(tables: tuple[tuple[tuple[int, int, int], int], ...]) -> tuple[int, Any]:
     """Return the least sum over tables, each repeated so many times, and the chances of it and of all larger sums.
 
     Entrants that played the same tasks equally often share the cached result.
@@ -49,13 +49,13 @@ def _sum_of(tables: tuple[tuple[tuple[int, int, int], int], ...]) -> tuple[int, 
         )
         while times:  # the power of a table, by repeated squaring
             if times & 1:
-                least, chances = _added((least, chances), power)
+                least, chances = _convolve((least, chances), power)
             times >>= 1
-            power = _added(power, power) if times else power
+            power = _convolve(power, power) if times else power
     return least, chances
 
 
-def _added(first: tuple[int, Any], second: tuple[int, Any]) -> tuple[int, Any]:
+def _convolve(first: tuple[int, Any], second: tuple[int, Any]) -> tuple[int, Any]:
     """The distribution of the sum of two independent numbers, without values that never happen."""
     import numpy
 
@@ -71,7 +71,7 @@ def _hypergeometric(successes: int, sample_size: int, episodes: int) -> list[flo
     return [math.comb(successes, n) * math.comb(failures, sample_size - n) / ways for n in possible]
 
 
-def interval(first: Sequence[Played], second: Sequence[Played]) -> tuple[float, float, float]:
+def interval(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> tuple[float, float, float]:
     """Return how far the mean rate of `some` is above that of `others` over the tasks of both, with low and high.
 
     Each task weighs the same. The variance is that of the test, of hypergeometric numbers, as if one more task had

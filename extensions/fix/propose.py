@@ -50,7 +50,7 @@ def propose(
     for problem in problems:
         played = queries.episodes(store.engine, run_id, task=problem.name, limit=100_000)
         resolved = [each["id"] for each in played if each["verdict"] == Verdict.RESOLVED]
-        changes = by_change(queries.whole_episodes(store.engine, resolved), project, problem.before.leaves)
+        changes = by_change(queries.full_episodes(store.engine, resolved), project, problem.before.leaves)
         if not changes:
             without[problem.name] = _why_none(played)
         for diff, episodes in changes.items():
@@ -84,7 +84,7 @@ def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> 
     found: dict[str, list[frozenset[str]]] = {}
     for problem in problems:
         ids = [each["id"] for each in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
-        for episode in queries.whole_episodes(engine, ids).values():
+        for episode in queries.full_episodes(engine, ids).values():
             left = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
             if left and len(left) < len(problem.tests):
                 found.setdefault(problem.name, []).append(left)

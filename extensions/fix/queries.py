@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 from stackrank.db import stats
 from stackrank.db.connection.errors import no_proposal
 from stackrank.db.connection.transactions import BENCHMARK, DECISION, ENTRANT, EPISODE, PROPOSAL, TASK
-from stackrank.db.queries.reading import Row, fetch, row_id
+from stackrank.db.queries.reading import Row, fetch, parse_id
 from stackrank.storable import storable_text
 from stackrank.terms import DecisionKind
 
@@ -40,7 +40,7 @@ def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None
 
 def proposal(engine: Engine, number: int | str) -> Row:
     """Return one proposal, as `proposals` does. Raises NotFound."""
-    wanted = row_id(number)
+    wanted = parse_id(number)
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
     found = _whole(engine, query.where(_P.id == wanted)) if wanted is not None else []
     if not found:

@@ -86,11 +86,11 @@ def leaderboard(
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if abilities:
-        _abilities(queries.abilities(engine, scope), queries.scope_of(engine, scope), as_json)
+        _abilities(queries.abilities(engine, scope), queries.describe_scope(engine, scope), as_json)
         return
     if reliability:
         found = queries.reliability(engine, scope)
-        about = queries.scope_of(engine, scope)
+        about = queries.describe_scope(engine, scope)
         if as_json:
             print_json({"scope": about, "entrants": found})
             return
@@ -266,7 +266,7 @@ def compare(
                 "there is nothing to compare with: name another entrant, or an earlier run with --baseline"
             )
         judged = queries.gate(engine, one, other or one, max_drop, scope, baseline=baseline or "")
-        about = queries.scope_of(
+        about = queries.describe_scope(
             engine, scope if judged["run"] is None else queries.Scope(run=judged["run"], errors=errors)
         )
         if report is not None:
@@ -283,7 +283,7 @@ def compare(
         raise UsageError("--baseline and --junit need --max-drop" if other else "name the entrant to compare with")
     document = queries.compare(engine, one, other, scope)
     both = (document["first"]["entrant_id"], document["second"]["entrant_id"])
-    about = queries.scope_of(engine, scope, entrants=both)
+    about = queries.describe_scope(engine, scope, entrants=both)
     (needed,) = queries.effort(engine, [both], scope)
     if as_json:
         print_json({**document, "effort": needed, "scope": about})
@@ -322,7 +322,10 @@ def tool_sets(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
-    pairs, about = queries.tool_sets(engine, scope, base=base, models=model or ()), queries.scope_of(engine, scope)
+    pairs, about = (
+        queries.tool_sets(engine, scope, base=base, models=model or ()),
+        queries.describe_scope(engine, scope),
+    )
     rows = queries.side_by_side(engine, pairs, scope)
     if as_json:
         print_json({"scope": about, "tool_sets": rows, "pairs": pairs})
@@ -373,7 +376,7 @@ def failure_points(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)
-    rows, about = queries.failure_points(engine, scope), queries.scope_of(engine, scope)
+    rows, about = queries.failure_points(engine, scope), queries.describe_scope(engine, scope)
     if as_json:
         print_json({"scope": about, "entrants": rows})
         return

@@ -50,11 +50,11 @@ def _cell(value: Any) -> str:
 
 def print_scope(about: ScopeDescription, shown: bool = True) -> None:
     """Print the scope of a result, if any was shown, and what that scope leaves out."""
-    from stackrank.db.queries import apart_sentence
+    from stackrank.db.queries import exclusion_sentence
 
     if shown:
         print_out(f"\n{about['sentence']}")
-    if apart := apart_sentence(about):
+    if apart := exclusion_sentence(about):
         print_out(apart)
 
 

@@ -115,7 +115,7 @@ class Workflow:
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    found = queries.played_in(engine, run_id)
+    found = queries.run_state(engine, run_id)
     return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
 
 

@@ -78,7 +78,7 @@ def announce(engine: Engine, run_id: int, spec: RunSpec) -> None:
     try:
         run = queries.run(engine, run_id)
         found = _find_regressions(engine, run, spec)
-        about = queries.scope_of(engine, Scope(run=run_id))["sentence"]
+        about = queries.describe_scope(engine, Scope(run=run_id))["sentence"]
         _show(engine, run, found)
     except _UNREACHABLE as error:
         log.warning("Prefect shows no result", run=run_id, error=error)

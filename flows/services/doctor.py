@@ -146,7 +146,9 @@ def _database() -> list[Row]:
         engine.dispose()
     except DatabaseError as error:
         return [_check("database", False, str(error))]
-    paused = "; ".join(f"run {run['id']}: {out}" for run in going_on if (out := queries.paused(run["outages"])))
+    paused = "; ".join(
+        f"run {run['id']}: {out}" for run in going_on if (out := queries.describe_outages(run["outages"]))
+    )
     told = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
     remedy = f"no worker plays {told}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
     return [

@@ -8,7 +8,7 @@ from typing import TypedDict, TypeVar
 
 from sqlalchemy import Engine
 
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of, without_reference
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants, without_reference
 from stackrank.db.totals.sums import Cells, Sums, TaskKey
 
 _Key = TypeVar("_Key")
@@ -16,7 +16,7 @@ _LEVELS = ("easiest third", "middle third", "hardest third")
 
 
 class AbilityRow(TypedDict):
-    """An entrant's ability in the model of `stats.abilities`, in logits and as the `rate` expected on all tasks.
+    """An entrant's ability in the model of `stats.fit_abilities`, in logits and as the `rate` expected on all tasks.
 
     `observed` is its rate on the `tasks` that it played. `infit` and `outfit` are near 1 if the model fits. If `linked`
     is false, no chain of common tasks links it to the others; then only the distribution of all tasks does.
@@ -80,17 +80,17 @@ class AbilityBoard(TypedDict):
     note: str
 
 
-def abilities(engine: Engine, scope: Scope = EVERYTHING) -> AbilityBoard:
-    """Fit the model of `stats.abilities` to the scope. Return its entrants best first and its tasks hardest first.
+def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
+    """Fit the model of `stats.fit_abilities` to the scope. Return its entrants best first and its tasks hardest first.
 
     Reference entrants are left out: applying the known fix, for instance, is no ability. The tasks of a category form
     a cluster.
     """
-    from stackrank.db.stats.abilities import abilities as fit
+    from stackrank.db.stats.abilities import fit_abilities as fit
 
     selection = scope.find(engine)
     cells = selection.cells()
-    entrant_rows = entrants_of(engine, cells)
+    entrant_rows = fetch_entrants(engine, cells)
     played: dict[int, Cells] = {
         entrant_id: {key: sums for key, sums in tasks.items() if sums.counted}
         for entrant_id, tasks in without_reference(cells, entrant_rows).items()
@@ -139,7 +139,7 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> AbilityBoard:
     return {
         "entrants": sorted(ability_rows, key=lambda row: (not row["linked"], -row["ability"])),
         "tasks": sorted(difficulty_rows, key=lambda row: -row["difficulty"]),
-        "levels": _levels([keys[index] for index in order], played, names),
+        "levels": _level_rows([keys[index] for index in order], played, names),
         "calibration": [
             {"predicted": predicted, "observed": observed, "episodes": episodes}
             for predicted, observed, episodes in model.calibration
@@ -160,7 +160,7 @@ def count_matrices(
     return [[resolved for resolved, _ in row] for row in rows], [[counted for _, counted in row] for row in rows]
 
 
-def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[LevelRow]:
+def _level_rows(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[LevelRow]:
     """Return each entrant's observed rate on each third of the tasks, by measured difficulty, easiest first."""
     rows: list[LevelRow] = []
     for third, level in enumerate(_LEVELS):

@@ -9,8 +9,8 @@ from typing import TypedDict
 from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.reading import tuples
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import UNKNOWN, Verdict
 
 _E = EPISODE.c
@@ -30,7 +30,7 @@ class FailureBreakdown(TypedDict):
     shares: dict[str, float]
 
 
-def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[FailureBreakdown]:
+def failure_points(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[FailureBreakdown]:
     """Count how often each entrant failed at which failure point.
 
     An unresolved episode without a failure point counts as `unknown`. Raises `NotFound` for an unknown run.
@@ -46,7 +46,7 @@ def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[FailureBre
     # Entrant -> resolved, error or a failure point -> episodes; and the same without errors, task by task.
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     ends: dict[int, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
+    for entrant_id, task_id, verdict, failure_point, episodes in fetch_tuples(engine, query):
         if task_id in keys:
             end = verdict if verdict in (resolved, error) else failure_point or UNKNOWN
             counts[entrant_id][end] += episodes
@@ -67,7 +67,7 @@ def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[FailureBre
             "failure_points": points[entrant_id],
             "shares": _shares(ends[entrant_id].values()),
         }
-        for entrant_id, entrant in entrants_of(engine, counts).items()
+        for entrant_id, entrant in fetch_entrants(engine, counts).items()
     ]
     return sorted(board, key=lambda row: (row["entrant"], row["entrant_id"]))
 

@@ -8,10 +8,10 @@ from typing import TypedDict
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
 from stackrank.db.queries.boards.task_board import TaskRate, task_rates
 from stackrank.db.queries.boards.tool_sets import tool_sets
-from stackrank.db.queries.reading import tuples
+from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import Verdict
 
 _E = EPISODE.c
@@ -36,7 +36,7 @@ class GridRow(TaskRate):
     cells: list[GridCell]
 
 
-def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[GridRow]:
+def grid(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[GridRow]:
     """Return the rows of `task_rates` with a cell for each entrant that played; tasks with the largest spread first.
 
     `spread` is the highest rate of an entrant minus the lowest, as a fraction. A cell's `episode` is the newest
@@ -44,8 +44,8 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[GridRow]:
     """
     selection = scope.find(engine)
     cells = selection.cells()
-    entrant_rows = entrants_of(engine, cells)
-    newest_episodes = _newest(engine, selection)
+    entrant_rows = fetch_entrants(engine, cells)
+    newest_episodes = _newest_episodes(engine, selection)
     decisive_tasks = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
     grid_rows: list[GridRow] = []
     for row in task_rates(engine, scope):
@@ -69,7 +69,7 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[GridRow]:
     return sorted(grid_rows, key=lambda row: (-row["spread"], row["task"]))
 
 
-def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
+def _newest_episodes(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
     query = (
         select(
             _E.entrant_id,
@@ -81,5 +81,7 @@ def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
         .group_by(_E.entrant_id, _E.task_id)
     )
     episode_ids: dict[tuple[int, int], int] = defaultdict(int)
-    episode_ids |= {(entrant, task): resolved or newest for entrant, task, resolved, newest in tuples(engine, query)}
+    episode_ids |= {
+        (entrant, task): resolved or newest for entrant, task, resolved, newest in fetch_tuples(engine, query)
+    }
     return episode_ids

@@ -12,10 +12,10 @@ from sqlalchemy import Engine, select
 from stackrank.db import stats
 from stackrank.db.connection.transactions import BENCHMARK, RUN
 from stackrank.db.queries.boards.abilities import count_matrices
-from stackrank.db.queries.boards.pooling import leading
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of, without_reference
-from stackrank.db.queries.reading import tuples
-from stackrank.db.stats.abilities import Abilities, Ability, abilities
+from stackrank.db.queries.boards.pooling import find_leading_run
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants, without_reference
+from stackrank.db.queries.reading import fetch_tuples
+from stackrank.db.stats.abilities import AbilityEstimate, AbilityModel, fit_abilities
 from stackrank.db.totals.sums import Sums, TaskKey
 
 FAMILY, FIXED = "fresh", "deep"
@@ -65,7 +65,7 @@ class NightsBoard(TypedDict):
     note: str
 
 
-def nights(engine: Engine, scope: Scope = EVERYTHING, fixed: str = FIXED) -> NightsBoard:
+def nights(engine: Engine, scope: Scope = DEFAULT_SCOPE, fixed: str = FIXED) -> NightsBoard:
     """Compare the nights of `fresh` that were played under the conditions of the newest finished run of a night.
 
     Abilities and difficulties are fitted to all these nights together with the `fixed` benchmark, whose tasks are the
@@ -73,16 +73,16 @@ def nights(engine: Engine, scope: Scope = EVERYTHING, fixed: str = FIXED) -> Nig
     The gap is an entrant's rate on the nights minus its rate on the fixed tasks. `scope` may ask for a series, tags and
     conditions. Reference entrants are left out.
     """
-    run_conditions = [*replace(scope, benchmark=None).asked(engine), BENCHMARK.c.name.startswith(f"{FAMILY}/")]
-    lead = leading(engine, run_conditions, finished_only=True)
+    run_conditions = [*replace(scope, benchmark=None).run_conditions(engine), BENCHMARK.c.name.startswith(f"{FAMILY}/")]
+    lead = find_leading_run(engine, run_conditions, finished_only=True)
     if lead is None:
         return {"conditions": "", "fixed": fixed, "entrants": [], "nights": [], "note": ""}
     query = select(BENCHMARK.c.name).join(RUN, RUN.c.benchmark_id == BENCHMARK.c.id).where(*run_conditions).distinct()
     cells: dict[int, dict[_Key, Sums]] = {}
-    for name in sorted(row[0] for row in tuples(engine, query)):
-        _add(cells, name, engine, replace(scope, run=None, benchmark=name, conditions=lead.conditions_digest))
-    _add(cells, fixed, engine, Scope(benchmark=fixed, conditions=lead.conditions_digest, errors=scope.errors))
-    entrant_rows = entrants_of(engine, cells)
+    for name in sorted(row[0] for row in fetch_tuples(engine, query)):
+        _add_cells(cells, name, engine, replace(scope, run=None, benchmark=name, conditions=lead.conditions_digest))
+    _add_cells(cells, fixed, engine, Scope(benchmark=fixed, conditions=lead.conditions_digest, errors=scope.errors))
+    entrant_rows = fetch_entrants(engine, cells)
     played = {
         entrant_id: entrant_cells
         for entrant_id, entrant_cells in without_reference(cells, entrant_rows).items()
@@ -92,51 +92,51 @@ def nights(engine: Engine, scope: Scope = EVERYTHING, fixed: str = FIXED) -> Nig
     keys = sorted({key for entrant_cells in played.values() for key in entrant_cells})
     if not keys:
         return {"conditions": lead.conditions_digest, "fixed": fixed, "entrants": [], "nights": [], "note": ""}
-    model = _fitted(played, keys, fixed)
+    model = _fit_model(played, keys, fixed)
     entrants = [
-        _entrant(entrant_id, names[entrant_id], played[entrant_id], ability, fixed)
+        _entrant_row(entrant_id, names[entrant_id], played[entrant_id], ability, fixed)
         for entrant_id, ability in zip(played, model.entrants, strict=True)
     ]
     difficulties = {key: task.difficulty for key, task in zip(keys, model.tasks, strict=True)}
     night_names = sorted({name for name, _ in keys if name != fixed})
-    night_rows = [_night(name, played, names, difficulties) for name in night_names]
+    night_rows = [_night_row(name, played, names, difficulties) for name in night_names]
     fixed_tasks = sum(name == fixed for name, _ in keys)
     note = (
         f"Equated over {len(night_rows)} nights with {len(keys) - fixed_tasks} tasks, and {fixed_tasks} tasks of "
-        f"{fixed} as anchors. Gap: rate on the nights minus rate on {fixed}. An entrant that learns nothing, such as repair, "
-        "shows how much of a gap comes from the tasks."
+        f"{fixed} as anchors. Gap: rate on the nights minus rate on {fixed}. An entrant that learns nothing, such as "
+        "repair, shows how much of a gap comes from the tasks."
     )
     order = sorted(entrants, key=lambda row: -row["rate"])
     return {"conditions": lead.conditions_digest, "fixed": fixed, "entrants": order, "nights": night_rows, "note": note}
 
 
-def _add(cells: dict[int, dict[_Key, Sums]], name: str, engine: Engine, scope: Scope) -> None:
+def _add_cells(cells: dict[int, dict[_Key, Sums]], name: str, engine: Engine, scope: Scope) -> None:
     for entrant_id, entrant_cells in scope.find(engine).cells().items():
         counted = {(name, key): sums for key, sums in entrant_cells.items() if sums.counted}
         if counted:
             cells.setdefault(entrant_id, {}).update(counted)
 
 
-def _fitted(played: Mapping[int, Mapping[_Key, Sums]], keys: Sequence[_Key], fixed: str) -> Abilities:
+def _fit_model(played: Mapping[int, Mapping[_Key, Sums]], keys: Sequence[_Key], fixed: str) -> AbilityModel:
     resolved, counted = count_matrices(played.values(), keys)
     # Tasks of a night may be alike, so they form a cluster; each fixed task is a cluster of its own.
     clusters = [f"{name} {key[0]}" if name == fixed else name for name, key in keys]
-    return abilities(resolved, counted, clusters, [name != fixed for name, _ in keys])
+    return fit_abilities(resolved, counted, clusters, [name != fixed for name, _ in keys])
 
 
-def _rate(entrant_cells: Mapping[_Key, Sums], keys: Sequence[_Key]) -> stats.Rate:
+def _cluster_rate(entrant_cells: Mapping[_Key, Sums], keys: Sequence[_Key]) -> stats.Rate:
     """Return the rate over these tasks. Tasks of a night may be alike, so they form a cluster."""
     sums = [entrant_cells[key] for key in keys]
     return stats.rate_over_clusters([s.resolved for s in sums], [s.counted for s in sums], [name for name, _ in keys])
 
 
-def _entrant(
-    entrant_id: int, name: str, entrant_cells: Mapping[_Key, Sums], ability: Ability, fixed: str
+def _entrant_row(
+    entrant_id: int, name: str, entrant_cells: Mapping[_Key, Sums], ability: AbilityEstimate, fixed: str
 ) -> NightsStanding:
     night_keys, fixed_keys = (
         [key for key in entrant_cells if (key[0] == fixed) is is_fixed] for is_fixed in (False, True)
     )
-    night_rate = _rate(entrant_cells, night_keys)
+    night_rate = _cluster_rate(entrant_cells, night_keys)
     fixed_rate = stats.rate(
         [entrant_cells[key].resolved for key in fixed_keys], [entrant_cells[key].counted for key in fixed_keys]
     )
@@ -164,7 +164,7 @@ def _entrant(
     }
 
 
-def _night(
+def _night_row(
     name: str,
     played: Mapping[int, Mapping[_Key, Sums]],
     names: Mapping[int, str],

@@ -10,7 +10,7 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.errors import NotComparable
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
-from stackrank.db.queries.reading import tuples
+from stackrank.db.queries.reading import fetch_tuples
 from stackrank.db.writes import conditions
 from stackrank.storable import storable_text
 from stackrank.terms import RunStatus
@@ -36,7 +36,7 @@ class PooledRun(NamedTuple):
         return self.benchmark_id, self.conditions_digest
 
 
-def _runs() -> Select[Any]:
+def _select_runs() -> Select[Any]:
     r, b = RUN.c, BENCHMARK.c
     columns = (
         r.id,
@@ -52,12 +52,14 @@ def _runs() -> Select[Any]:
     return select(*columns).join(BENCHMARK).order_by(r.id.desc())
 
 
-def runs_where(engine: Engine, *run_conditions: ColumnElement[bool]) -> list[PooledRun]:
+def fetch_runs(engine: Engine, *run_conditions: ColumnElement[bool]) -> list[PooledRun]:
     """Return the runs that meet these conditions, newest first."""
-    return [PooledRun(*row) for row in tuples(engine, _runs().where(*run_conditions))]
+    return [PooledRun(*row) for row in fetch_tuples(engine, _select_runs().where(*run_conditions))]
 
 
-def leading(engine: Engine, run_conditions: Sequence[ColumnElement[bool]], *, finished_only: bool) -> PooledRun | None:
+def find_leading_run(
+    engine: Engine, run_conditions: Sequence[ColumnElement[bool]], *, finished_only: bool
+) -> PooledRun | None:
     """Return the run that sets the benchmark version and conditions of a board: the newest finished one.
 
     A run in which only reference entrants played leads only if there is no other. Unless `finished_only`, an unfinished
@@ -71,33 +73,33 @@ def leading(engine: Engine, run_conditions: Sequence[ColumnElement[bool]], *, fi
     if not finished_only:
         preferences += [[counted.where(EPISODE.c.verdict != "").exists()], []]
     for extra_conditions in preferences:
-        if rows := tuples(engine, _runs().where(*run_conditions, *extra_conditions).limit(1)):
+        if rows := fetch_tuples(engine, _select_runs().where(*run_conditions, *extra_conditions).limit(1)):
             return PooledRun(*rows[0])
     return None
 
 
-def require_one_kind(engine: Engine, runs: Sequence[PooledRun]) -> None:
+def require_poolable(engine: Engine, runs: Sequence[PooledRun]) -> None:
     """Raise NotComparable if these runs, each chosen by its id or name, may not be pooled."""
     odd_run = next((run for run in runs if run.kind != runs[0].kind), None)
     if odd_run is not None:
         run_ids = ", ".join(str(run.id) for run in runs)
-        reason = why_apart(odd_run, runs[0], conditions_of(engine, runs))
+        reason = explain_exclusion(odd_run, runs[0], fetch_conditions(engine, runs))
         raise NotComparable(
             f"Runs {run_ids} cannot be pooled (run {odd_run.id}: {reason}). Choose runs of the same benchmark version "
             "under the same conditions."
         )
 
 
-def conditions_of(engine: Engine, runs: Iterable[PooledRun]) -> dict[str, dict[str, Any]]:
+def fetch_conditions(engine: Engine, runs: Iterable[PooledRun]) -> dict[str, dict[str, Any]]:
     """Return the conditions of these runs: digest -> conditions."""
     newest: dict[str, int] = {}
     for run in runs:
         newest.setdefault(run.conditions_digest, run.id)
     query = select(RUN.c.conditions_digest, RUN.c.conditions).where(RUN.c.id.in_(list(newest.values())))
-    return {digest: dict(document) for digest, document in tuples(engine, query)}
+    return {digest: dict(document) for digest, document in fetch_tuples(engine, query)}
 
 
-def why_apart(run: PooledRun, lead: PooledRun, conditions_by_digest: Mapping[str, Mapping[str, Any]]) -> str:
+def explain_exclusion(run: PooledRun, lead: PooledRun, conditions_by_digest: Mapping[str, Mapping[str, Any]]) -> str:
     """Return why a run is not pooled with another: the first of benchmark, version, conditions and status to differ."""
     if run.benchmark != lead.benchmark:
         return f"different benchmark {run.benchmark}"
@@ -117,7 +119,7 @@ def benchmark_names(engine: Engine, ref: str) -> list[str]:
     [] if there is none. Raises NotComparable if several benchmarks match.
     """
     name = storable_text(ref)
-    names = [row[0] for row in tuples(engine, select(BENCHMARK.c.name).distinct().order_by(BENCHMARK.c.name))]
+    names = [row[0] for row in fetch_tuples(engine, select(BENCHMARK.c.name).distinct().order_by(BENCHMARK.c.name))]
     if name in names:
         return [name]
     prefix, suffix = f"{name}/", f"/{name}"

@@ -11,48 +11,48 @@ from stackrank.db import stats
 from stackrank.db.totals.sums import Cells, Sums, TaskKey
 from stackrank.wording import p_is, percent
 
-_HARDER = 0.01
+_MIN_RATE_GAP = 0.01
 """A part of the tasks counts as equally hard as the whole if the others' rates on both differ by less than this."""
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Ranking:
     """The ranks of a board. `tasks`: the tasks that entrants are ranked on. The board is about these only, or about
     all tasks if nobody is ranked."""
 
     ranks: dict[int, tuple[int, int]] = field(default_factory=dict)
-    apart: dict[int, str] = field(default_factory=dict)
+    unranked: dict[int, str] = field(default_factory=dict)
     """Entrant -> why it has no rank."""
     tasks: frozenset[TaskKey] = frozenset()
     leads: dict[int, float] = field(default_factory=dict)
     """Entrant -> its mean lead over the other ranked entrants, paired by task, in -1..1."""
-    partial: dict[int, str] = field(default_factory=dict)
+    partial_warnings: dict[int, str] = field(default_factory=dict)
     """Entrant -> a warning that its counted tasks are easier or harder than all tasks of the board."""
 
-    def on_board(self, entrant_id: int, cells: Cells) -> Cells:
-        """Return those of an entrant's sums that the board is about: all of them if the entrant is apart."""
-        if entrant_id in self.apart or not self.tasks or cells.keys() <= self.tasks:
+    def board_cells(self, entrant_id: int, cells: Cells) -> Cells:
+        """Return those of an entrant's sums that the board is about: all of them if the entrant is unranked."""
+        if entrant_id in self.unranked or not self.tasks or cells.keys() <= self.tasks:
             return cells
         return {key: cells[key] for key in cells if key in self.tasks}
 
 
-def ranked(cells: Mapping[int, Cells]) -> list[int]:
-    """Return those of these entrants that `places` ranks with each other."""
-    field = _together(cells)
+def ranked_entrants(cells: Mapping[int, Cells]) -> list[int]:
+    """Return those of these entrants that `rank_entrants` ranks with each other."""
+    field = _rankable_field(cells)
     return [entrant_id for entrant_id, is_ranked in zip(field.entrants, field.ranked, strict=True) if is_ranked]
 
 
-def places(cells: Mapping[int, Cells]) -> Places:
+def rank_entrants(cells: Mapping[int, Cells]) -> Ranking:
     """Rank these entrants by their paired differences, corrected over the board: see `stats.rank_ranges`."""
-    field = _together(cells)
+    field = _rankable_field(cells)
     unranked = {
         entrant_id: "It has no counted episodes, so it is not ranked."
         for entrant_id in cells
         if entrant_id not in field.entrants
     }
     if not field.entrants:
-        return Places(apart=unranked)
-    tasks = {key for key, is_included in zip(field.keys, field.chosen, strict=True) if is_included}
+        return Ranking(unranked=unranked)
+    tasks = {key for key, is_included in zip(field.keys, field.is_board_task, strict=True) if is_included}
     ranked_ids = [
         entrant_id for entrant_id, is_included in zip(field.entrants, field.ranked, strict=True) if is_included
     ]
@@ -64,23 +64,23 @@ def places(cells: Mapping[int, Cells]) -> Places:
             )
     resolved, counted = field.resolved[field.ranked], field.counted[field.ranked]
     ranges = stats.rank_ranges(resolved, counted)
-    leads, others_rates = stats.leads(resolved[:, field.chosen], counted[:, field.chosen])
-    partial = {
+    leads, others_rates = stats.mean_leads(resolved[:, field.is_board_task], counted[:, field.is_board_task])
+    partial_warnings = {
         entrant_id: f"Its rate covers {played} of the board's {len(tasks)} tasks. The others resolved "
         f"{percent(rate_on_played)} of those tasks and {percent(rate_on_all)} of all tasks."
         for entrant_id, (played, rate_on_played, rate_on_all) in zip(ranked_ids, others_rates, strict=True)
-        if played < len(tasks) and abs(rate_on_played - rate_on_all) >= _HARDER
+        if played < len(tasks) and abs(rate_on_played - rate_on_all) >= _MIN_RATE_GAP
     }
-    return Places(
+    return Ranking(
         dict(zip(ranked_ids, ranges, strict=True)),
         unranked,
         frozenset(tasks),
         dict(zip(ranked_ids, leads, strict=True)),
-        partial,
+        partial_warnings,
     )
 
 
-class _Field(NamedTuple):
+class _RankedField(NamedTuple):
     """The entrants with a counted task, which of them are ranked together, and on which of the tasks."""
 
     entrants: list[int]
@@ -88,17 +88,17 @@ class _Field(NamedTuple):
     resolved: Any
     counted: Any
     ranked: list[bool]
-    chosen: list[bool]
+    is_board_task: list[bool]
 
 
-def _together(cells: Mapping[int, Cells]) -> _Field:
-    keys, played = _matrix(cells)
+def _rankable_field(cells: Mapping[int, Cells]) -> _RankedField:
+    keys, played = _count_matrix(cells)
     counts = played.counted > 0
     has_episodes, is_played = counts.any(axis=1), counts.any(axis=0)
     entrants = [entrant_id for entrant_id, is_included in zip(cells, has_episodes, strict=True) if is_included]
     resolved, counted = (sums[has_episodes][:, is_played] for sums in (played.resolved, played.counted))
     is_ranked, is_board_task = stats.ranked_together(counted) if entrants else ([], [])
-    return _Field(
+    return _RankedField(
         entrants,
         [key for key, is_included in zip(keys, is_played, strict=True) if is_included],
         resolved,
@@ -110,12 +110,12 @@ def _together(cells: Mapping[int, Cells]) -> _Field:
 
 def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
     """Return a warning for each entrant with more or fewer errors than chance explains, given the others' errors."""
-    _, played = _matrix(cells)
+    _, played = _count_matrix(cells)
     has_errors = (played.errors > 0).any(axis=0)
     if not has_errors.any() or len(cells) < 2:
         return {}
     warnings: dict[int, str] = {}
-    errors, episodes = played.errors[:, has_errors], played.done[:, has_errors]
+    errors, episodes = played.errors[:, has_errors], played.episodes[:, has_errors]
     for row, (entrant_id, p) in enumerate(zip(cells, stats.error_balance(errors, episodes), strict=True)):
         error_count = errors[row].sum()
         # Without an error of its own, nothing about its rate is in doubt.
@@ -136,24 +136,24 @@ def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
 
 def p_values(cells: Mapping[int, Cells]) -> dict[frozenset[int], float]:
     """Return the p-value of each pair of these entrants with a task in common, as `compare` computes it."""
-    ids, (_, played) = list(cells), _matrix(cells)
+    ids, (_, played) = list(cells), _count_matrix(cells)
     by_index = stats.pair_p_values(played.resolved, played.counted)
     return {frozenset((ids[first], ids[second])): p for (first, second), p in by_index.items()}
 
 
-class _Played(NamedTuple):
+class _EpisodeCounts(NamedTuple):
     """Numbers of episodes of each entrant (row) on each task (column), defined as in `Sums`."""
 
     resolved: Any
     counted: Any
     errors: Any
-    done: Any
+    episodes: Any
 
 
 _COUNTS = attrgetter("resolved", "unresolved", "errors", "failed_errors")
 
 
-def _matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _Played]:
+def _count_matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _EpisodeCounts]:
     """Return the tasks in the order of their keys, and the entrants' numbers of episodes on them."""
     import numpy
 
@@ -162,4 +162,4 @@ def _matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _Played]:
         [[_COUNTS(tasks.get(key, no_episodes)) for key in keys] for tasks in cells.values()], dtype=int
     )
     resolved, unresolved, errors, failed = numpy.moveaxis(counts.reshape(len(cells), len(keys), 4), 2, 0)
-    return keys, _Played(resolved, resolved + unresolved + failed, errors, resolved + unresolved + errors)
+    return keys, _EpisodeCounts(resolved, resolved + unresolved + failed, errors, resolved + unresolved + errors)

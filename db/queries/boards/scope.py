@@ -13,10 +13,16 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TALLY, TASK
-from stackrank.db.queries.boards.pooling import PooledRun, benchmark_names, leading, require_one_kind, runs_where
+from stackrank.db.queries.boards.pooling import (
+    PooledRun,
+    benchmark_names,
+    fetch_runs,
+    find_leading_run,
+    require_poolable,
+)
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.labels import disputed
-from stackrank.db.queries.reading import Row, as_list, fetch, reading
+from stackrank.db.queries.reading import Row, as_list, fetch, open_connection
 from stackrank.db.queries.runs import has_tag
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals import tallies
@@ -62,17 +68,17 @@ class Scope:
         if self.run is not None:
             refs = [self.run] if isinstance(self.run, int | str) else self.run
             ids = [find_run(engine, ref)["id"] for ref in refs]
-            named_runs = runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))
+            named_runs = fetch_runs(engine, RUN.c.id.in_(ids), *self.run_conditions(engine))
             if mismatched := set(ids).difference(run.id for run in named_runs):
                 raise NotFound(
                     f"Run {max(mismatched)} does not match the other filters (benchmark, version, conditions, series, "
                     "tags): use --run alone."
                 )
-            require_one_kind(engine, named_runs[::-1])
+            require_poolable(engine, named_runs[::-1])
             return Selection(engine, self, tuple(named_runs), ())
-        run_conditions = self.asked(engine)
-        lead = leading(engine, run_conditions, finished_only=self.finished_only)
-        matching_runs = runs_where(engine, *run_conditions)
+        run_conditions = self.run_conditions(engine)
+        lead = find_leading_run(engine, run_conditions, finished_only=self.finished_only)
+        matching_runs = fetch_runs(engine, *run_conditions)
         comparable_runs = [run for run in matching_runs if lead is not None and run.kind == lead.kind]
         pooled = [run for run in comparable_runs if not self.finished_only or run.status == RunStatus.FINISHED]
         excluded = [run for run in matching_runs if run not in pooled]
@@ -80,9 +86,9 @@ class Scope:
 
     def newest(self, engine: Engine) -> PooledRun | None:
         """Return the newest run asked for, whatever its status and whether or not it leads. Raises as `find` does."""
-        return next(iter(runs_where(engine, *self.asked(engine))), None)
+        return next(iter(fetch_runs(engine, *self.run_conditions(engine))), None)
 
-    def asked(self, engine: Engine) -> list[ColumnElement[bool]]:
+    def run_conditions(self, engine: Engine) -> list[ColumnElement[bool]]:
         """Return the conditions that the runs asked for meet. Raises as `find` does."""
         run_conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
         if self.benchmark:
@@ -94,7 +100,7 @@ class Scope:
         return run_conditions
 
 
-EVERYTHING = Scope()
+DEFAULT_SCOPE = Scope()
 """The runs that are pooled with the newest finished one."""
 
 
@@ -106,7 +112,7 @@ class Selection:
     scope: Scope
     pooled: tuple[PooledRun, ...]
     """Newest first; all of one benchmark version, under equal conditions."""
-    apart: tuple[PooledRun, ...]
+    excluded: tuple[PooledRun, ...]
     """Runs that were asked for too, but are not pooled with these."""
 
     @cached_property
@@ -188,7 +194,7 @@ class Selection:
 
     @cached_property
     def _cells(self) -> dict[int, dict[TaskKey, Sums]]:
-        return _by_key(self._sums, self.keys)
+        return _group_by_key(self._sums, self.keys)
 
     @cached_property
     def _sums(self) -> list[tallies.Cell]:
@@ -200,7 +206,7 @@ class Selection:
         return {task_id for _, task_id, _ in self._sums}
 
     @cached_property
-    def set_aside(self) -> tuple[list[str], Sums]:
+    def invalid_sums(self) -> tuple[list[str], Sums]:
         """The names of the invalid tasks that were played, and the sums of their episodes."""
         played = [(task_id, sums) for _, task_id, sums in self._sums if task_id in self.invalid]
         names = sorted({self.invalid[task_id] for task_id, _ in played})
@@ -208,7 +214,7 @@ class Selection:
 
     def sums(self) -> list[tallies.Cell]:
         """Return the sums of each entrant on each task, invalid tasks included."""
-        with reading(self.engine) as connection:
+        with open_connection(self.engine) as connection:
             query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(self.runs))
             stored = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())
             cells = tallies.of_tallies(stored.values())
@@ -225,7 +231,7 @@ class Selection:
         return cells
 
 
-def _by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
+def _group_by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
     cells: dict[int, dict[TaskKey, Sums]] = defaultdict(dict)
     for entrant_id, task_id, cell_sums in sums:
         if key := keys.get(task_id):
@@ -233,7 +239,7 @@ def _by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[i
     return cells
 
 
-def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, EntrantRow]:
+def fetch_entrants(engine: Engine, ids: Iterable[int]) -> dict[int, EntrantRow]:
     """Return the rows of these entrants by id."""
     return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), EntrantRow)}
 

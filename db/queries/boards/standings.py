@@ -11,12 +11,12 @@ from sqlalchemy import Engine, case, func, select
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.queries.boards.ranking import error_warnings, places
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
+from stackrank.db.queries.boards.ranking import error_warnings, rank_entrants
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.stopping import stopping
-from stackrank.db.queries.reading import Row, tuples
+from stackrank.db.queries.reading import Row, fetch_tuples
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Cells, Sums, total
 from stackrank.terms import Verdict
@@ -93,10 +93,10 @@ class Board(TypedDict):
     reference: list[RankedStanding]
 
 
-def board(engine: Engine, scope: Scope = EVERYTHING) -> Board:
+def board(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> Board:
     """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
     selection = scope.find(engine)
-    rows = _rows(selection)
+    rows = _ranked_rows(selection)
     return {
         "scope": describe(selection, selection.cells()),
         "entrants": [row for row in rows if not row["reference"]],
@@ -104,43 +104,44 @@ def board(engine: Engine, scope: Scope = EVERYTHING) -> Board:
     }
 
 
-def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[RankedStanding]:
+def leaderboard(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[RankedStanding]:
     """Return a row per entrant, best rank first, unranked entrants last; empty if nothing was played.
 
-    Ranks come from paired differences (`places`). They and the rates are over the tasks that the ranked have in common.
+    Ranks come from paired differences (`rank_entrants`). They and the rates are over the tasks that the ranked
+    entrants have in common.
     """
-    return _rows(scope.find(engine))
+    return _ranked_rows(scope.find(engine))
 
 
-def _rows(selection: Selection) -> list[RankedStanding]:
+def _ranked_rows(selection: Selection) -> list[RankedStanding]:
     cells = selection.cells()
     task_count = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
-    entrant_rows = entrants_of(selection.engine, cells)
+    entrant_rows = fetch_entrants(selection.engine, cells)
     competing = {entrant_id: tasks for entrant_id, tasks in cells.items() if not entrant_rows[entrant_id]["reference"]}
-    ranking, warnings = places(competing), error_warnings(competing)
+    ranking, warnings = rank_entrants(competing), error_warnings(competing)
     rows: list[RankedStanding] = []
     for entrant_id, entrant in entrant_rows.items():
-        tasks = ranking.on_board(entrant_id, cells[entrant_id])
+        tasks = ranking.board_cells(entrant_id, cells[entrant_id])
         ranks, bounds = ranking.ranks.get(entrant_id), stats.error_bounds([sums.outcome for sums in tasks.values()])
-        row, all_sums = standing(entrant, tasks, task_count), total(cells[entrant_id].values())
+        row, all_sums = build_standing(entrant, tasks, task_count), total(cells[entrant_id].values())
         rows.append(
             {
                 **row,
                 # Errors and costs are over all tasks, even if the rates are over some of them.
                 "errors": all_sums.errors,
                 "episodes": row["resolved"] + row["unresolved"] + all_sums.errors,
-                "cost_usd": spent(all_sums),
+                "cost_usd": total_cost(all_sums),
                 "rank_low": ranks[0] if ranks else None,
                 "rank_high": ranks[1] if ranks else None,
-                "apart": ranking.apart.get(entrant_id, ""),
-                "partial": ranking.partial.get(entrant_id, ""),
+                "apart": ranking.unranked.get(entrant_id, ""),
+                "partial": ranking.partial_warnings.get(entrant_id, ""),
                 "rate_errors_fail": bounds[0] if bounds else None,
                 "rate_errors_pass": bounds[1] if bounds else None,
                 "warning": warnings.get(entrant_id, ""),
                 "errors_by_class": all_sums.errors_by_class,
             }
         )
-    return sorted(rows, key=lambda row: _order(row, ranking.leads.get(row["entrant_id"], 0.0)))
+    return sorted(rows, key=lambda row: _sort_key(row, ranking.leads.get(row["entrant_id"], 0.0)))
 
 
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
@@ -163,26 +164,26 @@ def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
     return f"Best per dollar: {best['entrant']}, {cost}; {conclusion}."
 
 
-def _order(row: RankedStanding, lead: float) -> tuple[Any, ...]:
+def _sort_key(row: RankedStanding, lead: float) -> tuple[Any, ...]:
     """Sort by rank, then by lead on the same tasks, since rates over different tasks do not compare. Entrants without
     a rank follow, by rate, and after them those that do not compete."""
     ranks = (row["rank_low"] or 0, row["rank_high"] or 0, -round(lead, 9))
     return row["reference"], row["rank_low"] is None, *ranks, row["rate"] is None, -(row["rate"] or 0), row["entrant"]
 
 
-def spent(sums: Sums) -> float | None:
+def total_cost(sums: Sums) -> float | None:
     """Return all that was spent, errors and repeated tries included; None if a price is unknown."""
     return None if sums.unpriced else sums.spent_usd
 
 
-def standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
+def build_standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
     """Return the row of one entrant, without a rank, from its sums per task. `tasks_total`: all tasks in question."""
     sums, counted = total(tasks.values()), [task.counted for task in tasks.values()]
     played = [task for task, episodes in zip(tasks.values(), counted, strict=True) if episodes]
     counted, resolved = list(filter(None, counted)), [task.resolved for task in played]
     rate = stats.rate(resolved, counted)
     priced = sums.scored > 0 and sums.priced == sums.scored
-    per_resolved = stats.Cost(None, None, None)
+    per_resolved = stats.CostEstimate(None, None, None)
     if priced:
         per_resolved = stats.cost_per_resolved([task.cost_usd for task in played], resolved)
     all_resolved = sum(map(eq, resolved, counted))
@@ -206,7 +207,7 @@ def standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
         "steps_mean": sums.steps / sums.scored if sums.scored else None,
         "tokens_in": sums.tokens_in,
         "tokens_out": sums.tokens_out,
-        "cost_usd": spent(sums),
+        "cost_usd": total_cost(sums),
         "cost_per_episode": sums.cost_usd / sums.scored if priced else None,
         "cost_per_resolved": per_resolved.cost,
         "cost_per_resolved_low": per_resolved.low,
@@ -223,7 +224,7 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
     """Return the JSON document of a run, as the command line prints it. `episodes` counts those with a verdict."""
     run = find_run(engine, ref)
     selection = Scope(run=run["id"]).find(engine)
-    board: list[Row] = [dict(row) for row in _rows(selection)]
+    board: list[Row] = [dict(row) for row in _ranked_rows(selection)]
     return {
         "run": run["id"],
         "name": run["name"],
@@ -241,10 +242,10 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
     }
 
 
-def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[float]]:
+def rate_history(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> dict[int, list[float]]:
     """Return the rate of every entrant in each run of the scope, oldest first; tasks weigh the same.
 
-    A run is left out if the entrant counted less than `stats.ENOUGH` of the tasks of its widest run, because a rate
+    A run is left out if the entrant counted less than `stats.MIN_SHARED` of the tasks of its widest run, because a rate
     over a few tasks next to rates over all of them would look like a change.
     """
     selection = scope.find(engine)
@@ -257,9 +258,9 @@ def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[fl
     groups = (tasks.c.entrant_id, tasks.c.run_id)
     query = select(tasks.c.entrant_id, func.avg(tasks.c.share), func.count()).group_by(*groups).order_by(tasks.c.run_id)
     history: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    for entrant_id, rate, played in tuples(engine, query):
+    for entrant_id, rate, played in fetch_tuples(engine, query):
         history[entrant_id].append((float(rate), played))
     return {
-        entrant_id: [rate for rate, played in rates if played >= stats.ENOUGH * max(played for _, played in rates)]
+        entrant_id: [rate for rate, played in rates if played >= stats.MIN_SHARED * max(played for _, played in rates)]
         for entrant_id, rates in history.items()
     }

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 from sqlalchemy import Engine, select
 
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.queries.boards.scope_description import describe
 from stackrank.db.queries.catalogue import task as find_task
 from stackrank.db.queries.labels import disputed, labels
@@ -45,7 +45,7 @@ class TaskRate(TypedDict):
     suspect: str
 
 
-def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[TaskRate]:
+def task_rates(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[TaskRate]:
     """Return a row per task of the scope that was played, hardest first."""
     selection = scope.find(engine)
     cells = selection.cells()
@@ -59,14 +59,14 @@ def task_rates(engine: Engine, scope: Scope = EVERYTHING) -> list[TaskRate]:
         sides = [tasks[key] for tasks in cells.values() if key in tasks and tasks[key].done]
         if sides:
             columns = {name: fact[name] for name in ("title", "category", "difficulty", "valid")}
-            columns |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sums(sides)}
+            columns |= {"measured": measured[fact["id"]], "entrants": len(sides), **_sum_columns(sides)}
             people = disputes.get(key, [])
             row = {"task": fact["name"], "task_id": fact["id"], "disputed_by": people, **columns}
             rates.append(cast("TaskRate", {**row, "suspect": suspicion(fact, sides, people)}))
     return sorted(rates, key=lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]))
 
 
-def _sums(sides: Sequence[Sums]) -> Row:
+def _sum_columns(sides: Sequence[Sums]) -> Row:
     sums = total(sides)
     flaky = sum(bool(side.resolved and side.unresolved) for side in sides)
     verdicts = {"resolved": sums.resolved, "unresolved": sums.unresolved, "errors": sums.errors}
@@ -89,7 +89,7 @@ def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Seque
     return f"None of {episodes} episodes by {len(playing)} entrants resolved it: it may be defective, or just hard."
 
 
-def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit: int = 1000) -> Row:
+def task_board(engine: Engine, task_id: int, scope: Scope = DEFAULT_SCOPE, *, limit: int = 1000) -> Row:
     """Return the results of one task in the runs of a scope, and its newest counted episodes in all runs.
 
     It has the columns of `task`; `scope`, as from `scope_of`, for this version of the benchmark, whichever is asked
@@ -134,13 +134,13 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
             attempts.setdefault(row["entrant_id"], []).append(row)
     # These sums are shown whether or not the task counts, because the page is about it.
     sides = {entrant: sums for entrant, played, sums in selection.sums() if played == task_id and sums.done}
-    entrant_rows = entrants_of(engine, sides)
+    entrant_rows = fetch_entrants(engine, sides)
     entrants = [
         {
             "entrant_id": entrant_id,
             "entrant": entrant_rows[entrant_id]["name"],
             "attempts": attempts.get(entrant_id, []),
-            **_sums([sums]),
+            **_sum_columns([sums]),
         }
         for entrant_id, sums in sides.items()
     ]
@@ -151,7 +151,7 @@ def task_board(engine: Engine, task_id: int, scope: Scope = EVERYTHING, *, limit
         "scope": describe(selection, selection.cells()),
         "episodes": episodes,
         "entrants": entrants,
-        **_sums(played),
+        **_sum_columns(played),
         "labels": labels(engine, task=(task["name"], task["digest"])),
         "suspect": suspicion(task, played, disputed(engine).get((task["name"], task["digest"]), [])),
     }

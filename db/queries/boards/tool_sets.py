@@ -8,10 +8,10 @@ from typing import TypedDict, cast
 from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import TOOL_USE
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.queries.boards.standings import Standing
 from stackrank.db.queries.catalogue import EntrantRow
-from stackrank.db.queries.comparisons.compare import Comparison, compare_sides, with_holm
+from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
 from stackrank.db.queries.comparisons.effort import EffortComparison, effort
 from stackrank.db.queries.reading import Row, fetch
 from stackrank.terms import DEBUGGERS
@@ -75,7 +75,7 @@ class ToolSetRow(TypedDict):
     cost_per_resolved: float | None
 
 
-def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[ToolUseRow]:
+def tool_use(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ToolUseRow]:
     """Return how each entrant used each tool in its counted episodes, an entrant's most used tool first."""
     selection = scope.find(engine)
     sums = [func.sum(_T[name]).label(name) for name in _COUNTS]
@@ -93,7 +93,7 @@ def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[ToolUseRow]:
         tool_totals = totals.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
         for name in names:
             tool_totals[name] += row[name] or 0
-    entrant_rows = entrants_of(engine, {entrant for entrant, _ in totals})
+    entrant_rows = fetch_entrants(engine, {entrant for entrant, _ in totals})
     rows = []
     for (entrant, tool), row in totals.items():
         all_priced = row.pop("priced") == row["episodes"]
@@ -104,7 +104,7 @@ def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[ToolUseRow]:
 
 
 def tool_sets(
-    engine: Engine, scope: Scope = EVERYTHING, *, base: str = "", models: Collection[str] = ()
+    engine: Engine, scope: Scope = DEFAULT_SCOPE, *, base: str = "", models: Collection[str] = ()
 ) -> list[Comparison]:
     """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
 
@@ -115,21 +115,23 @@ def tool_sets(
     """
     selection = scope.find(engine)
     cells = selection.cells()
-    entrant_rows = sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
+    entrant_rows = sorted(fetch_entrants(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
     pairs = []
     for second in (entrant for entrant in entrant_rows if not models or entrant["model"] in models):
-        counterparts = [first for first in entrant_rows if _same(first, second) and first["id"] != second["id"]]
+        counterparts = [
+            first for first in entrant_rows if _differ_only_in_tools(first, second) and first["id"] != second["id"]
+        ]
         if base:
             firsts = [first for first in counterparts if first["tools"] == base and second["tools"] != base]
         else:
-            firsts = [first for first in counterparts if _debugs(second) and not _debugs(first)]
+            firsts = [first for first in counterparts if _has_debugger(second) and not _has_debugger(first)]
         if firsts:
-            pairs.append((_nearest(firsts, second), second))
-    comparisons = [compare_sides(pair, cells, selection.tasks) for pair in pairs]
-    return with_holm([row for row in comparisons if row["tasks"]])
+            pairs.append((_closest(firsts, second), second))
+    comparisons = [compare_entrants(pair, cells, selection.tasks) for pair in pairs]
+    return add_holm([row for row in comparisons if row["tasks"]])
 
 
-def _same(first: EntrantRow, second: EntrantRow) -> bool:
+def _differ_only_in_tools(first: EntrantRow, second: EntrantRow) -> bool:
     first_versions, second_versions = first["tool_versions"], second["tool_versions"]
     shared = all(
         first_versions[tool] == second_versions[tool] for tool in first_versions.keys() & second_versions.keys()
@@ -137,16 +139,16 @@ def _same(first: EntrantRow, second: EntrantRow) -> bool:
     return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
 
 
-def _debugs(entrant: EntrantRow) -> bool:
+def _has_debugger(entrant: EntrantRow) -> bool:
     return not set(DEBUGGERS).isdisjoint(entrant["tool_list"])
 
 
-def _nearest(firsts: Sequence[EntrantRow], second: EntrantRow) -> EntrantRow:
+def _closest(firsts: Sequence[EntrantRow], second: EntrantRow) -> EntrantRow:
     """Return the one of `firsts` that differs from the second in the fewest tools."""
     return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
 
 
-def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = EVERYTHING) -> list[ToolSetRow]:
+def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEFAULT_SCOPE) -> list[ToolSetRow]:
     """Return the pairs of `tool_sets` as a table: each base entrant first, then those that are compared with it.
 
     A base's numbers are over the tasks of its pair that has the most tasks.
@@ -159,16 +161,16 @@ def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = EVE
         groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
     for group in groups.values():
         widest = max(group, key=lambda pair: pair["tasks"])
-        rows.append(_row(widest["first"], None, None))
+        rows.append(_tool_set_row(widest["first"], None, None))
         for pair in group:
             second = pair["second"]
-            rows.append(_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
+            rows.append(_tool_set_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
     return rows
 
 
-def _row(side: Standing, pair: Comparison | None, saved: EffortComparison | None) -> ToolSetRow:
+def _tool_set_row(side: Standing, pair: Comparison | None, saved: EffortComparison | None) -> ToolSetRow:
     counted = side["resolved"] + side["unresolved"]
-    columns: Row = {name: value for name, value in side.items() if name in _SIDE}
+    columns: Row = {name: value for name, value in side.items() if name in _STANDING_COLUMNS}
     pair_columns = {
         "base": pair["first"]["tools"] if pair else "",
         "episodes": counted,
@@ -187,7 +189,7 @@ def _row(side: Standing, pair: Comparison | None, saved: EffortComparison | None
     return cast("ToolSetRow", columns | pair_columns)
 
 
-_SIDE = (
+_STANDING_COLUMNS = (
     *("entrant_id", "entrant", "agent", "model", "tools", "tasks", "errors", "rate", "ci_low", "ci_high"),
     *("steps_mean", "cost_per_episode", "cost_per_resolved"),
 )

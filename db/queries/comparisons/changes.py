@@ -8,7 +8,7 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.comparisons.series import Past, past
+from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.runs import run as find_run
 
 
@@ -44,12 +44,12 @@ class RateChange(RateDifference):
 def changes(engine: Engine, run: int | str) -> list[RateChange]:
     """Return what each entrant does better or worse in a run than in the earlier runs of its series.
 
-    Empty for a run without a series, and for the first run of a series. See `stats.change`.
+    Empty for a run without a series, and for the first run of a series. See `stats.stored_change`.
     """
-    return [row for _, row in changed(past(engine, find_run(engine, run)))]
+    return [row for _, row in entrant_changes(load_histories(engine, find_run(engine, run)))]
 
 
-def changed(entrants: Sequence[Past]) -> list[tuple[Past, RateChange]]:
+def entrant_changes(entrants: Sequence[EntrantHistory]) -> list[tuple[EntrantHistory, RateChange]]:
     """Return the entrants that can be compared with their past, each with its change; Holm corrects the p-values."""
     pairs = [(history, change) for history in entrants if (change := history.change()) is not None]
     corrected = stats.holm([change.p_value for _, change in pairs])
@@ -62,19 +62,19 @@ def changed(entrants: Sequence[Past]) -> list[tuple[Past, RateChange]]:
                 "before": history.baseline[-1],
                 "runs": change.runs,
                 "baseline": change.baseline,
-                **difference(change, p_value),
+                **rate_difference(change, p_value),
             },
         )
         for (history, change), p_value in zip(pairs, corrected, strict=True)
     ]
 
 
-def difference(change: stats.Change, p_value: float) -> RateDifference:
+def rate_difference(change: stats.BaselineChange, p_value: float) -> RateDifference:
     """Return the change as a row, with its corrected p-value."""
     return {
         "tasks": change.tasks,
-        "rate_before": change.before,
-        "rate": change.now,
+        "rate_before": change.rate_before,
+        "rate": change.rate_now,
         "difference": change.difference,
         "ci_low": change.low,
         "ci_high": change.high,

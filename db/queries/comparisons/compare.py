@@ -11,9 +11,9 @@ from sqlalchemy import Engine
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.queries.boards.ranking import error_warnings, p_values, ranked
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.boards.standings import Standing, standing
+from stackrank.db.queries.boards.ranking import error_warnings, p_values, ranked_entrants
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.boards.standings import Standing, build_standing
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
@@ -77,7 +77,7 @@ class Comparison(TypedDict):
     warning: str
 
 
-def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = EVERYTHING) -> Comparison:
+def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = DEFAULT_SCOPE) -> Comparison:
     """Compare two entrants (ids or names) on the tasks of the scope that both played.
 
     Raises `NotFound` for an entrant without an episode in the scope. Raises `NotComparable` if both are the same
@@ -86,7 +86,7 @@ def compare(engine: Engine, first: int | str, second: int | str, scope: Scope = 
     return compare_all(engine, [first, second], scope)[0]
 
 
-def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EVERYTHING) -> list[Comparison]:
+def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = DEFAULT_SCOPE) -> list[Comparison]:
     """Compare every pair of these entrants, each as `compare` does.
 
     `p_holm` is corrected over the pairs of all entrants that the scope ranks, as its ranks are, and of those asked for.
@@ -100,23 +100,21 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = EV
         for ref, candidates in zip(entrants, candidate_lists, strict=True)
     ]
     require_different(entrants, sides, candidate_lists)
-    pairs = [compare_sides(pair, cells, selection.tasks) for pair in combinations(sides, 2)]
-    entrant_rows = entrants_of(engine, cells)
-    board = ranked(
+    pairs = [compare_entrants(pair, cells, selection.tasks) for pair in combinations(sides, 2)]
+    entrant_rows = fetch_entrants(engine, cells)
+    board = ranked_entrants(
         {
             entrant_id: entrant_cells
             for entrant_id, entrant_cells in cells.items()
             if not entrant_rows[entrant_id]["reference"]
         }
     )
-    return with_holm(
+    return add_holm(
         pairs, p_values({entrant_id: cells[entrant_id] for entrant_id in {*board, *(side["id"] for side in sides)}})
     )
 
 
-def with_holm(
-    pairs: list[Comparison], board_p_values: Mapping[frozenset[int], float] | None = None
-) -> list[Comparison]:
+def add_holm(pairs: list[Comparison], board_p_values: Mapping[frozenset[int], float] | None = None) -> list[Comparison]:
     """Return the comparisons with `p_holm`; pairs without a task in common have none, and the correction ignores them.
 
     `more`: the p-values of the pairs that are corrected together with these. It may contain these pairs or not.
@@ -140,13 +138,13 @@ def with_holm(
     ]
 
 
-def compare_sides(sides: Sequence[EntrantRow], cells: Mapping[int, Cells], facts: Sequence[Row]) -> Comparison:
+def compare_entrants(sides: Sequence[EntrantRow], cells: Mapping[int, Cells], facts: Sequence[Row]) -> Comparison:
     """Compare two entrants as `compare` does, given the cells and the tasks of a selection."""
     first, second = (cells[side["id"]] for side in sides)
     facts_of = {(fact["name"], fact["digest"]): fact for fact in facts}
     shared, pairs = shared_tasks(first, second), pair_up(first, second)
     difference, detectable = stats.paired_difference(*pairs), stats.detectable(*pairs)
-    first_row, second_row = (_side(side, cells[side["id"]], shared) for side in sides)
+    first_row, second_row = (_standing_over(side, cells[side["id"]], shared) for side in sides)
     by_task: list[ComparedTask] = [
         {
             "task": key[0],
@@ -162,7 +160,7 @@ def compare_sides(sides: Sequence[EntrantRow], cells: Mapping[int, Cells], facts
         }
         for key, first_score, second_score in zip(shared, *pairs, strict=True)
     ]
-    clustered = _over(by_task, difference)
+    clustered = _cluster_interval(by_task, difference)
     return {
         "first": first_row,
         "second": second_row,
@@ -186,55 +184,58 @@ def compare_sides(sides: Sequence[EntrantRow], cells: Mapping[int, Cells], facts
         "clusters": clustered.clusters if clustered else 0,
         "cluster_low": clustered.low if clustered else None,
         "cluster_high": clustered.high if clustered else None,
-        "cluster_sentence": _over_clusters(clustered, difference) if clustered else "",
-        "sentence": sentence(first_row, second_row, difference, detectable),
+        "cluster_sentence": _cluster_sentence(clustered, difference) if clustered else "",
+        "sentence": comparison_sentence(first_row, second_row, difference, detectable),
         "warning": _warning(sides, (first, second), difference),
     }
 
 
-def _side(side: EntrantRow, played: Cells, shared: Sequence[TaskKey]) -> Standing:
+def _standing_over(side: EntrantRow, played: Cells, shared: Sequence[TaskKey]) -> Standing:
     """Return one side's row over the shared tasks. Its errors are on all tasks: they are why some are not shared."""
-    row = standing(side, {key: played[key] for key in shared}, len(shared))
+    row = build_standing(side, {key: played[key] for key in shared}, len(shared))
     return {**row, "errors": sum(sums.errors for sums in played.values())}
 
 
-def _over(tasks: Sequence[ComparedTask], difference: stats.Difference) -> stats.Clustered | None:
+def _cluster_interval(
+    tasks: Sequence[ComparedTask], difference: stats.PairedDifference
+) -> stats.ClusterInterval | None:
     """Return the interval with categories as clusters, widened to include the interval over tasks.
 
     A few categories that happen to agree make nothing surer (Angrist and Pischke 2009, Mostly Harmless Econometrics,
     8.2: the larger of two standard errors)."""
-    clustered = stats.clustered([row["difference"] for row in tasks], [row["category"] for row in tasks])
+    clustered = stats.cluster_interval([row["difference"] for row in tasks], [row["category"] for row in tasks])
     if clustered is None or difference.low is None or difference.high is None:
         return None
     return replace(clustered, low=min(clustered.low, difference.low), high=max(clustered.high, difference.high))
 
 
-def _over_clusters(clustered: stats.Clustered, difference: stats.Difference) -> str:
+def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.PairedDifference) -> str:
     """Say what the interval with categories as clusters is, and whether it still excludes 0."""
     text = f"Tasks of a category may be alike: with the {clustered.clusters} categories as clusters the interval is "
     if (clustered.low, clustered.high) == (difference.low, difference.high):
         return f"{text}no wider."
     text += f"[{points(clustered.low)}, {points(clustered.high)}]"
-    if _answer(difference) and clustered.low <= 0 <= clustered.high:
+    if _significant_direction(difference) and clustered.low <= 0 <= clustered.high:
         text += ", so other categories might not show the difference"
     return f"{text}."
 
 
-def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: stats.Difference) -> str:
+def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: stats.PairedDifference) -> str:
     """Warn if errors may mislead: one side has more or fewer, or counted as failures they would change the answer."""
     warnings = error_warnings({side["id"]: entrant_cells for side, entrant_cells in zip(sides, cells, strict=True)})
     parts = [f"{side['name']}: {warnings[side['id']]}" for side in sides if side["id"] in warnings]
     failing = [{key: sums.with_errors_failed() for key, sums in entrant_cells.items()} for entrant_cells in cells]
     with_errors = stats.paired_difference(*pair_up(*failing))
-    if _answer(with_errors) != _answer(difference):
+    if _significant_direction(with_errors) != _significant_direction(difference):
         parts.append(
             f"With errors counted as failures the difference is {points(with_errors.difference)} points "
-            f"({point_interval(with_errors.low, with_errors.high)}), {p_is(with_errors.p_value)}, n = {with_errors.tasks} tasks."
+            f"({point_interval(with_errors.low, with_errors.high)}), {p_is(with_errors.p_value)}, "
+            f"n = {with_errors.tasks} tasks."
         )
     return " ".join(parts)
 
 
-def _answer(difference: stats.Difference) -> int:
+def _significant_direction(difference: stats.PairedDifference) -> int:
     """Return who is significantly ahead: -1 the first, 1 the second, 0 neither."""
     if difference.p_value is None or difference.difference is None or difference.p_value >= stats.ALPHA:
         return 0
@@ -252,7 +253,7 @@ def pair_up(first: Cells, second: Cells) -> list[list[tuple[int, int]]]:
     return [[(side[key].resolved, side[key].counted) for key in shared] for side in (first, second)]
 
 
-def compare_categories(engine: Engine, first: int | str, second: int | str, scope: Scope = EVERYTHING) -> list[Row]:
+def compare_categories(engine: Engine, first: int | str, second: int | str, scope: Scope = DEFAULT_SCOPE) -> list[Row]:
     """Compare within each category: rows of category, tasks, difference with its interval, p_value, and p_holm."""
     by_task = compare(engine, first, second, scope)["by_task"]
     category_rows: list[Row] = []
@@ -287,7 +288,9 @@ def differences(first: EntrantRow, second: EntrantRow) -> dict[str, list[Any]]:
     return {key: values for key, values in value_pairs.items() if values[0] != values[1]}
 
 
-def sentence(first: Standing, second: Standing, difference: stats.Difference, detectable: float | None) -> str:
+def comparison_sentence(
+    first: Standing, second: Standing, difference: stats.PairedDifference, detectable: float | None
+) -> str:
     """State the verdict on two entrants: the second's lead over the first, with intervals and p-value."""
     if difference.difference is None or difference.low is None or difference.high is None:
         return f"{first['entrant']} and {second['entrant']} have no counted task in common."

@@ -10,9 +10,9 @@ from typing import TypedDict, cast
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.boards.consumption import By, spent
-from stackrank.db.queries.boards.pooling import conditions_of
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection
+from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
+from stackrank.db.queries.boards.pooling import fetch_conditions
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import amount, p_is
 
@@ -42,22 +42,24 @@ class EffortComparison(TypedDict):
 
 
 def effort(
-    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = EVERYTHING, by: By = "steps"
+    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = DEFAULT_SCOPE, by: EffortUnit = "steps"
 ) -> list[EffortComparison]:
     """Compare what the two entrants of each pair (ids) need, on the tasks that both played.
 
     By cost, a pair with an unknown price has no tasks.
     """
     selection = scope.find(engine)
-    needs, longest = _needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by)
-    allowed = _allowed(selection, by)
+    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by)
+    allowed = _allowed_budget(selection, by)
     return [
-        _effort(pair, needs, allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0), by)
+        _compare_pair(
+            pair, needs, allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0), by
+        )
         for pair in pairs
     ]
 
 
-def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> EffortComparison:
+def _compare_pair(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: EffortUnit) -> EffortComparison:
     first, second = (needs.get(entrant_id, {}) for entrant_id in pair)
     shared = sorted(first.keys() & second.keys())
     comparison = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
@@ -65,29 +67,31 @@ def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by
     return cast("EffortComparison", question | asdict(comparison))
 
 
-def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
+def _read_needs(
+    selection: Selection, entrants: Collection[int], by: EffortUnit
+) -> tuple[dict[int, Needs], dict[int, float]]:
     """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took."""
     needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
     longest: dict[int, float] = defaultdict(float)
     unknown: set[int] = set()
-    for row in spent(selection, by, entrants):
-        if row.took is None:
+    for row in read_consumption(selection, by, entrants):
+        if row.amount is None:
             unknown.add(row.entrant_id)
             continue
-        took, unresolved = float(row.took), row.counted - row.resolved
-        longest[row.entrant_id] = max(longest[row.entrant_id], took)
+        spent, unresolved = float(row.amount), row.counted - row.resolved
+        longest[row.entrant_id] = max(longest[row.entrant_id], spent)
         task_needs = needs[row.entrant_id][selection.keys[row.task_id]]
-        task_needs += [took] * row.resolved + [float("inf")] * unresolved
+        task_needs += [spent] * row.resolved + [float("inf")] * unresolved
     return {
         entrant_id: entrant_needs for entrant_id, entrant_needs in needs.items() if entrant_id not in unknown
     }, longest
 
 
-def _allowed(selection: Selection, by: By) -> float:
+def _allowed_budget(selection: Selection, by: EffortUnit) -> float:
     """Return the most that the runs allow an episode to take; 0 if there is no limit."""
     if not selection.pooled:
         return 0.0
-    limit = conditions_of(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
+    limit = fetch_conditions(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
     return float(limit) if isinstance(limit, int | float) else 0.0
 
 

@@ -8,10 +8,10 @@ from sqlalchemy import Engine, select
 
 from stackrank.db.connection.errors import NotComparable, NotFound
 from stackrank.db.connection.transactions import ENTRANT, EPISODE
-from stackrank.db.queries.boards.pooling import conditions_of, why_apart
+from stackrank.db.queries.boards.pooling import explain_exclusion, fetch_conditions
 from stackrank.db.queries.boards.scope import Selection
 from stackrank.db.queries.catalogue import EntrantRow
-from stackrank.db.queries.reading import fetch, fetch_one, row_id
+from stackrank.db.queries.reading import fetch, fetch_one, parse_id
 from stackrank.db.totals.sums import Cells
 from stackrank.storable import storable_text
 
@@ -20,7 +20,7 @@ _E = EPISODE.c
 
 def candidates_for(engine: Engine, ref: int | str) -> list[EntrantRow]:
     """Return the entrants that `ref` may mean: first those with this id or name, then those called so, newest first."""
-    number, text = row_id(ref), storable_text(str(ref))
+    number, text = parse_id(ref), storable_text(str(ref))
     matches = (ENTRANT.c.name == text) | (ENTRANT.c.called == text)
     if number is not None:
         matches = matches | (ENTRANT.c.id == number)
@@ -36,14 +36,14 @@ def choose_playing(
         if row["id"] in cells:
             return row
     ids = [row["id"] for row in candidates]
-    excluded = {run.id: run for run in selection.apart}
+    excluded = {run.id: run for run in selection.excluded}
     elsewhere = select(_E.run_id).where(_E.entrant_id.in_(ids), _E.run_id.in_(list(excluded)), _E.verdict != "")
     if selection.pooled and (episode := fetch_one(selection.engine, elsewhere.order_by(_E.run_id.desc()))):
         run, lead = excluded[episode["run_id"]], selection.pooled[0]
-        reason = why_apart(run, lead, conditions_of(selection.engine, (run, lead)))
+        reason = explain_exclusion(run, lead, fetch_conditions(selection.engine, (run, lead)))
         raise NotComparable(
-            f"{candidates[0]['name']} played run {run.id}, which is not pooled with run {lead.id} ({reason}): use --run, "
-            "--benchmark or --conditions to choose what to compare."
+            f"{candidates[0]['name']} played run {run.id}, which is not pooled with run {lead.id} ({reason}): use "
+            "--run, --benchmark or --conditions to choose what to compare."
         )
     raise NotFound(
         f"No entrant {str(ref)[:80]!r} has an episode in these runs: `stackrank leaderboard` lists the entrants."

@@ -10,12 +10,12 @@ from sqlalchemy import Engine
 
 from stackrank.db import stats
 from stackrank.db.connection.errors import NotComparable, NotFound
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.compare import compare, pair_up, shared_tasks
 from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
-from stackrank.db.stats.noninferiority import noninferior
+from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.db.totals.sums import Cells
 from stackrank.terms import GateOutcome, RunStatus
 from stackrank.wording import points
@@ -50,7 +50,7 @@ class GateReport(TypedDict):
 
 
 def gate(
-    engine: Engine, reference: str, candidate: str, max_drop: float, scope: Scope = EVERYTHING, *, baseline: str = ""
+    engine: Engine, reference: str, candidate: str, max_drop: float, scope: Scope = DEFAULT_SCOPE, *, baseline: str = ""
 ) -> GateReport:
     """Judge the candidate by the tasks that it shares with the reference.
 
@@ -59,17 +59,17 @@ def gate(
     `NotFound`. Raises `NotComparable` if the runs are not alike, or if that newest run has not finished.
     """
     if baseline:
-        compared = _over_time(engine, reference, candidate, scope, baseline)
+        compared = _sides_over_time(engine, reference, candidate, scope, baseline)
     else:
         pair = compare(engine, reference, candidate, scope)
         standings = (pair["first"], pair["second"])
         cells = scope.find(engine).cells({side["entrant_id"] for side in standings})
         reference_cells, candidate_cells = (cells[side["entrant_id"]] for side in standings)
-        compared = _Compared(
+        compared = _Sides(
             (standings[0]["entrant"], standings[1]["entrant"]), (None, None), reference_cells, candidate_cells
         )
     gap, gaps = compared.difference()
-    judgement = noninferior(list(gaps.values()), gap.low, gap.high, max_drop)
+    judgement = judge_noninferiority(list(gaps.values()), gap.low, gap.high, max_drop)
     report: GateReport = {
         "outcome": str(judgement.outcome),
         "max_drop": max_drop,
@@ -86,7 +86,7 @@ def gate(
         "more_tasks": judgement.more_tasks,
         "lost": [task for task, gap_of_task in gaps.items() if gap_of_task < 0],
         "won": [task for task, gap_of_task in gaps.items() if gap_of_task > 0],
-        "errors": [_errors(compared.before), _errors(compared.after)],
+        "errors": [_count_errors(compared.reference), _count_errors(compared.candidate)],
         "warning": _warning(compared, judgement.outcome, max_drop),
         "sentence": "",
     }
@@ -94,48 +94,49 @@ def gate(
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _Sides:
     """Reference and candidate: their names, their runs (None without a baseline), and their sums by task."""
 
     names: tuple[str, str]
     runs: tuple[int | None, int | None]
-    before: Cells
-    after: Cells
+    reference: Cells
+    candidate: Cells
     unfinished: str = ""
     """A warning if a run has not finished, else empty."""
 
-    def difference(self) -> tuple[stats.Difference, dict[str, float]]:
+    def difference(self) -> tuple[stats.PairedDifference, dict[str, float]]:
         """Return the candidate's rate minus the reference's, over all shared tasks and for each task."""
-        sides = pair_up(self.before, self.after)
-        tasks = zip(shared_tasks(self.before, self.after), *sides, strict=True)
+        sides = pair_up(self.reference, self.candidate)
+        tasks = zip(shared_tasks(self.reference, self.candidate), *sides, strict=True)
         return stats.paired_difference(*sides), {
             key[0]: candidate_score[0] / candidate_score[1] - reference_score[0] / reference_score[1]
             for key, reference_score, candidate_score in tasks
         }
 
 
-def _over_time(engine: Engine, reference: str, candidate: str, scope: Scope, baseline: str) -> _Compared:
+def _sides_over_time(engine: Engine, reference: str, candidate: str, scope: Scope, baseline: str) -> _Sides:
     """Take the reference from the baseline run and the candidate from the run to judge."""
     baseline_run = find_run(engine, baseline)
-    candidate_run = find_run(engine, scope.run if isinstance(scope.run, int | str) else _newest(engine, scope))
+    candidate_run = find_run(engine, scope.run if isinstance(scope.run, int | str) else _newest_run(engine, scope))
     if baseline_run["id"] == candidate_run["id"]:
         raise NotComparable(
-            f"Run {candidate_run['id']} ({candidate_run['name']}) cannot be compared with itself: choose the candidate's run with --run."
+            f"Run {candidate_run['id']} ({candidate_run['name']}) cannot be compared with itself: choose the "
+            "candidate's run with --run."
         )
     Scope(run=(baseline_run["id"], candidate_run["id"])).find(engine)  # raises NotComparable if the runs are not alike
     reference_cells, candidate_cells = (
         Scope(run=run["id"], errors=scope.errors).find(engine).cells() for run in (baseline_run, candidate_run)
     )
     reference_row, candidate_row = (
-        _entrant(engine, reference, reference_cells, baseline_run),
-        _entrant(engine, candidate, candidate_cells, candidate_run),
+        _find_entrant(engine, reference, reference_cells, baseline_run),
+        _find_entrant(engine, candidate, candidate_cells, candidate_run),
     )
     unfinished = " ".join(
         f"Run {run['id']} has not finished ({run['status']}), so it may cover only the first tasks."
         for run in (baseline_run, candidate_run)
         if run["status"] != RunStatus.FINISHED
     )
-    return _Compared(
+    return _Sides(
         (reference_row["name"], candidate_row["name"]),
         (baseline_run["id"], candidate_run["id"]),
         reference_cells[reference_row["id"]],
@@ -144,7 +145,7 @@ def _over_time(engine: Engine, reference: str, candidate: str, scope: Scope, bas
     )
 
 
-def _newest(engine: Engine, scope: Scope) -> int:
+def _newest_run(engine: Engine, scope: Scope) -> int:
     """Return the newest run that the scope asks for. An earlier run is never judged in its place."""
     newest = scope.newest(engine)
     if newest is None:
@@ -157,15 +158,17 @@ def _newest(engine: Engine, scope: Scope) -> int:
     return newest.id
 
 
-def _warning(sides: _Compared, outcome: GateOutcome, max_drop: float) -> str:
+def _warning(sides: _Sides, outcome: GateOutcome, max_drop: float) -> str:
     """Warn of unfinished runs, missing tasks and an outcome that depends on how errors count; may be empty."""
-    return " ".join(filter(None, (sides.unfinished, _missing(sides), _by_errors(sides, outcome, max_drop))))
+    return " ".join(
+        filter(None, (sides.unfinished, _missing_tasks_warning(sides), _errors_warning(sides, outcome, max_drop)))
+    )
 
 
-def _missing(sides: _Compared) -> str:
+def _missing_tasks_warning(sides: _Sides) -> str:
     """Warn if the candidate did not play all of the reference's tasks, because the rest may be the easy ones."""
-    counted = [key for key, sums in sides.before.items() if sums.counted]
-    missing = sum(key not in sides.after or not sides.after[key].done for key in counted)
+    counted = [key for key, sums in sides.reference.items() if sums.counted]
+    missing = sum(key not in sides.candidate or not sides.candidate[key].done for key in counted)
     if not missing:
         return ""
     of_run = "" if sides.runs[0] is None else f" in run {sides.runs[0]}"
@@ -175,13 +178,15 @@ def _missing(sides: _Compared) -> str:
     )
 
 
-def _by_errors(sides: _Compared, outcome: GateOutcome, max_drop: float) -> str:
+def _errors_warning(sides: _Sides, outcome: GateOutcome, max_drop: float) -> str:
     """Warn if the outcome depends on how errors count; empty if it does not."""
-    if not _errors(sides.before) and not _errors(sides.after):
+    if not _count_errors(sides.reference) and not _count_errors(sides.candidate):
         return ""
-    failing = [{key: sums.with_errors_failed() for key, sums in side.items()} for side in (sides.before, sides.after)]
-    gap, gaps = _Compared(sides.names, sides.runs, failing[0], failing[1]).difference()
-    if noninferior(list(gaps.values()), gap.low, gap.high, max_drop).outcome == outcome:
+    failing = [
+        {key: sums.with_errors_failed() for key, sums in side.items()} for side in (sides.reference, sides.candidate)
+    ]
+    gap, gaps = _Sides(sides.names, sides.runs, failing[0], failing[1]).difference()
+    if judge_noninferiority(list(gaps.values()), gap.low, gap.high, max_drop).outcome == outcome:
         return ""
     ends = f"[{points(gap.low)}, {points(gap.high)}]"
     return (
@@ -190,14 +195,14 @@ def _by_errors(sides: _Compared, outcome: GateOutcome, max_drop: float) -> str:
     )
 
 
-def _errors(cells: Cells) -> int:
+def _count_errors(cells: Cells) -> int:
     """Count the errors that are not counted as failures."""
     return sum(sums.errors - sums.failed_errors for sums in cells.values())
 
 
-def _entrant(engine: Engine, ref: str, played: Iterable[int], run: RunRow) -> EntrantRow:
+def _find_entrant(engine: Engine, ref: str, played: Iterable[int], run: RunRow) -> EntrantRow:
     """Return the newest entrant with this id or name, or called so, among those that played in a run."""
-    rows = sorted(entrants_of(engine, played).values(), key=lambda row: -row["id"])
+    rows = sorted(fetch_entrants(engine, played).values(), key=lambda row: -row["id"])
     for row in rows:
         if ref in (str(row["id"]), row["name"], row["called"]):
             return row

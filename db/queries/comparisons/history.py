@@ -9,14 +9,14 @@ from typing import TypedDict
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
-from stackrank.db.queries.boards.scope import Scope, entrants_of
+from stackrank.db.queries.boards.scope import Scope, fetch_entrants
 from stackrank.db.queries.comparisons.compare import pair_up
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.stats.planning import Spread, spread
 from stackrank.terms import UNKNOWN, Verdict
 
 _E = EPISODE.c
-_MOST_RUNS = 50
+_MAX_RUNS = 50
 
 
 class EpisodeMean(TypedDict):
@@ -35,13 +35,13 @@ class EpisodeMean(TypedDict):
     same_limits: int
 
 
-def shown_spread(engine: Engine, benchmark: str, entrant_names: Collection[str]) -> tuple[Spread, list[str]] | None:
+def observed_spread(engine: Engine, benchmark: str, entrant_names: Collection[str]) -> tuple[Spread, list[str]] | None:
     """Return how the gaps between two entrants varied over the benchmark's current tasks, and the entrants' names.
 
     Uses the entrants in `called` if two of them played enough, else all entrants. None if nobody played enough.
     """
     cells = Scope(benchmark=benchmark).find(engine).cells()
-    entrants = [row for row in entrants_of(engine, cells).values() if not row["reference"]]
+    entrants = [row for row in fetch_entrants(engine, cells).values() if not row["reference"]]
     named_entrants = [row for row in entrants if row["called"] in entrant_names]
     for sample in (named_entrants, entrants):
         pairs = [pair_up(cells[first["id"]], cells[second["id"]]) for first, second in combinations(sample, 2)]
@@ -58,7 +58,7 @@ def episode_means(
     `limits` ({condition: value}): runs under these limits have rows of their own, which come first.
     """
     conditions_of_runs = select(RUN.c.id, RUN.c.conditions).join(BENCHMARK).where(BENCHMARK.c.name == benchmark)
-    last_runs = tuples(engine, conditions_of_runs.order_by(RUN.c.id.desc()).limit(_MOST_RUNS))
+    last_runs = fetch_tuples(engine, conditions_of_runs.order_by(RUN.c.id.desc()).limit(_MAX_RUNS))
     same_limit_runs = [
         run_id
         for run_id, conditions in last_runs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.comparisons.changes import RateChange, changed
+from stackrank.db.queries.comparisons.changes import RateChange, entrant_changes
 from stackrank.db.queries.comparisons.compare import differences, shared_tasks
-from stackrank.db.queries.comparisons.series import Past, past
+from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.reading import Row
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Sums, total
@@ -30,10 +30,10 @@ def regressions(
     it), value_before, value, tasks, p_value (None except for rates), differs (settings that differ from those of the
     last run before), sentence.
     """
-    entrants = past(engine, find_run(engine, run))
+    entrants = load_histories(engine, find_run(engine, run))
     drops = {
         history.entrant["id"]: row
-        for history, row in changed(entrants)
+        for history, row in entrant_changes(entrants)
         if row["difference"] < 0 and row["p_value"] < alpha
     }
     rows: list[Row] = []
@@ -49,7 +49,11 @@ def regressions(
             "differs": differences(history.last, history.entrant),
         }
         drop = drops.get(history.entrant["id"])
-        findings = [_rate(drop) if drop else None, _errors(history, usual, errors), _cost(history, usual, cost)]
+        findings = [
+            _rate_finding(drop) if drop else None,
+            _error_finding(history, usual, errors),
+            _cost_finding(history, usual, cost),
+        ]
         since = f"run {baseline[-1]}" if len(baseline) == 1 else f"the {len(baseline)} runs to run {baseline[-1]}"
         for finding in findings:
             if finding:
@@ -63,15 +67,15 @@ def regressions(
     return rows
 
 
-def _rate(drop: RateChange) -> Row:
+def _rate_finding(drop: RateChange) -> Row:
     rate_before, rate = drop["rate_before"], drop["rate"]
     lately = f" in the last {drop['runs']} runs" if drop["runs"] > 1 else ""
     sentence = f"resolved {rate_before:.1%} -> {rate:.1%} of {drop['tasks']} tasks{lately} ({p_is(drop['p_value'])})"
-    return _found("rate", rate_before, rate, drop["tasks"], sentence, drop["p_value"], drop["runs"])
+    return _finding("rate", rate_before, rate, drop["tasks"], sentence, drop["p_value"], drop["runs"])
 
 
-def _errors(history: Past, usual: dict[tuple[str, str], Sums], max_increase: float) -> Row | None:
-    current, baseline = total(history.tonight.values()), total(usual.values()) if usual else Sums()
+def _error_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], max_increase: float) -> Row | None:
+    current, baseline = total(history.current.values()), total(usual.values()) if usual else Sums()
     episodes, episodes_before = current.counted + current.errors, baseline.counted + baseline.errors
     if not episodes or not episodes_before or current.errors < LEAST_ERRORS:
         return None
@@ -79,14 +83,14 @@ def _errors(history: Past, usual: dict[tuple[str, str], Sums], max_increase: flo
     if share - share_before <= max_increase:
         return None
     sentence = f"errors {share_before:.1%} -> {share:.1%} of its episodes"
-    return _found("errors", share_before, share, sum(sums.counted > 0 for sums in history.tonight.values()), sentence)
+    return _finding("errors", share_before, share, sum(sums.counted > 0 for sums in history.current.values()), sentence)
 
 
-def _cost(history: Past, usual: dict[tuple[str, str], Sums], max_ratio: float) -> Row | None:
-    shared = shared_tasks(usual, history.tonight)
+def _cost_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], max_ratio: float) -> Row | None:
+    shared = shared_tasks(usual, history.current)
     if not shared:
         return None
-    current, baseline = (total(side[key] for key in shared) for side in (history.tonight, usual))
+    current, baseline = (total(side[key] for key in shared) for side in (history.current, usual))
     if (
         current.priced < current.counted or baseline.priced < baseline.counted or not baseline.cost_usd
     ):  # unknown, or free
@@ -94,10 +98,10 @@ def _cost(history: Past, usual: dict[tuple[str, str], Sums], max_ratio: float) -
     cost_before, cost = baseline.cost_usd / baseline.counted, current.cost_usd / current.counted
     if cost <= cost_before * max_ratio:
         return None
-    return _found("cost", cost_before, cost, len(shared), f"cost ${cost_before:.3g} -> ${cost:.3g} an episode")
+    return _finding("cost", cost_before, cost, len(shared), f"cost ${cost_before:.3g} -> ${cost:.3g} an episode")
 
 
-def _found(
+def _finding(
     kind: str, value_before: float, value: float, tasks: int, sentence: str, p_value: float | None = None, runs: int = 1
 ) -> Row:
     columns = {"what": kind, "value_before": value_before, "value": value, "runs": runs}

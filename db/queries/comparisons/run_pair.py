@@ -10,14 +10,14 @@ from sqlalchemy import Engine, select
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, TASK
-from stackrank.db.queries.comparisons.changes import RateDifference, difference
+from stackrank.db.queries.comparisons.changes import RateDifference, rate_difference
 from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.writes import conditions
 from stackrank.wording import p_is, percent, point_interval, points
 
 _E = EPISODE.c
-Side = Mapping[str, Any]
+EpisodeResult = Mapping[str, Any]
 """An episode with a verdict: its id, whether it was resolved, its entrant and its task."""
 
 
@@ -33,7 +33,7 @@ class Flip(TypedDict):
     episode: int
 
 
-class Both(RateDifference):
+class EntrantChange(RateDifference):
     """An entrant of both runs, over the tasks that are counted in both."""
 
     entrant: str
@@ -48,7 +48,7 @@ class RunPair(TypedDict):
     second: int
     sentence: str
     apart: str
-    entrants: list[Both]
+    entrants: list[EntrantChange]
     worse: list[Flip]
     better: list[Flip]
 
@@ -60,19 +60,23 @@ def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
     is called so. Episodes that ended in an error count on neither side. Raises `NotFound` for an unknown run.
     """
     runs = sorted((find_run(engine, first), find_run(engine, second)), key=lambda run: run["id"])
-    old_entrants, new_entrants = (_played(engine, run["id"]) for run in runs)
+    old_entrants, new_entrants = (_read_episodes(engine, run["id"]) for run in runs)
     changes, flips = [], []
-    for name, old_key, new_key in _same(old_entrants, new_entrants):
+    for name, old_key, new_key in _match_entrants(old_entrants, new_entrants):
         old_tasks, new_tasks = old_entrants[old_key], new_entrants[new_key]
         shared = sorted(old_tasks.keys() & new_tasks.keys())
-        change = stats.change([stats.Night(_counts(old_tasks, shared))], _counts(new_tasks, shared)) if shared else None
+        change = (
+            stats.compare_with_baseline([stats.RunScores(_scores(old_tasks, shared))], _scores(new_tasks, shared))
+            if shared
+            else None
+        )
         if change is not None:
             entrant_flips = [_flip(name, task, old_tasks[task], new_tasks[task]) for task in shared]
             flips += entrant_flips
             changes.append((name, change, entrant_flips))
     corrected = stats.holm([change.p_value for _, change, _ in changes])
     entrants = [
-        _both(name, change, p, entrant_flips)
+        _entrant_change(name, change, p, entrant_flips)
         for (name, change, entrant_flips), p in zip(changes, corrected, strict=True)
     ]
     worse, better = ([flip for flip in flips if sign * flip["difference"] > 0] for sign in (-1, 1))
@@ -80,14 +84,14 @@ def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
         "first": runs[0]["id"],
         "second": runs[1]["id"],
         "sentence": pair_sentence(entrants, worse, better),
-        "apart": _apart(*runs),
+        "apart": _mismatch_sentence(*runs),
         "entrants": sorted(entrants, key=lambda row: row["difference"]),
         "worse": sorted(worse, key=lambda row: row["difference"]),
         "better": sorted(better, key=lambda row: -row["difference"]),
     }
 
 
-def _played(engine: Engine, run_id: int) -> dict[tuple[int, str], dict[tuple[str, str], list[Side]]]:
+def _read_episodes(engine: Engine, run_id: int) -> dict[tuple[int, str], dict[tuple[str, str], list[EpisodeResult]]]:
     """Entrant (id and what it is called) -> task (name and digest) -> its episodes with a verdict, newest first."""
     query = (
         select(_E.id, _E.verdict, _E.entrant_id, ENTRANT.c.called, TASK.c.name.label("task"), TASK.c.digest)
@@ -96,13 +100,13 @@ def _played(engine: Engine, run_id: int) -> dict[tuple[int, str], dict[tuple[str
         .join(ENTRANT)
         .where(_E.run_id == run_id, _E.counted, _E.verdict.in_(["resolved", "unresolved"]))
     )
-    episodes: dict[tuple[int, str], dict[tuple[str, str], list[Side]]] = defaultdict(lambda: defaultdict(list))
+    episodes: dict[tuple[int, str], dict[tuple[str, str], list[EpisodeResult]]] = defaultdict(lambda: defaultdict(list))
     for row in fetch(engine, query.order_by(_E.id.desc())):
         episodes[row["entrant_id"], row["called"]][row["task"], row["digest"]].append(row)
     return episodes
 
 
-def _same(
+def _match_entrants(
     old_entrants: Mapping[tuple[int, str], Any], new_entrants: Mapping[tuple[int, str], Any]
 ) -> list[tuple[str, Any, Any]]:
     counts = [Counter(label for _, label in side) for side in (old_entrants, new_entrants)]
@@ -111,35 +115,37 @@ def _same(
     return sorted(pair for pair in pairs if pair[1] is not None)
 
 
-def _counts(played: Mapping[Any, Sequence[Side]], tasks: Sequence[Any]) -> list[stats.Played]:
-    return [(_resolved(played[task]), len(played[task])) for task in tasks]
+def _scores(played: Mapping[Any, Sequence[EpisodeResult]], tasks: Sequence[Any]) -> list[stats.TaskScore]:
+    return [(_count_resolved(played[task]), len(played[task])) for task in tasks]
 
 
-def _resolved(episodes: Sequence[Side]) -> int:
+def _count_resolved(episodes: Sequence[EpisodeResult]) -> int:
     return sum(episode["verdict"] == "resolved" for episode in episodes)
 
 
-def _flip(entrant: str, task: tuple[str, str], old_episodes: Sequence[Side], new_episodes: Sequence[Side]) -> Flip:
-    difference = _resolved(new_episodes) / len(new_episodes) - _resolved(old_episodes) / len(old_episodes)
+def _flip(
+    entrant: str, task: tuple[str, str], old_episodes: Sequence[EpisodeResult], new_episodes: Sequence[EpisodeResult]
+) -> Flip:
+    difference = _count_resolved(new_episodes) / len(new_episodes) - _count_resolved(old_episodes) / len(old_episodes)
 
-    def shown(side: Sequence[Side], resolved: bool) -> int:
+    def shown(side: Sequence[EpisodeResult], resolved: bool) -> int:
         return int(next((episode for episode in side if (episode["verdict"] == "resolved") == resolved), side[0])["id"])
 
     return {
         "entrant": entrant,
         "task": task[0],
-        "before": f"{_resolved(old_episodes)} of {len(old_episodes)}",
-        "now": f"{_resolved(new_episodes)} of {len(new_episodes)}",
+        "before": f"{_count_resolved(old_episodes)} of {len(old_episodes)}",
+        "now": f"{_count_resolved(new_episodes)} of {len(new_episodes)}",
         "difference": difference,
         "episode_before": shown(old_episodes, difference < 0),
         "episode": shown(new_episodes, difference > 0),
     }
 
 
-def _both(entrant: str, change: stats.Change, p_value: float, flips: Sequence[Flip]) -> Both:
+def _entrant_change(entrant: str, change: stats.BaselineChange, p_value: float, flips: Sequence[Flip]) -> EntrantChange:
     return {
         "entrant": entrant,
-        **difference(change, p_value),
+        **rate_difference(change, p_value),
         "worse": sum(flip["difference"] < 0 for flip in flips),
         "better": sum(flip["difference"] > 0 for flip in flips),
     }
@@ -151,7 +157,7 @@ def pair_sentence(entrants: Sequence[Mapping[str, Any]], worse: Sequence[Flip], 
         return "No entrant has a verdict on the same task in both runs."
     parts = []
     for word, sign in (("worse", -1), ("better", 1)):
-        significant = sorted((row for row in entrants if row["sure"] and sign * row["difference"] > 0), key=_size)
+        significant = sorted((row for row in entrants if row["sure"] and sign * row["difference"] > 0), key=_by_size)
         if significant:
             descriptions = ", ".join(
                 f"{row['entrant']} {percent(row['rate_before'], 1)} -> {percent(row['rate'], 1)} "
@@ -165,11 +171,11 @@ def pair_sentence(entrants: Sequence[Mapping[str, Any]], worse: Sequence[Flip], 
     return f"{'; '.join(parts)}; tasks resolved less often: {worse_tasks}, more often: {better_tasks}."
 
 
-def _size(row: Mapping[str, Any]) -> float:
+def _by_size(row: Mapping[str, Any]) -> float:
     return -abs(float(row["difference"]))
 
 
-def _apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+def _mismatch_sentence(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     sentences = []
     if first["benchmark_digest"] != second["benchmark_digest"]:
         sentences.append("The runs have different benchmarks or versions, so only unchanged tasks are compared.")

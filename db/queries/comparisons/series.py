@@ -11,25 +11,25 @@ from sqlalchemy import Engine, case, func, select
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE, RUN
-from stackrank.db.queries.boards.scope import Scope, entrants_of
+from stackrank.db.queries.boards.scope import Scope, fetch_entrants
 from stackrank.db.queries.catalogue import EntrantRow
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.queries.runs import RunRow
 from stackrank.db.totals.sums import Cells, Sums, TaskKey, total
 from stackrank.terms import RunStatus, Verdict
 
 _E = EPISODE.c
-Nights = Mapping[int, Cells]
+CellsOfRuns = Mapping[int, Cells]
 """Run -> the sums of one entrant in it, oldest run first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class EntrantHistory:
     """An entrant of a run, and the earlier results of entrants that are called the same in the series."""
 
     entrant: EntrantRow
-    tonight: Cells
-    nights: Nights
+    current: Cells
+    earlier_runs: CellsOfRuns
     worse: frozenset[int]
     """The runs that were reported as worse than those before them."""
     last: EntrantRow
@@ -38,29 +38,29 @@ class Past:
     @property
     def baseline(self) -> list[int]:
         """The runs that show what is usual for the entrant, oldest first."""
-        return [run for run in self.nights if run not in self.worse][-stats.BASELINE :]
+        return [run for run in self.earlier_runs if run not in self.worse][-stats.BASELINE :]
 
     def usual(self) -> dict[TaskKey, Sums]:
         """Return the sums over all runs of the baseline, task by task."""
         by_task: dict[TaskKey, list[Sums]] = defaultdict(list)
         for run in self.baseline:
-            for key, sums in self.nights[run].items():
+            for key, sums in self.earlier_runs[run].items():
                 by_task[key].append(sums)
         return {key: total(sums) for key, sums in by_task.items()}
 
-    def change(self) -> stats.Change | None:
-        """Return how tonight differs; None if it has no task in common with the baseline."""
-        keys = sorted(key for key, sums in self.tonight.items() if sums.counted)
-        earlier = [stats.Night(_played(cells, keys), run in self.worse) for run, cells in self.nights.items()]
-        return stats.change(earlier, _played(self.tonight, keys))
+    def change(self) -> stats.BaselineChange | None:
+        """Return how current differs; None if it has no task in common with the baseline."""
+        keys = sorted(key for key, sums in self.current.items() if sums.counted)
+        earlier = [stats.RunScores(_scores(cells, keys), run in self.worse) for run, cells in self.earlier_runs.items()]
+        return stats.compare_with_baseline(earlier, _scores(self.current, keys))
 
 
-def _played(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.Played]:
+def _scores(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.TaskScore]:
     no_episodes = Sums()
     return [((sums := cells.get(key, no_episodes)).resolved, sums.counted) for key in keys]
 
 
-def past(engine: Engine, run: RunRow) -> list[Past]:
+def load_histories(engine: Engine, run: RunRow) -> list[EntrantHistory]:
     """Return the entrants of a run that have played earlier in its series, matched by what they are called.
 
     If two entrants of one of these runs are called the same, each is matched with itself only. The earlier runs are
@@ -75,13 +75,13 @@ def past(engine: Engine, run: RunRow) -> list[Past]:
     )
     reported = {row["id"]: row["regressions"] for row in fetch(engine, query.order_by(RUN.c.id))}
     selection = Scope(run=run["id"]).find(engine)
-    tonight = selection.cells()
-    entrants = sorted(entrants_of(engine, tonight).values(), key=lambda entrant: entrant["name"])
+    current = selection.cells()
+    entrants = sorted(fetch_entrants(engine, current).values(), key=lambda entrant: entrant["name"])
     label_counts = Counter(entrant["called"] for entrant in entrants)
-    worse = {entrant["id"]: _worse(reported, entrant, label_counts) for entrant in entrants}
-    run_ids = {run_id for worse_runs in worse.values() for run_id in _needed(list(reported), worse_runs)}
-    played = _cells(engine, sorted(run_ids), selection.keys)
-    entrant_rows = entrants_of(engine, {entrant_id for _, entrant_id in played})
+    worse = {entrant["id"]: _worse_runs(reported, entrant, label_counts) for entrant in entrants}
+    run_ids = {run_id for worse_runs in worse.values() for run_id in _baseline_runs(list(reported), worse_runs)}
+    played = _read_cells(engine, sorted(run_ids), selection.keys)
+    entrant_rows = fetch_entrants(engine, {entrant_id for _, entrant_id in played})
     histories = []
     for entrant in entrants:
         label = entrant["called"]
@@ -93,13 +93,13 @@ def past(engine: Engine, run: RunRow) -> list[Past]:
             if entrant_id == entrant["id"] or (is_unambiguous and entrant_rows[entrant_id]["called"] == label)
         }
         if entrant_of_run:
-            nights = {run_id: played[run_id, entrant_id] for run_id, entrant_id in entrant_of_run.items()}
-            worse_runs = _worse(reported, entrant, label_counts, entrant_of_run)
+            earlier_runs = {run_id: played[run_id, entrant_id] for run_id, entrant_id in entrant_of_run.items()}
+            worse_runs = _worse_runs(reported, entrant, label_counts, entrant_of_run)
             histories.append(
-                Past(
+                EntrantHistory(
                     entrant,
-                    tonight[entrant["id"]],
-                    nights,
+                    current[entrant["id"]],
+                    earlier_runs,
                     worse_runs,
                     entrant_rows[entrant_of_run[max(entrant_of_run)]],
                 )
@@ -107,7 +107,7 @@ def past(engine: Engine, run: RunRow) -> list[Past]:
     return histories
 
 
-def _worse(
+def _worse_runs(
     reported: Mapping[int, Sequence[Mapping[str, Any]]],
     entrant: EntrantRow,
     label_counts: Mapping[str, int],
@@ -131,7 +131,7 @@ def _worse(
     return frozenset(worse_runs)
 
 
-def _needed(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
+def _baseline_runs(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
     """Return the newest runs, back to where they include as many that were not worse as a comparison ever reads."""
     newest_runs: list[int] = []
     for run in reversed(runs):
@@ -142,7 +142,7 @@ def _needed(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
     return clean + [run for run in newest_runs if run in worse][: stats.BASELINE]
 
 
-def _cells(
+def _read_cells(
     engine: Engine, runs: Sequence[int], keys: Mapping[int, TaskKey]
 ) -> dict[tuple[int, int], dict[TaskKey, Sums]]:
     """Return the sums of each run and entrant, task by task."""
@@ -157,7 +157,7 @@ def _cells(
     groups = (_E.run_id, _E.entrant_id, _E.task_id)
     query = select(*groups, *sums.values()).where(_E.run_id.in_(runs), _E.counted, _E.verdict != "").group_by(*groups)
     played: dict[tuple[int, int], dict[TaskKey, Sums]] = defaultdict(dict)
-    for run, entrant, task, *values in tuples(engine, query):
+    for run, entrant, task, *values in fetch_tuples(engine, query):
         if (key := keys.get(task)) is not None:
             played[run, entrant][key] = Sums(**dict(zip(sums, values, strict=True)))
     return played

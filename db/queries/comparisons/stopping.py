@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.sequential import Sequential, decide, sequence_interval
@@ -72,7 +72,7 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Progress:
     """The comparisons that a run was asked for, each with its gaps and the state that follows from them."""
 
     names: Mapping[int, str]
@@ -95,9 +95,9 @@ class _Known:
         }
 
 
-def finished(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> set[int]:
+def decided_entrants(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> set[int]:
     """Return the entrants of a run whose comparisons are all decided. `stop`: as in the run's specification."""
-    return _known(engine, run_id, stop).finished
+    return _read_progress(engine, run_id, stop).finished
 
 
 def stopping(engine: Engine, ref: int | str) -> StoppingState | None:
@@ -109,10 +109,10 @@ def stopping(engine: Engine, ref: int | str) -> StoppingState | None:
     stop = run["spec"].get("stop")
     if not stop:
         return None
-    progress = _known(engine, run["id"], stop)
+    progress = _read_progress(engine, run["id"], stop)
     parts = zip(progress.pairs, progress.gaps, progress.states, strict=True)
-    pairs = [_pair(progress, ids, state, gaps, stop) for ids, gaps, state in parts]
-    usd, seconds = _saved(engine, run["id"]) if run["not_played"] else (0.0, 0.0)
+    pairs = [_pair_decision(progress, ids, state, gaps, stop) for ids, gaps, state in parts]
+    usd, seconds = _estimate_savings(engine, run["id"]) if run["not_played"] else (0.0, 0.0)
     return {
         "alpha": stop["decided"],
         "equal_within": stop.get("equal_within"),
@@ -126,19 +126,19 @@ def stopping(engine: Engine, ref: int | str) -> StoppingState | None:
     }
 
 
-def ended_early(engine: Engine, run_ids: Collection[int]) -> list[int]:
+def runs_stopped_early(engine: Engine, run_ids: Collection[int]) -> list[int]:
     """Return those of the runs that left out episodes because their comparisons were decided."""
     skipped = select(_E.run_id).where(_E.run_id.in_(run_ids), _E.status == EpisodeStatus.NOT_PLAYED, OPEN)
-    return [int(run) for (run,) in tuples(engine, skipped.distinct().order_by(_E.run_id))]
+    return [int(run) for (run,) in fetch_tuples(engine, skipped.distinct().order_by(_E.run_id))]
 
 
-def _known(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Known:
+def _read_progress(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Progress:
     """Work out what the run's episodes decide.
 
     A pair's tasks count in the order in which they were dealt, up to the first that either side has not finished, so
     that it does not matter which episodes are quick.
     """
-    order, cells = _cells(engine, run_id)
+    order, cells = _read_cells(engine, run_id)
     columns = (ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.called, ENTRANT.c.reference)
     entrants = fetch(engine, select(*columns).where(ENTRANT.c.id.in_(list(cells))).order_by(ENTRANT.c.id))
     against = stop.get("against", "")
@@ -148,17 +148,17 @@ def _known(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Known:
         if not against or against in {entrant["called"] for entrant in pair}
     ]
     pairs = [(first["id"], second["id"]) for first, second in entrant_pairs]
-    gaps = [_gaps(order, cells[first], cells[second]) for first, second in pairs]
+    gaps = [_task_gaps(order, cells[first], cells[second]) for first, second in pairs]
     states = decide(gaps, float(stop["decided"]), horizon=len(order), equal_within=stop.get("equal_within"))
-    return _Known({entrant["id"]: entrant["name"] for entrant in entrants}, pairs, gaps, len(order), states)
+    return _Progress({entrant["id"]: entrant["name"] for entrant in entrants}, pairs, gaps, len(order), states)
 
 
-def _cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _Cell]]]:
+def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _Cell]]]:
     """Return the tasks in the order in which they were dealt, and entrant -> task -> its attempts."""
     of_run = _E.run_id == run_id
     # The first row of a task is as old as the run, even if episodes were tried again later.
     dealt = select(_E.task_id).where(of_run).group_by(_E.task_id).order_by(func.min(_E.id))
-    order = [int(task) for (task,) in tuples(engine, dealt)]
+    order = [int(task) for (task,) in fetch_tuples(engine, dealt)]
     sums = (
         func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)),
         func.sum(case((_E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]), 1), else_=0)),
@@ -166,12 +166,12 @@ def _cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping
     )
     query = select(_E.entrant_id, _E.task_id, *sums).where(of_run, _E.counted).group_by(_E.entrant_id, _E.task_id)
     cells: dict[int, dict[int, _Cell]] = defaultdict(dict)
-    for entrant, task, resolved, counted, unfinished in tuples(engine, query):
+    for entrant, task, resolved, counted, unfinished in fetch_tuples(engine, query):
         cells[entrant][task] = _Cell(int(resolved), int(counted), not unfinished)
     return order, cells
 
 
-def _gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int, _Cell]) -> list[float]:
+def _task_gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int, _Cell]) -> list[float]:
     """Return the second's rate minus the first's, task by task. A task is left out if one side has only errors."""
     gaps = []
     for task in order:
@@ -185,7 +185,7 @@ def _gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int,
     return gaps
 
 
-def _saved(engine: Engine, run_id: int) -> tuple[float | None, float]:
+def _estimate_savings(engine: Engine, run_id: int) -> tuple[float | None, float]:
     """Estimate what the episodes that were not played would have cost, in dollars (None: unknown price) and seconds."""
     is_scored = _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED])
     query = (
@@ -210,8 +210,8 @@ def _saved(engine: Engine, run_id: int) -> tuple[float | None, float]:
     return usd, seconds
 
 
-def _pair(
-    progress: _Known, ids: tuple[int, int], state: Sequential, gaps: Sequence[float], stop: Mapping[str, Any]
+def _pair_decision(
+    progress: _Progress, ids: tuple[int, int], state: Sequential, gaps: Sequence[float], stop: Mapping[str, Any]
 ) -> PairDecision:
     alpha, margin = float(stop["decided"]), stop.get("equal_within")
     interval_ends = sequence_interval(gaps, alpha, horizon=progress.horizon)

@@ -10,14 +10,14 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope
-from stackrank.db.queries.reading import Json, Row, as_list, fetch, fetch_one, row_id
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope
+from stackrank.db.queries.reading import Json, Row, as_list, fetch, fetch_one, parse_id
 from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.storable import storable_text
 from stackrank.terms import UNKNOWN, Milestone, Verdict
 
 _E = EPISODE.c
-_LISTED = [column for column in _E if column.name not in {"diff", "score", "usage", "created_at"}]
+_SUMMARY_COLUMNS = [column for column in _E if column.name not in {"diff", "score", "usage", "created_at"}]
 _NAMES = (
     TASK.c.name.label("task"),
     ENTRANT.c.name.label("entrant"),
@@ -103,7 +103,7 @@ class EpisodeRow(EpisodeSummary):
     milestones: dict[str, int]
 
 
-def _named(*columns: Any) -> Select[Any]:
+def _with_names(*columns: Any) -> Select[Any]:
     return select(*columns, *_NAMES).select_from(EPISODE).join(TASK).join(ENTRANT).join(RUN, RUN.c.id == _E.run_id)
 
 
@@ -170,13 +170,13 @@ def episodes(
     if after_id is not None:
         conditions.append(_E.id < after_id if newest_first else _E.id > after_id)
     order = _E.id.desc() if newest_first else _E.id
-    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit), EpisodeSummary)
+    return fetch(engine, _with_names(*_SUMMARY_COLUMNS).where(*conditions).order_by(order).limit(limit), EpisodeSummary)
 
 
 def examples(
     engine: Engine,
     failure_point: str | None,
-    scope: Scope = EVERYTHING,
+    scope: Scope = DEFAULT_SCOPE,
     *,
     entrant: str | None = None,
     limit: int = 5,
@@ -192,19 +192,21 @@ def examples(
         conditions.append(_E.failure_point == ("" if failure_point == UNKNOWN else storable_text(failure_point)))
     if entrant is not None:
         conditions.append(ENTRANT.c.name == storable_text(entrant))
-    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit), EpisodeSummary)
+    return fetch(
+        engine, _with_names(*_SUMMARY_COLUMNS).where(*conditions).order_by(_E.id.desc()).limit(limit), EpisodeSummary
+    )
 
 
 def episode(engine: Engine, episode_id: int | str) -> EpisodeRow:
     """Return one episode with its task's statement, faults and fix, its entrant and its run. Raises `NotFound`."""
-    number = row_id(episode_id)
-    row = None if number is None else whole_episodes(engine, [number]).get(number)
+    number = parse_id(episode_id)
+    row = None if number is None else full_episodes(engine, [number]).get(number)
     if row is None:
         raise no_episode(episode_id)
     return row
 
 
-def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
+def full_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
     """Return several episodes by id, each as `episode` returns it. Unknown ids are left out."""
     columns = (
         TASK.c.title.label("task_title"),
@@ -220,7 +222,7 @@ def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
         RUN.c.prefect_flow_run_id,
         BENCHMARK.c.name.label("benchmark"),
     )
-    query = _named(EPISODE, *columns).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
+    query = _with_names(EPISODE, *columns).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
     rows: Any = {}
     for row in fetch(engine, query.where(_E.id.in_(list(ids))).order_by(_E.id)):
         step_of = {name: row[f"at_{name}"] for name in Milestone}

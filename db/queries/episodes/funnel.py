@@ -9,8 +9,8 @@ from typing import Any, TypedDict, cast
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db.connection.transactions import EPISODE, RUN, TASK
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, tuples
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, fetch_tuples
 from stackrank.terms import DEBUGGERS, FAILURE_POINTS, Milestone, Verdict
 
 _E = EPISODE.c
@@ -50,7 +50,7 @@ class ExcludedEpisodes(FailureCount):
     reason: str
 
 
-def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[FunnelRow]:
+def funnel(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[FunnelRow]:
     """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
     selection = scope.find(engine)
     milestone_counts = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
@@ -69,7 +69,7 @@ def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[FunnelRow]:
             tasks[row["entrant_id"]].append(row)
             for name in names:
                 entrant_sums[name] += row[name]
-    entrant_rows = entrants_of(engine, sums)
+    entrant_rows = fetch_entrants(engine, sums)
     board = [
         cast(
             "FunnelRow",
@@ -87,14 +87,14 @@ def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[FunnelRow]:
     return sorted(board, key=lambda row: (-row["shares"]["resolved"], row["entrant"]))
 
 
-def labelled_otherwise(engine: Engine, scope: Scope = EVERYTHING) -> list[int]:
+def runs_with_other_analysis(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[int]:
     """Return the scope's runs whose milestones and failure points were worked out in another way than today."""
     made_with = RUN.c.versions["failure_points"].as_string()
     query = select(RUN.c.id).where(RUN.c.id.in_(scope.find(engine).runs), made_with.is_distinct_from(FAILURE_POINTS))
-    return [run_id for (run_id,) in tuples(engine, query.order_by(RUN.c.id))]
+    return [run_id for (run_id,) in fetch_tuples(engine, query.order_by(RUN.c.id))]
 
 
-def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[ExcludedEpisodes]:
+def excluded_episodes(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ExcludedEpisodes]:
     """Count the episodes in the scope's runs that say nothing about their entrant, by cause.
 
     `what` is the beginning of the error message, or the task and what is wrong with it.

@@ -12,10 +12,10 @@ from sqlalchemy import Engine, LargeBinary, func, select, type_coerce
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import EPISODE, STEP, TASK
 from stackrank.db.queries.episodes.blobs import BlobReader, blobs_of
-from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, reading, row_id
+from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, open_connection, parse_id
 
 _S = STEP.c
-_STEP = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
+_STEP_COLUMNS = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
 _OUTLINE_CHARS = 160
 CHARS = 20_000
 """Characters of a text that are returned until someone asks for all of it."""
@@ -51,7 +51,7 @@ class StepRow(TypedDict):
     exchanges: NotRequired[list[Json]]
 
 
-def _asked(engine: Engine, episode_id: int, query: Any) -> list[Row]:
+def _read_steps(engine: Engine, episode_id: int, query: Any) -> list[Row]:
     return blobs_of(engine, episode_id).complete(fetch(engine, query))
 
 
@@ -62,9 +62,11 @@ def steps(
 
     `investigation`: in a step that is part of an investigation, the index of the step that asked for it.
     """
-    query = select(*_STEP, *([_S.exchanges] if exchanges else [])).where(_S.episode_id == episode_id, _S.index >= first)
-    rows: Any = _asked(engine, episode_id, query.order_by(_S.index).limit(limit))
-    return _within_investigations(engine, episode_id, rows)
+    query = select(*_STEP_COLUMNS, *([_S.exchanges] if exchanges else [])).where(
+        _S.episode_id == episode_id, _S.index >= first
+    )
+    rows: Any = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
+    return _add_investigations(engine, episode_id, rows)
 
 
 def steps_of(
@@ -74,13 +76,13 @@ def steps_of(
 
     For readers of many episodes: it takes two statements for all of them, and holds all their steps in memory at once.
     """
-    columns = [_S.episode_id, *_STEP, *([_S.exchanges] if exchanges else [])]
+    columns = [_S.episode_id, *_STEP_COLUMNS, *([_S.exchanges] if exchanges else [])]
     query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
     rows_of: dict[int, list[Any]] = {episode_id: [] for episode_id in episode_ids}
     for row in BlobReader(engine, run_id).complete(fetch(engine, query)):
         rows_of[row.pop("episode_id")].append(row)
     for rows in rows_of.values():
-        _investigated(
+        _mark_investigations(
             rows, [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS]
         )
     return rows_of
@@ -100,14 +102,14 @@ def texts_of(
         yield row["episode_id"], row["index"], (row["thought"], row["arguments"], row["observation"])
 
 
-def _within_investigations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
+def _add_investigations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
     """Add `investigation` to the rows of steps: set on those after a successful `investigate`, up to an `answer`."""
     query = select(_S.index, _S.tool).where(_S.episode_id == episode_id, _S.ok, _S.tool.in_(_INVESTIGATIONS))
     ends = [(row["index"], row["tool"]) for row in fetch(engine, query.order_by(_S.index))]
-    return _investigated(rows, ends)
+    return _mark_investigations(rows, ends)
 
 
-def _investigated(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
+def _mark_investigations(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
     asking_step: int | None = None
     for row in rows:
         while ends and ends[0][0] < row["index"]:
@@ -117,13 +119,13 @@ def _investigated(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
     return rows
 
 
-def whole_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
+def full_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
     """Yield the steps of an episode with all their columns, in order; times are not converted."""
     blobs = blobs_of(engine, episode_id)
     first: int | None = 0
     while first is not None:
         query = select(STEP).where(_S.episode_id == episode_id, _S.index >= first)
-        with reading(engine) as connection:
+        with open_connection(engine) as connection:
             rows = connection.execute(query.order_by(_S.index).limit(_AT_ONCE)).mappings().all()
         yield from blobs.complete([dict(row) for row in rows])
         first = rows[-1]["index"] + 1 if rows else None
@@ -162,9 +164,9 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
         tests = state.get("tests")
         state |= {name: tests.get(name) for name in ("passed", "failed")} if isinstance(tests, dict) else {}
         row |= {"arguments": json.dumps(row["arguments"])[:_OUTLINE_CHARS], "thought": row["thought"][:_OUTLINE_CHARS]}
-        row |= {name: _brief(state.get(name)) for name in (*names, "passed", "failed")}
-        outline.append(row | {"changed": _brief(changed.get(row["index"]))})
-    return _within_investigations(engine, episode_id, outline)
+        row |= {name: _shorten(state.get(name)) for name in (*names, "passed", "failed")}
+        outline.append(row | {"changed": _shorten(changed.get(row["index"]))})
+    return _add_investigations(engine, episode_id, outline)
 
 
 def _first_change(diff: Any) -> str | None:
@@ -175,18 +177,18 @@ def _first_change(diff: Any) -> str | None:
     return None
 
 
-def _brief(value: Any) -> str | None:
+def _shorten(value: Any) -> str | None:
     if value is None:
         return None
     return (value if isinstance(value, str) else json.dumps(value))[:_OUTLINE_CHARS]
 
 
 def step(engine: Engine, episode_id: int, index: int, *, chars: int = CHARS) -> Row | None:
-    """Return one step as `shown_steps` does; None if there is none with this index."""
-    return next(iter(shown_steps(engine, episode_id, first=index, limit=1, chars=chars)), None)
+    """Return one step as `display_steps` does; None if there is none with this index."""
+    return next(iter(display_steps(engine, episode_id, first=index, limit=1, chars=chars)), None)
 
 
-def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, chars: int = CHARS) -> list[Row]:
+def display_steps(engine: Engine, episode_id: int, *, first: int, limit: int, chars: int = CHARS) -> list[Row]:
     """Return the existing steps with the indexes `first` to `first + limit - 1`, in order.
 
     `thought` and `observation` are cut at `chars`; their full lengths are `thought_chars` and `observation_chars`.
@@ -194,9 +196,9 @@ def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, char
     `arguments_chars` its length. A `state` of more than 400,000 characters is None.
     """
     has_exchanges = func.length(type_coerce(_S.exchanges, LargeBinary)) > 0
-    query = select(*_STEP, has_exchanges.label("asked")).where(_S.episode_id == episode_id)
+    query = select(*_STEP_COLUMNS, has_exchanges.label("asked")).where(_S.episode_id == episode_id)
     query = query.where(_S.index >= first, _S.index < first + limit).order_by(_S.index)
-    rows = _asked(engine, episode_id, query)
+    rows = _read_steps(engine, episode_id, query)
     for row in rows:
         arguments = json.dumps(row["arguments"])
         for name in ("thought", "observation"):
@@ -214,19 +216,19 @@ def step_text(engine: Engine, episode_id: int, index: int, column: str, *, chars
 
     Empty if there is no such step.
     """
-    value = _value(engine, episode_id, index, column)
+    value = _read_column(engine, episode_id, index, column)
     return "" if value is None else (value if isinstance(value, str) else json.dumps(value))[:chars]
 
 
 def exchanges(engine: Engine, episode_id: int, index: int) -> list[Row]:
     """Return the requests to models for one step and the answers; [] if there were none."""
-    return _value(engine, episode_id, index, "exchanges") or []
+    return _read_column(engine, episode_id, index, "exchanges") or []
 
 
-def _value(engine: Engine, episode_id: int, index: int, column: str) -> Any:
+def _read_column(engine: Engine, episode_id: int, index: int, column: str) -> Any:
     """Return a column of one step; None if there is no such step."""
     query = select(_S[column]).where(_S.episode_id == episode_id, _S.index == index)
-    return next((row[column] for row in _asked(engine, episode_id, query)), None)
+    return next((row[column] for row in _read_steps(engine, episode_id, query)), None)
 
 
 def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
@@ -245,7 +247,7 @@ def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
     return [row for row in changes if row["tool"] == "bash" or (row["diff"], row["edited"]) != (None, None)]
 
 
-def before(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
+def last_step_with(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
     """Return the last step up to `index` whose state has `part`, such as `tests` or `event` (of a debugger)."""
     blobs, at_once = blobs_of(engine, episode_id), 16
     while index >= 0:
@@ -267,20 +269,20 @@ def last_step(engine: Engine, episode_id: int) -> int | None:
 def actions(engine: Engine, episode_id: int, *, limit: int = 5_000) -> list[Row]:
     """Return an episode's actions, to compare two episodes: index, tool, the beginning of the arguments' JSON, ok."""
     query = select(_S.index, _S.tool, _S.arguments, _S.ok).where(_S.episode_id == episode_id)
-    rows = _asked(engine, episode_id, query.order_by(_S.index).limit(limit))
+    rows = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
     return [row | {"arguments": json.dumps(row["arguments"])[:2_000]} for row in rows]
 
 
 def task_files(engine: Engine, episode_id: int) -> dict[str, str]:
     """Return the small text files of the episode's task, as the agent first saw them. Raises `NotFound`."""
     query = select(TASK.c.files).join(EPISODE, EPISODE.c.task_id == TASK.c.id)
-    row = fetch_one(engine, query.where(EPISODE.c.id == row_id(episode_id)))
+    row = fetch_one(engine, query.where(EPISODE.c.id == parse_id(episode_id)))
     if row is None:
         raise no_episode(episode_id)
     return dict(row["files"])
 
 
-def answered_steps(engine: Engine, episode_id: int) -> int:
+def count_model_steps(engine: Engine, episode_id: int) -> int:
     """Count the steps of an episode for which a model gave an answer."""
     query = select(func.count().label("n")).where(_S.episode_id == episode_id, _S.model_ms > 0)
     return int(fetch(engine, query)[0]["n"])

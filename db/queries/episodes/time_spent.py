@@ -14,7 +14,7 @@ from stackrank.db.queries.reading import fetch
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _E = EPISODE.c
-MOST = 1000
+MAX_EPISODES = 1000
 """Only this many of the newest episodes of a run are read: more would not change the shares."""
 
 
@@ -42,18 +42,18 @@ def time_spent(engine: Engine, run_id: int) -> list[TimeBreakdown]:
     query = select(_E.id, ENTRANT.c.name.label("entrant"), RUN.c.started_at.label("run_started_at"), *times)
     query = query.join(ENTRANT, _E.entrant_id == ENTRANT.c.id).join(RUN, _E.run_id == RUN.c.id)
     is_scored = (_E.run_id == run_id, _E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
-    rows = fetch(engine, query.where(*is_scored).order_by(_E.id.desc()).limit(MOST))
-    return [time_of(row, row["run_started_at"]) for row in rows]
+    rows = fetch(engine, query.where(*is_scored).order_by(_E.id.desc()).limit(MAX_EPISODES))
+    return [split_time(row, row["run_started_at"]) for row in rows]
 
 
-def time_of(episode: Mapping[str, Any], run_started_at: str | None) -> TimeBreakdown:
+def split_time(episode: Mapping[str, Any], run_started_at: str | None) -> TimeBreakdown:
     """Return where the time of one episode went. `rest_s` is the time that was not measured.
 
     That is the time that its sandboxes took to start, the time in which it was interrupted, and delays on a busy
     machine.
     """
-    started_at, ended_at = _moment(episode["started_at"]), _moment(episode["ended_at"])
-    open_since = max(filter(None, (_moment(episode["created_at"]), _moment(run_started_at))), default=None)
+    started_at, ended_at = _parse_time(episode["started_at"]), _parse_time(episode["ended_at"])
+    open_since = max(filter(None, (_parse_time(episode["created_at"]), _parse_time(run_started_at))), default=None)
     total_s = (ended_at - started_at).total_seconds() if started_at and ended_at else 0.0
     parts = {
         "waited_s": sum(usage.get("waited_ms") or 0.0 for usage in (episode["usage"] or {}).values()) / 1000,
@@ -82,9 +82,9 @@ def queue_age_s(engine: Engine) -> float:
     last_start = select(func.max(_E.started_at)).where(*is_running).scalar_subquery()
     columns = (last_start.label("last"), RUN.c.started_at, RUN.c.created_at)
     rows = fetch(engine, select(*columns).where(RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING]), waits))
-    waiting_since = [_moment(row["last"] or row["started_at"] or row["created_at"]) for row in rows]
+    waiting_since = [_parse_time(row["last"] or row["started_at"] or row["created_at"]) for row in rows]
     return max((max((now() - moment).total_seconds(), 0.0) for moment in waiting_since if moment), default=0.0)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None

@@ -7,10 +7,10 @@ from typing import TypedDict
 from sqlalchemy import Engine, select
 
 from stackrank.db.connection.transactions import CHANGE, ENTRANT, EPISODE, TASK, VERDICTS
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
 
 _V = VERDICTS.c
-_LISTED = [column for column in _V if column.name not in {"tests", "notes"}]
+_SUMMARY_COLUMNS = [column for column in _V if column.name not in {"tests", "notes"}]
 
 
 class VerdictSummary(TypedDict):
@@ -52,16 +52,16 @@ def verdicts(engine: Engine, episode_id: int) -> list[VerdictRow]:
     return fetch(engine, query, VerdictRow)
 
 
-def verdicts_again(engine: Engine, run_id: int, scorer: str | None = None) -> list[RescoredVerdict]:
+def rescored_verdicts(engine: Engine, run_id: int, scorer: str | None = None) -> list[RescoredVerdict]:
     """Return the verdicts from scoring the episodes of a run again, by this scorer or by any, oldest first."""
     names = (TASK.c.name.label("task"), ENTRANT.c.name.label("entrant"), EPISODE.c.verdict.label("played"))
-    query = select(*_LISTED, *names).join(EPISODE, EPISODE.c.id == _V.episode_id)
+    query = select(*_SUMMARY_COLUMNS, *names).join(EPISODE, EPISODE.c.id == _V.episode_id)
     query = query.join(TASK, TASK.c.id == EPISODE.c.task_id).join(ENTRANT, ENTRANT.c.id == EPISODE.c.entrant_id)
     query = query.where(EPISODE.c.run_id == run_id, EPISODE.c.counted, ~_V.of_record).order_by(_V.id)
     return fetch(engine, query if scorer is None else query.where(_V.scorer == scorer), RescoredVerdict)
 
 
-def change(engine: Engine, digest: str) -> bytes | None:
+def stored_change(engine: Engine, digest: str) -> bytes | None:
     """Return the bytes of a stored change; None if there is no such change."""
-    rows = tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
+    rows = fetch_tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
     return rows[0][0] if rows else None

@@ -184,7 +184,7 @@ def rescore(
 def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, VerdictSummary]:
     """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
     now = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
-    found = queries.verdicts_again(engine, run_id, scorer_digest())
+    found = queries.rescored_verdicts(engine, run_id, scorer_digest())
     return {each["episode_id"]: each for each in found if (each["task_digest"], each["environment"]) in now}
 
 
@@ -216,7 +216,7 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore("no change is stored: nothing was left to score, or more than is kept")
     if record["workspace"] != files_digest(task.files):
         raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
-    kept = queries.change(engine, record["change"])
+    kept = queries.stored_change(engine, record["change"])
     if kept is None:
         raise CannotRescore(f"the change {record['change']} is gone from the database")
     try:

@@ -47,7 +47,7 @@ def why(engine: Engine, ref: int | str) -> dict[str, Any]:
         "run": run["id"],
         "why": " ".join(filter(None, [*said, advice and f"What to do: {advice}."])),
         "status": run["status"],
-        "paused": queries.paused(run["outages"]) if run["status"] == RunStatus.RUNNING else "",
+        "paused": queries.describe_outages(run["outages"]) if run["status"] == RunStatus.RUNNING else "",
         "stalled": _silence(run) is not None,
         "shares": shares,
         "queued_s": _mean([each["queued_s"] for each in spent]),
@@ -72,7 +72,7 @@ def _state(run: RunRow) -> str:
     text += f" in {duration(run['wall_s'])}." if run["wall_s"] is not None else "."
     if (silence := _silence(run)) is not None:
         return f"{text} Nobody has played it for {duration(silence)}."
-    if run["status"] == RunStatus.RUNNING and (out := queries.paused(run["outages"])):
+    if run["status"] == RunStatus.RUNNING and (out := queries.describe_outages(run["outages"])):
         return f"{text} It is paused: {out}."
     if run["status"] == RunStatus.FAILED:
         return f"{text} It ended because {run['reason']}."

@@ -181,7 +181,7 @@ class Driver:
 
     def _unanswered_by(self, claim: ClaimedEpisode, error: EpisodeFailed) -> None:
         """Let an episode wait for its endpoint, unless the endpoint keeps answering others and never this one."""
-        cell, answered = _cell(claim), queries.answered_steps(self._store.engine, claim["id"])
+        cell, answered = _cell(claim), queries.count_model_steps(self._store.engine, claim["id"])
         before, times = self._unanswered.get(cell, (answered, 0))
         times = (times if answered == before else 0) + (not self._outages.is_probe(claim))
         self._unanswered[cell] = (answered, times)

@@ -43,7 +43,7 @@ class Outages:
         `played`: the claimed episodes, because the pause after a probe begins when the probe has ended.
         """
         for episode, (endpoint, steps) in list(self._probes.items()):
-            if self._is_alone(endpoint) and queries.answered_steps(self._store.engine, episode) > steps:
+            if self._is_alone(endpoint) and queries.count_model_steps(self._store.engine, episode) > steps:
                 self._end(episode)
         self._known = queries.outages(self._store.engine, self._session.run_id)
         now = time.monotonic()
@@ -72,7 +72,7 @@ class Outages:
             self._still[endpoint] = (outage["probes"], time.monotonic())
             claim = store.claim_probe(self._session.run_id, endpoint, token, seen=outage["probes"])
             if claim is not None:
-                self._probes[claim["id"]] = (endpoint, queries.answered_steps(store.engine, claim["id"]))
+                self._probes[claim["id"]] = (endpoint, queries.count_model_steps(store.engine, claim["id"]))
                 return claim
         return None
 
@@ -128,4 +128,4 @@ class Outages:
         """Say in one line which endpoints do not answer, and how many episodes wait."""
         left = self._store.count_waiting(self._session.run_id, self.waiting)
         go_on = f"`stackrank resume {self._session.run_id}` goes on when it does"
-        return f"{left} episodes wait: {queries.paused(self._known)}: {go_on}"
+        return f"{left} episodes wait: {queries.describe_outages(self._known)}: {go_on}"

@@ -58,7 +58,7 @@ def test_errors_as_failures(engine: Engine, lifted: Store) -> None:
     assert (told["tasks"], told["difference"]) == (TASKS, 0)
     assert queries.rate_history(engine, scope)[two["entrant_id"]] == [0.5]
     assert queries.budget_curves(engine, scope)[1]["curve"][-1][1] == pytest.approx(0.5)
-    assert "counted as failures: two 15" in queries.scope_of(engine, scope)["sentence"]
+    assert "counted as failures: two 15" in queries.describe_scope(engine, scope)["sentence"]
 
 
 def test_an_answer_that_errors_would_change_is_told(engine: Engine, store: Store) -> None:

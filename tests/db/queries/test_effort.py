@@ -51,7 +51,7 @@ def test_attempts_are_of_one_task_and_tasks_of_one_side_only_are_left_out() -> N
 
 
 def test_nothing_in_common_says_nothing_and_no_difference_is_no_certainty() -> None:
-    assert stats.effort([[]], [[3]], 50) == stats.Effort(0, None, None, None, None, None, None)
+    assert stats.effort([[]], [[3]], 50) == stats.EffortDifference(0, None, None, None, None, None, None)
     same = stats.effort([[7.0]] * 30, [[7.0]] * 30, 50)
     assert same.saved == 0 and same.p_value == 1
     assert same.low is not None and same.high is not None and same.low < 0 < same.high

@@ -85,7 +85,7 @@ def test_a_lead_is_what_single_pairs_say() -> None:
     dice = numpy.random.default_rng(4)
     counted = dice.integers(0, 3, (4, 25))
     resolved = dice.binomial(counted, 0.4)
-    leads, elsewhere = stats.leads(resolved, counted)
+    leads, elsewhere = stats.mean_leads(resolved, counted)
     for one in range(4):
         gaps, there, everywhere = [], [], []
         for other in set(range(4)) - {one}:

@@ -31,7 +31,7 @@ def seeded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> An
     opened.dispose()
 
 
-QUESTIONS = ("tool_use", "tool_sets", "funnel", "set_aside", "reliability", "budget_curves", "task_rates")
+QUESTIONS = ("tool_use", "tool_sets", "funnel", "excluded_episodes", "reliability", "budget_curves", "task_rates")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -134,14 +134,14 @@ def test_runs_whose_failure_points_are_of_another_version_are_named(store: Store
         return store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, versions=versions)
 
     for run in (matrix.run, create(python="3.11"), create(failure_points="1")):
-        assert queries.labelled_otherwise(store.engine, Scope(run=run)) == [run]
-    assert queries.labelled_otherwise(store.engine, Scope(run=create(failure_points=FAILURE_POINTS))) == []
+        assert queries.runs_with_other_analysis(store.engine, Scope(run=run)) == [run]
+    assert queries.runs_with_other_analysis(store.engine, Scope(run=create(failure_points=FAILURE_POINTS))) == []
 
 
 def test_what_says_nothing_about_entrants(seeded: tuple[Engine, Seeded]) -> None:
     engine, made = seeded
     errors = sum(row["errors"] for row in queries.leaderboard(engine, Scope(run=made.runs)))
-    (row,) = queries.set_aside(engine, Scope(run=made.runs))
+    (row,) = queries.excluded_episodes(engine, Scope(run=made.runs))
     assert row["episodes"] == errors > 0 and row["reason"] == "infrastructure" and "60 s" in row["what"]
     assert queries.episode(engine, row["example"])["verdict"] == "error"
     health = queries.health(engine)
@@ -209,7 +209,7 @@ def test_a_task_that_nobody_resolves_is_suspect(store: Store, engine: Engine) ->
         assert bool(queries.task_rates(engine, Scope(run=run))[0]["suspect"]) == (done == 4)
     store.save_validation(benchmark.id, {"t": (False, "passes as given")})
     assert "passes as given" in queries.task_board(engine, benchmark.task_ids["t"])["suspect"]
-    assert queries.set_aside(engine, Scope(run=run))[0]["reason"] == "defective task"
+    assert queries.excluded_episodes(engine, Scope(run=run))[0]["reason"] == "defective task"
 
 
 def test_notes_and_tags(seeded: tuple[Engine, Seeded]) -> None:

@@ -297,9 +297,9 @@ def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
     (edit,) = queries.edits(engine, episode, last)
     assert (edit["index"], edit["edited"], edit["diff"]) == (last - 1, "core.py", None)
     assert queries.edits(engine, episode, last - 2) == []
-    stood = queries.before(engine, episode, last, "breakpoints")
+    stood = queries.last_step_with(engine, episode, last, "breakpoints")
     assert stood is not None and stood["index"] == paused[-1]["index"] and stood["state"]["locals"]
-    assert queries.before(engine, episode, 0, "breakpoints") is None
+    assert queries.last_step_with(engine, episode, 0, "breakpoints") is None
     assert [row["tool"] for row in queries.actions(engine, episode)] == [row["tool"] for row in outline]
     assert queries.exchanges(engine, episode, 1) == [] == queries.exchanges(engine, episode, 99)
     assert "x = 1" in queries.task_files(engine, episode)["core.py"]

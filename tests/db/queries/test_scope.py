@@ -78,7 +78,7 @@ def test_an_empty_database_says_what_to_do(store: Store) -> None:
     board = queries.board(store.engine)
     assert (board["entrants"], board["reference"], board["scope"]["runs"]) == ([], [], [])
     assert "stackrank run" in board["scope"]["sentence"]
-    assert "series nowhere" in queries.scope_of(store.engine, Scope(series="nowhere"))["sentence"]
+    assert "series nowhere" in queries.describe_scope(store.engine, Scope(series="nowhere"))["sentence"]
 
 
 def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
@@ -109,7 +109,7 @@ def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs:
     other = queries.run(store.engine, smoke)["conditions_digest"]
     why = f"different conditions {other[:8]}: steps 3 instead of 50, sandbox local instead of docker"
     assert board["scope"]["apart"] == [{"why": why, "runs": [smoke]}]
-    assert queries.apart_sentence(board["scope"]) == f"Not included: run {smoke} ({why})."
+    assert queries.exclusion_sentence(board["scope"]) == f"Not included: run {smoke} ({why})."
     assert f"runs {nightly}, {usual} (finished" in board["scope"]["sentence"]
     assert rates(store, Scope(conditions=other[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
     with pytest.raises(NotComparable, match="steps 3 instead of 50"):
@@ -152,10 +152,10 @@ def test_runs_that_have_not_finished_change_nothing(store: Store, runs: Runs) ->
         {"why": "status cancelled", "runs": [cancelled]},
     ]
     assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
-    sentence = queries.scope_of(store.engine, Scope(finished_only=False))["sentence"]
+    sentence = queries.describe_scope(store.engine, Scope(finished_only=False))["sentence"]
     assert "1 running, 1 failed, 1 cancelled, 1 finished" in sentence or "finished" in sentence
     assert rates(store, Scope(run=going)) == {"a": 0.0}
-    assert "(running" in queries.scope_of(store.engine, Scope(run=going))["sentence"]
+    assert "(running" in queries.describe_scope(store.engine, Scope(run=going))["sentence"]
 
 
 def test_where_nothing_has_finished_the_board_says_so(store: Store, runs: Runs) -> None:
@@ -216,7 +216,7 @@ def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
     for scope in (Scope(), Scope(run=run)):
         (row,) = queries.leaderboard(store.engine, scope)
         assert (row["episodes"], row["resolved"], row["cost_usd"]) == (3, 1, 1.5)
-        said = queries.scope_of(store.engine, scope)
+        said = queries.describe_scope(store.engine, scope)
         assert (said["invalid_tasks"], said["invalid_episodes"], said["invalid_usd"]) == (["t0"], 1, 0.5)
         assert "invalid tasks are excluded: t0 (1 episodes, $0.50)" in said["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}

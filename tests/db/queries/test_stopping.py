@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.queries.comparisons.history import episode_means, shown_spread
+from stackrank.db.queries.comparisons.history import episode_means, observed_spread
 from stackrank.db.stats.sequential import _limits, decide, sequence_interval
 from stackrank.db.writes.store import Store
 from stackrank.terms import Decision
@@ -31,7 +31,7 @@ def stopped(store: Store) -> SimpleNamespace:
     stop = {"decided": 0.05, "equal_within": None, "against": ""}
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={"benchmark": "bugs", "stop": stop}, cells=cells)
     store.start_run(run)
-    while not (finished := queries.finished(store.engine, run, stop)):
+    while not (finished := queries.decided_entrants(store.engine, run, stop)):
         claim = store.claim_next(run, "w")
         assert claim is not None
         verdict = "unresolved" if claim["entrant_id"] == ids["two"] else "resolved"
@@ -48,7 +48,7 @@ def test_a_run_is_decided_by_its_rows_alone(engine: Engine, store: Store, stoppe
     assert found["saved_usd"] == pytest.approx(0.5 * stopped.skipped)
     assert found["saved_s"] == pytest.approx(3.0 * stopped.skipped)
     store.end_run(stopped.run, "finished")
-    assert queries.scope_of(engine)["stopped"] == [stopped.run]
+    assert queries.describe_scope(engine)["stopped"] == [stopped.run]
     assert queries.run(engine, stopped.run)["pending"] == 0
 
 
@@ -58,8 +58,8 @@ def test_planning_reads_what_was_played(engine: Engine, store: Store, stopped: S
     assert {name: (row["cost_usd"], row["wall_s"]) for name, row in means.items()} == dict.fromkeys(
         ("one", "two", "key"), (0.5, 3.0)
     )
-    assert shown_spread(engine, "bugs", {"one", "two"}) is None  # too few tasks to say anything
-    assert shown_spread(engine, "other", {"one", "two"}) is None
+    assert observed_spread(engine, "bugs", {"one", "two"}) is None  # too few tasks to say anything
+    assert observed_spread(engine, "other", {"one", "two"}) is None
 
 
 def test_the_gate_reads_both_databases(engine: Engine, store: Store, stopped: SimpleNamespace) -> None:

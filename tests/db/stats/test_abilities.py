@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.stats.abilities import _Rasch, abilities
+from stackrank.db.stats.abilities import _Rasch, fit_abilities
 from tests.dashboard.seed import Seeded
 from tests.support.databases import Databases
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow  # by its time
 
 def test_who_resolves_all_or_nothing_has_a_finite_ability_and_a_wide_interval() -> None:
     resolved = numpy.array([[1] * 30, [0] * 30, [1] * 15 + [0] * 15])
-    found = abilities(resolved, numpy.ones((3, 30)))
+    found = fit_abilities(resolved, numpy.ones((3, 30)))
     best, worst, middle = found.entrants
     assert best.low > middle.ability > worst.high
     assert best.high - best.low > middle.high - middle.low and best.high < 20
@@ -29,14 +29,14 @@ def test_who_resolves_all_or_nothing_has_a_finite_ability_and_a_wide_interval() 
 
 
 def test_one_entrant_alone() -> None:
-    (found,) = abilities([[1, 0, 1, 1]], [[1, 1, 1, 1]]).entrants
+    (found,) = fit_abilities([[1, 0, 1, 1]], [[1, 1, 1, 1]]).entrants
     assert found.low < found.ability < found.high and 0.3 < found.rate < 0.95
 
 
 def test_what_no_chain_of_tasks_links_is_said() -> None:
     counted = numpy.zeros((5, 40))
     counted[:2, :20], counted[2, 15:25], counted[3:, 30:] = 1, 1, 1
-    found = abilities(counted * numpy.arange(40) % 2, counted)
+    found = fit_abilities(counted * numpy.arange(40) % 2, counted)
     assert [one.linked for one in found.entrants] == [True, True, True, False, False]
 
 
@@ -56,7 +56,7 @@ def test_the_estimates_are_those_of_a_logistic_regression_with_many_attempts() -
     dice, tasks, attempts = numpy.random.default_rng(2), 25, 40
     truth, difficulty = numpy.array([-0.8, 0.0, 1.0]), dice.normal(0, 1.2, 25)
     resolved = dice.binomial(attempts, expit(truth[:, None] - difficulty))
-    found = abilities(resolved, numpy.full((3, tasks), attempts))
+    found = fit_abilities(resolved, numpy.full((3, tasks), attempts))
     rows, outcomes = [], []
     for one in range(3):
         for task in range(tasks):
@@ -79,7 +79,7 @@ def test_entrants_that_played_other_tasks_are_on_one_scale() -> None:
     truth = numpy.array([-0.5, 1.8, 0.0, 0.5])
     counted = numpy.ones((4, 200), int)
     counted[0, 100:], counted[1, :100] = 0, 0
-    found = abilities(dice.binomial(counted, expit(truth[:, None] - difficulty)), counted)
+    found = fit_abilities(dice.binomial(counted, expit(truth[:, None] - difficulty)), counted)
     first, second = found.entrants[:2]
     assert second.low > first.high and second.rate > first.rate
     assert second.low < second.ability < second.high
@@ -91,11 +91,13 @@ def test_clusters_above_the_task_widen_intervals() -> None:
     family = numpy.repeat(numpy.arange(15), 8)
     taste = dice.normal(0, 2, (3, 15))[:, family]
     resolved = dice.binomial(1, expit(taste - dice.normal(0, 1, 120)))
-    alone, clustered = (abilities(resolved, numpy.ones((3, 120)), names) for names in ((), [str(n) for n in family]))
+    alone, clustered = (
+        fit_abilities(resolved, numpy.ones((3, 120)), names) for names in ((), [str(n) for n in family])
+    )
     assert (alone.clusters, clustered.clusters) == (120, 15)
     widths = [sum(one.high - one.low for one in found.entrants) for found in (alone, clustered)]
     assert widths[1] > 1.3 * widths[0]
-    few = abilities(resolved, numpy.ones((3, 120)), ["a", "b"] * 60)
+    few = fit_abilities(resolved, numpy.ones((3, 120)), ["a", "b"] * 60)
     assert few.clusters == 120, "two clusters say nothing about how they differ"
 
 

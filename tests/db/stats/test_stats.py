@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from stackrank.db.stats import (
-    Cost,
+    CostEstimate,
     Rate,
     cost_per_resolved,
     holm,
@@ -131,9 +131,9 @@ def test_pass_at_k_against_counting() -> None:
 
 
 def test_cost_of_what_was_resolved() -> None:
-    assert cost_per_resolved([1.0, 2.0], [0, 0]) == Cost(None, None, None)
-    assert cost_per_resolved([3.0], [2]) == Cost(1.5, None, None)
-    assert cost_per_resolved([0.0] * 9, [1] + [0] * 8) == Cost(0.0, 0.0, 0.0)
+    assert cost_per_resolved([1.0, 2.0], [0, 0]) == CostEstimate(None, None, None)
+    assert cost_per_resolved([3.0], [2]) == CostEstimate(1.5, None, None)
+    assert cost_per_resolved([0.0] * 9, [1] + [0] * 8) == CostEstimate(0.0, 0.0, 0.0)
     # Each resolved task costs the same: no doubt about the ratio.
     exact = cost_per_resolved([2.0, 4.0, 6.0, 4.0, 4.0], [1, 2, 3, 2, 2])
     assert (exact.cost, exact.low, exact.high) == (2.0, pytest.approx(2.0), pytest.approx(2.0))

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import fisher_exact
 
 from stackrank.db.stats import (
-    Night,
-    change,
+    RunScores,
+    compare_with_baseline,
     error_balance,
     error_bounds,
     holm,
@@ -123,26 +123,26 @@ def night(resolved: int, tasks: int = 60, attempts: int = 1) -> Played:
 
 
 def test_without_a_past_nothing_changed() -> None:
-    assert change([], night(10)) is None
-    assert change([Night(night(10), worse=True)], night(10)) is None, "no baseline"
-    assert change([Night([(0, 0)] * 60)], night(10)) is None, "no common task"
+    assert compare_with_baseline([], night(10)) is None
+    assert compare_with_baseline([RunScores(night(10), worse=True)], night(10)) is None, "no baseline"
+    assert compare_with_baseline([RunScores([(0, 0)] * 60)], night(10)) is None, "no common task"
 
 
 def test_one_night_against_another_is_the_paired_test() -> None:
-    found = change([Night(night(40))], night(32))
+    found = compare_with_baseline([RunScores(night(40))], night(32))
     assert found is not None and (found.runs, found.baseline) == (1, 1)
     assert found.p_value == pytest.approx(2 / 2**8) and found.high < 0
-    assert change([Night(night(40))], night(40)).p_value == 1
+    assert compare_with_baseline([RunScores(night(40))], night(40)).p_value == 1
 
 
 def test_a_lasting_drop_stays_out_of_the_baseline() -> None:
-    history = [Night(night(40)) for _ in range(6)]
+    history = [RunScores(night(40)) for _ in range(6)]
     for number in range(15):
-        found = change(history, night(32))
+        found = compare_with_baseline(history, night(32))
         assert found is not None and found.p_value < 0.05 and found.difference < 0
-        assert found.before == pytest.approx(40 / 60) and found.runs == min(number, 10) + 1
-        history.append(Night(night(32), worse=True))
-    back = change(history, night(40))
+        assert found.rate_before == pytest.approx(40 / 60) and found.runs == min(number, 10) + 1
+        history.append(RunScores(night(32), worse=True))
+    back = compare_with_baseline(history, night(40))
     assert back is not None and (back.difference, back.runs, back.p_value) == (0, 1, 1)
 
 
@@ -153,10 +153,10 @@ def test_a_drop_too_small_for_one_night_adds_up() -> None:
     def played(less: float) -> Played:
         return [(int(one), 1) for one in dice.random(60) < chances - less]
 
-    history = [Night(played(0)) for _ in range(10)]
+    history = [RunScores(played(0)) for _ in range(10)]
     found = []
     for _ in range(3):
         row = played(0.2)
-        found.append(change(history, row))
-        history.append(Night(row))
+        found.append(compare_with_baseline(history, row))
+        history.append(RunScores(row))
     assert found[-1].runs > 1 and found[-1].p_value < 0.01

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy import stats as scipy_stats
 
 from stackrank.db import queries
-from stackrank.db.stats import clustered
+from stackrank.db.stats import cluster_interval
 from stackrank.db.writes.store import Store
 
 NAMES = [f"c{n}" for n in range(12)]
@@ -19,7 +19,7 @@ def test_with_clusters_of_one_size_it_is_the_usual_sandwich() -> None:
     gaps, clusters = dice.normal(0.1, 0.3, 60), numpy.repeat(numpy.arange(12), 5)
     model = sm.OLS(gaps, numpy.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
     low, high = model.conf_int()[0]
-    found = clustered(gaps.tolist(), [NAMES[each] for each in clusters])
+    found = cluster_interval(gaps.tolist(), [NAMES[each] for each in clusters])
     assert found is not None and (found.clusters, found.low, found.high) == (
         12,
         pytest.approx(low),
@@ -44,7 +44,7 @@ def test_with_clusters_of_many_sizes_it_is_what_its_matrices_say() -> None:
     working = adjusted @ adjusted.T
     freedom = numpy.trace(working) ** 2 / numpy.trace(working @ working)
     reach = scipy_stats.t.ppf(0.975, freedom) * variance**0.5
-    found = clustered(gaps.tolist(), [f"c{each}" for each in clusters])
+    found = cluster_interval(gaps.tolist(), [f"c{each}" for each in clusters])
     assert found is not None
     assert (found.low, found.high) == pytest.approx((gaps.mean() - reach, gaps.mean() + reach))
 
@@ -55,7 +55,7 @@ def test_it_covers_where_clusters_differ_and_the_paired_one_does_not() -> None:
     names = [NAMES[place] for place, size in enumerate(sizes) for _ in range(size)]
     for _ in range(boards):
         gaps = numpy.repeat(dice.normal(0, 0.15, len(sizes)), sizes) + dice.normal(0, 0.2, len(names))
-        found = clustered(gaps.tolist(), names)
+        found = cluster_interval(gaps.tolist(), names)
         assert found is not None
         held += found.low <= 0 <= found.high
         naive += abs(gaps.mean()) <= 1.96 * gaps.std(ddof=1) / len(gaps) ** 0.5
@@ -63,11 +63,11 @@ def test_it_covers_where_clusters_differ_and_the_paired_one_does_not() -> None:
 
 
 def test_without_clusters_there_is_none() -> None:
-    assert clustered([], []) is None
-    assert clustered([0.1] * 8, [""] * 8) is None, "no task has one"
-    assert clustered([0.1] * 8, NAMES[:8]) is None, "no two tasks share one"
-    assert clustered([0.1] * 8, ["a", "b"] * 4) is None, "too few"
-    assert clustered([0.0] * 9, ["a", "a", *[""] * 7]) is not None, "those without stand for themselves"
+    assert cluster_interval([], []) is None
+    assert cluster_interval([0.1] * 8, [""] * 8) is None, "no task has one"
+    assert cluster_interval([0.1] * 8, NAMES[:8]) is None, "no two tasks share one"
+    assert cluster_interval([0.1] * 8, ["a", "b"] * 4) is None, "too few"
+    assert cluster_interval([0.0] * 9, ["a", "a", *[""] * 7]) is not None, "those without stand for themselves"
 
 
 @pytest.mark.parametrize(("better", "unsure"), [(("c0",), True), (tuple(NAMES[:6]), False)])

@@ -49,17 +49,17 @@ def test_a_disputed_task_leaves_boards_on_demand_only(store: Store) -> None:
     labels, engine = Labels(store.engine), store.engine
     assert [row["rate"] for row in queries.leaderboard(engine)] == pytest.approx([2 / 3, 1 / 3])
     labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), reason=" Its test is wrong. ")
-    said = queries.scope_of(engine)
+    said = queries.describe_scope(engine)
     assert said["disputed_tasks"] == ["none"] and "disputed tasks, still counted: none." in said["sentence"]
     assert [row["rate"] for row in queries.leaderboard(engine)] == pytest.approx([2 / 3, 1 / 3])
     rest = Scope(without_disputed=True)
     assert [row["rate"] for row in queries.leaderboard(engine, rest)] == [1.0, 0.5]
-    said = queries.scope_of(engine, rest)
+    said = queries.describe_scope(engine, rest)
     assert "disputed tasks, excluded: none." in said["sentence"] and said["tasks"] == said["common_tasks"] == 2
     assert sum(row["unresolved"] for row in queries.failure_points(engine, rest)) == 1
     assert queries.compare(engine, "rewrite", "debug", rest)["tasks"] == 2
     labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), given=False)
-    assert queries.scope_of(engine, rest)["disputed_tasks"] == [] and queries.labels(engine) == []
+    assert queries.describe_scope(engine, rest)["disputed_tasks"] == [] and queries.labels(engine) == []
     with engine.connect() as connection:
         assert connection.scalar(select(func.count()).select_from(LABEL)) == 2, "nothing is overwritten"
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from stackrank.db.connection.engine import connect
-from stackrank.db.stats.noninferiority import noninferior
+from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.db.writes.store import Store
 from tests.fixtures.calls import CommandLine
 
@@ -165,11 +165,11 @@ def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: list[str], wor
 
 def test_how_many_more_tasks_follows_the_distance_to_the_margin() -> None:
     gaps = [1.0, -1.0, *[0.0] * 18] * 3
-    near, far = (noninferior(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
+    near, far = (judge_noninferiority(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
     assert near is not None and far is not None and near > 20 * far > 0
-    assert noninferior(gaps, None, None, 0.1).outcome == "unknown"
+    assert judge_noninferiority(gaps, None, None, 0.1).outcome == "unknown"
     # So many tasks more of the same kind do tell, four times in five: here their mean is just what it is.
-    assert noninferior([], None, None, 0.0).more_tasks is None
+    assert judge_noninferiority([], None, None, 0.0).more_tasks is None
 
 
 def test_the_workflow_is_one_that_github_reads() -> None:

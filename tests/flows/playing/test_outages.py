@@ -159,7 +159,7 @@ def test_only_one_asks_again() -> None:
     assert not store.postpone(probe["id"], "another") and store.postpone(probe["id"], by)
     following = store.claim_probe(run, URL, "w", seen=1)
     assert following is not None and following["id"] != probe["id"]
-    sentence = queries.paused(queries.outages(store.engine, run))
+    sentence = queries.describe_outages(queries.outages(store.engine, run))
     assert f"endpoint {URL} has not answered since" in sentence and "refused" in sentence
     assert store.end_outage(run, URL) and not store.end_outage(run, URL)
 

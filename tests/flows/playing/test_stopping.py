@@ -100,7 +100,7 @@ def test_a_run_ends_when_it_is_known_and_says_what_it_saved(opened: Callable[...
     assert now["done"] in (2 * pair["tasks"], 2 * pair["tasks"] + 1)
     assert queries.run_summary(session.store.engine, session.run_id)["stop"] == found
     session.store.end_run(session.run_id, "finished")
-    scope = queries.scope_of(session.store.engine)
+    scope = queries.describe_scope(session.store.engine)
     assert scope["stopped"] == [session.run_id] and f"run {session.run_id} stopped early" in scope["sentence"]
 
 

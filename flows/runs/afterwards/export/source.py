@@ -41,7 +41,7 @@ class Source:
         self.run = run
         self._filters = filters
         self._splits = splits
-        self.scope = queries.scope_of(engine, queries.Scope(run=run["id"]))
+        self.scope = queries.describe_scope(engine, queries.Scope(run=run["id"]))
         self.counts: dict[tuple[str, str], int] = {}
         """(split, verdict) -> number of episodes read."""
 
@@ -93,14 +93,14 @@ class Source:
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
-            rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if whole else {}
+            rows: Mapping[int, Any] = queries.full_episodes(self.engine, ids) if whole else {}
             # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
     def whole(self) -> Iterator[EpisodeRow]:
         """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
-            found = queries.whole_episodes(self.engine, [row["id"] for row in group])
+            found = queries.full_episodes(self.engine, [row["id"] for row in group])
             yield from (found[row["id"]] for row in group)
 
     def chosen(self, name: str) -> Sequence[str]:
