@@ -126,13 +126,13 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
     gaps = shares[:, 1] - shares[:, 0]
     mean = float(gaps.mean())
     if p_value < ALPHA or tasks > 5:
-        subset_sums = subset_sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
-        subset_sums = subset_sums[subset_sums[:, 0] > 0]
+        sums_by_subset = subset_sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
+        sums_by_subset = sums_by_subset[sums_by_subset[:, 0] > 0]
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            ratios = numpy.where(subset_sums[:, 1] == 0, 0.0, subset_sums[:, 1] / subset_sums[:, 2])
+            ratios = numpy.where(sums_by_subset[:, 1] == 0, 0.0, sums_by_subset[:, 1] / sums_by_subset[:, 2])
         ends = [
             subset_interval(values, mean, sure=p_value < ALPHA)
-            for values in (subset_sums[:, 1] / subset_sums[:, 0], ratios)
+            for values in (sums_by_subset[:, 1] / sums_by_subset[:, 0], ratios)
         ]
         (low, high), (up_low, up_high) = ends
     else:

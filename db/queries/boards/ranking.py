@@ -38,33 +38,33 @@ class Ranking:
 
 def ranked_entrants(cells: Mapping[int, Cells]) -> list[int]:
     """Return those of these entrants that `rank_entrants` ranks with each other."""
-    field = _rankable_field(cells)
-    return [entrant_id for entrant_id, is_ranked in zip(field.entrants, field.ranked, strict=True) if is_ranked]
+    rankable = _rankable_field(cells)
+    return [entrant_id for entrant_id, is_ranked in zip(rankable.entrants, rankable.ranked, strict=True) if is_ranked]
 
 
 def rank_entrants(cells: Mapping[int, Cells]) -> Ranking:
     """Rank these entrants by their paired differences, corrected over the board: see `stats.rank_ranges`."""
-    field = _rankable_field(cells)
+    rankable = _rankable_field(cells)
     unranked = {
         entrant_id: "It has no counted episodes, so it is not ranked."
         for entrant_id in cells
-        if entrant_id not in field.entrants
+        if entrant_id not in rankable.entrants
     }
-    if not field.entrants:
+    if not rankable.entrants:
         return Ranking(unranked=unranked)
-    tasks = {key for key, is_included in zip(field.keys, field.is_board_task, strict=True) if is_included}
+    tasks = {key for key, is_included in zip(rankable.keys, rankable.is_board_task, strict=True) if is_included}
     ranked_ids = [
-        entrant_id for entrant_id, is_included in zip(field.entrants, field.ranked, strict=True) if is_included
+        entrant_id for entrant_id, is_included in zip(rankable.entrants, rankable.ranked, strict=True) if is_included
     ]
-    for entrant_id in field.entrants:
+    for entrant_id in rankable.entrants:
         if entrant_id not in ranked_ids:
             shared = sum(key in cells[entrant_id] and cells[entrant_id][key].counted > 0 for key in tasks)
             unranked[entrant_id] = (
                 f"It played {shared} of the {len(tasks)} tasks that the others are ranked on, too few to be ranked."
             )
-    resolved, counted = field.resolved[field.ranked], field.counted[field.ranked]
+    resolved, counted = rankable.resolved[rankable.ranked], rankable.counted[rankable.ranked]
     ranges = stats.rank_ranges(resolved, counted)
-    leads, others_rates = stats.mean_leads(resolved[:, field.is_board_task], counted[:, field.is_board_task])
+    leads, others_rates = stats.mean_leads(resolved[:, rankable.is_board_task], counted[:, rankable.is_board_task])
     partial_warnings = {
         entrant_id: f"Its rate covers {played} of the board's {len(tasks)} tasks. The others resolved "
         f"{percent(rate_on_played)} of those tasks and {percent(rate_on_all)} of all tasks."

@@ -79,7 +79,7 @@ def test_new_versions_of_an_entrant_and_of_a_task(store: Store) -> None:
     play(store, "new", new, version="c", conditions={"steps": 3})
     found = queries.run_pair(store.engine, "old", "new")
     assert [(row["entrant"], row["tasks"]) for row in found["entrants"]] == [("x", 11)], "which v is meant is not known"
-    assert "other benchmarks or versions" in found["apart"] and "steps 3 instead of" in found["apart"]
+    assert "different benchmarks or versions" in found["apart"] and "steps 3 instead of" in found["apart"]
 
 
 def test_runs_that_have_nothing_in_common(store: Store) -> None:

@@ -91,7 +91,7 @@ def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
     assert board["scope"]["apart"] == [{"why": "different benchmark repo/blog", "runs": [blog]}]
     for ref in ("repo/blog", "blog"):
         assert rates(store, Scope(benchmark=ref)) == {"a": 0.0}
-    with pytest.raises(NotComparable, match=r"repo is 2 sets, .* repo/blog, repo/shop"):
+    with pytest.raises(NotComparable, match=r"repo matches 2 benchmarks, .* repo/blog, repo/shop"):
         queries.leaderboard(store.engine, Scope(benchmark="repo"))
     assert rates(store, Scope(benchmark="shopping")) == {}
     assert rates(store, Scope(run=blog, benchmark="blog")) == {"a": 0.0}

@@ -144,7 +144,7 @@ def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[s
 def test_a_search_out_of_time_says_where_it_goes_on(
     store: Store, played: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_AT_ONCE", 1)
+    monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_BATCH", 1)
     found = queries.search(store.engine, "text:übertrag", status="done", seconds=0)
     assert (found["episodes"], found["looked_at"], found["following"]) == ([], 1, played["first"])
     found = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after_id=found["following"])
