@@ -86,7 +86,7 @@ def test_runs_that_have_nothing_in_common(store: Store) -> None:
     play(store, "one", {"x": {"t1": ["resolved"]}})
     play(store, "two", {"x": {"t2": ["resolved"]}})
     found = queries.run_pair(store.engine, "one", "two")
-    assert found["entrants"] == [] and "no task in common" in found["sentence"]
+    assert found["entrants"] == [] and "on the same task in both runs" in found["sentence"]
     assert queries.run_pair(store.engine, "one", "one")["worse"] == []
     with pytest.raises(NotFound):
         queries.run_pair(store.engine, "one", "three")

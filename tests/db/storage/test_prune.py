@@ -157,7 +157,7 @@ def test_an_archive_is_whole_or_not_there(
         raise DatabaseError("the server went away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(queries, "whole_steps", broken)
+        patched.setattr(queries, "full_steps", broken)
         with pytest.raises(DatabaseError, match="went away"):
             archive(engine, [runs[0]], tmp_path / "new")
     assert not (tmp_path / "new").exists() and not (tmp_path / "new.part").exists()
