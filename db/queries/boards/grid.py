@@ -53,16 +53,16 @@ def grid(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[GridRow]:
         for entrant_id in sorted(cells, key=lambda entrant_id: entrant_rows[entrant_id]["name"]):
             key = selection.keys[row["task_id"]]
             if (sums := cells[entrant_id].get(key)) and sums.done:
-                verdicts = {"resolved": sums.resolved, "unresolved": sums.unresolved, "errors": sums.errors}
-                episode_id = newest_episodes[entrant_id, row["task_id"]]
                 row_cells.append(
                     {
                         "entrant_id": entrant_id,
                         "entrant": entrant_rows[entrant_id]["name"],
-                        "episode": episode_id,
-                        **verdicts,
+                        "resolved": sums.resolved,
+                        "unresolved": sums.unresolved,
+                        "errors": sums.errors,
+                        "episode": newest_episodes[entrant_id, row["task_id"]],
                     }
-                )  # type: ignore[typeddict-item]
+                )
         rates = [cell["resolved"] / played for cell in row_cells if (played := cell["resolved"] + cell["unresolved"])]
         spread = max(rates) - min(rates) if rates else 0.0
         grid_rows.append({**row, "spread": spread, "decisive": row["task"] in decisive_tasks, "cells": row_cells})
