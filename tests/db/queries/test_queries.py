@@ -20,17 +20,17 @@ from tests.support.databases import Databases
 from tests.support.episodes import start
 
 
-def finish(store: Store, episode: int, verdict: str, **more: Any) -> None:
+def finish(store: Store, episode: int, verdict: str, **columns: Any) -> None:
     start(store, episode)
-    totals = {"steps": 4, "tokens_in": 100, "tokens_out": 10, "cost_usd": 0.5, "wall_s": 2.0} | more
+    totals = {"steps": 4, "tokens_in": 100, "tokens_out": 10, "cost_usd": 0.5, "wall_s": 2.0} | columns
     store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **totals)
 
 
 @pytest.fixture(scope="module")
 def seeded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    url, made = databases.seeded(tmp_path_factory.mktemp("seeded") / "x.db")
+    url, contents = databases.seeded(tmp_path_factory.mktemp("seeded") / "x.db")
     opened = connect(url)
-    yield opened, made
+    yield opened, contents
     opened.dispose()
 
 
@@ -78,14 +78,14 @@ def test_errors_are_in_no_rate(store: Store, matrix: SimpleNamespace) -> None:
         finish(store, episode, "error" if entrant == matrix.one else "unresolved", error="The model did not answer.")
     store.end_run(matrix.run, "finished")
     rows = {row["entrant"]: row for row in queries.leaderboard(engine)}
-    one = rows["one"]
-    assert (one["episodes"], one["errors"], one["rate"], one["ci_low"]) == (3, 3, None, None)
-    assert (one["steps_mean"], one["cost_per_episode"], one["rank_low"], one["tokens_in"]) == (None, None, None, 0)
+    row = rows["one"]
+    assert (row["episodes"], row["errors"], row["rate"], row["ci_low"]) == (3, 3, None, None)
+    assert (row["steps_mean"], row["cost_per_episode"], row["rank_low"], row["tokens_in"]) == (None, None, None, 0)
     assert (rows["two"]["rate"], rows["two"]["ci_low"], rows["two"]["cost_per_resolved"]) == (0.0, 0.0, None)
     assert [row["entrant"] for row in queries.leaderboard(engine)] == ["two", "one"]
-    found = queries.compare(engine, "one", "two")
-    assert found["tasks"] == 0 and "no counted task in common" in found["sentence"]
-    json.dumps(found)
+    comparison = queries.compare(engine, "one", "two")
+    assert comparison["tasks"] == 0 and "no counted task in common" in comparison["sentence"]
+    json.dumps(comparison)
 
 
 def test_rows_of_a_leaderboard(store: Store, matrix: SimpleNamespace) -> None:
@@ -94,20 +94,26 @@ def test_rows_of_a_leaderboard(store: Store, matrix: SimpleNamespace) -> None:
     for cell, episode in matrix.episodes.items():
         unknown = cell[1] == matrix.two and cell[0] == matrix.cells[0][0]
         finish(store, episode, next(verdicts), cost_usd=None if unknown else 0.5)
-    one, two = queries.leaderboard(engine, Scope(run="latest"))
-    assert (one["entrant"], one["episodes"], one["resolved"], one["errors"], one["rate"]) == ("one", 3, 2, 1, 1.0)
-    assert (one["tasks"], one["tasks_total"], one["steps_mean"], one["wall_mean_s"]) == (2, 3, 4.0, 2.0)
+    first, two = queries.leaderboard(engine, Scope(run="latest"))
+    assert (first["entrant"], first["episodes"], first["resolved"], first["errors"], first["rate"]) == (
+        "one",
+        3,
+        2,
+        1,
+        1.0,
+    )
+    assert (first["tasks"], first["tasks_total"], first["steps_mean"], first["wall_mean_s"]) == (2, 3, 4.0, 2.0)
     # Three episodes were paid for, one of which ended in an error.
-    assert (one["cost_usd"], one["cost_per_episode"], one["cost_per_resolved"]) == (1.5, 0.5, 0.5)
-    assert one["tokens_in"] == 200
+    assert (first["cost_usd"], first["cost_per_episode"], first["cost_per_resolved"]) == (1.5, 0.5, 0.5)
+    assert first["tokens_in"] == 200
     assert (two["entrant"], two["rate"], two["all_attempts_rate"]) == (
         "two",
         pytest.approx(1 / 3),
         pytest.approx(1 / 3),
     )
     assert (two["cost_usd"], two["cost_per_resolved"]) == (None, None)  # one price is unknown
-    assert [(row["rank_low"], row["rank_high"]) for row in (one, two)] == [(1, 2), (1, 2)]
-    json.dumps([one, two], allow_nan=False)
+    assert [(row["rank_low"], row["rank_high"]) for row in (first, two)] == [(1, 2), (1, 2)]
+    json.dumps([first, two], allow_nan=False)
     summary = queries.run_summary(engine, matrix.run)
     assert list(summary) == [
         "run",
@@ -147,7 +153,7 @@ def test_rows_of_a_leaderboard(store: Store, matrix: SimpleNamespace) -> None:
 
 
 def test_which_runs_and_tasks_count(store: Store, engine: Engine) -> None:
-    def play(digest: str, tasks: dict[str, str], verdict: str, **about: Any) -> None:
+    def play(digest: str, tasks: dict[str, str], verdict: str, **options: Any) -> None:
         benchmark = store.save_benchmark(
             name="bugs",
             digest=digest,
@@ -156,7 +162,7 @@ def test_which_runs_and_tasks_count(store: Store, engine: Engine) -> None:
             tasks=[{"name": n, "digest": d} for n, d in tasks.items()],
         )
         entrant = store.save_entrant(digest="e", name="e", agent="a")
-        run = store.create_run(name=digest, benchmark_id=benchmark.id, spec={}, **about)
+        run = store.create_run(name=digest, benchmark_id=benchmark.id, spec={}, **options)
         for episode in store.create_episodes(
             run, [(task, entrant, 1) for task in benchmark.task_ids.values()]
         ).values():
@@ -184,50 +190,68 @@ def test_which_runs_and_tasks_count(store: Store, engine: Engine) -> None:
 
 
 def test_comparing_two(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    found = queries.compare(
-        engine, "llama-3.3-70b / debug", made.entrants["qwen3-coder / debug"], Scope(run=made.runs[:2])
+    engine, contents = seeded
+    comparison = queries.compare(
+        engine, "llama-3.3-70b / debug", contents.entrants["qwen3-coder / debug"], Scope(run=contents.runs[:2])
     )
-    assert found["tasks"] <= 20 and found["difference"] > 0.1
-    assert found["ci_low"] < found["difference"] < found["ci_high"]
-    assert found["first"]["entrant"] == "llama-3.3-70b / debug" and found["second"]["tasks"] == found["tasks"]
-    assert set(found["only_first"]).isdisjoint(found["only_second"])
-    assert found["sentence"].startswith("qwen3-coder / debug is ") and "points ahead of llama" in found["sentence"]
-    back = queries.compare(engine, "qwen3-coder / debug", "llama-3.3-70b / debug", Scope(run=made.runs[:2]))
-    assert back["difference"] == pytest.approx(-found["difference"])
-    assert back["sentence"].startswith("llama-3.3-70b / debug is ") and "points behind qwen3" in back["sentence"]
-    assert (1 + found["uplift"]) * (1 + back["uplift"]) == pytest.approx(1)
-    assert f"relatively {100 * found['uplift']:+.0f}% [{100 * found['uplift_low']:+.0f}%" in found["sentence"]
-    json.dumps(found, allow_nan=False)
+    assert comparison["tasks"] <= 20 and comparison["difference"] > 0.1
+    assert comparison["ci_low"] < comparison["difference"] < comparison["ci_high"]
+    assert (
+        comparison["first"]["entrant"] == "llama-3.3-70b / debug"
+        and comparison["second"]["tasks"] == comparison["tasks"]
+    )
+    assert set(comparison["only_first"]).isdisjoint(comparison["only_second"])
+    assert (
+        comparison["sentence"].startswith("qwen3-coder / debug is ")
+        and "points ahead of llama" in comparison["sentence"]
+    )
+    reversed_comparison = queries.compare(
+        engine, "qwen3-coder / debug", "llama-3.3-70b / debug", Scope(run=contents.runs[:2])
+    )
+    assert reversed_comparison["difference"] == pytest.approx(-comparison["difference"])
+    assert (
+        reversed_comparison["sentence"].startswith("llama-3.3-70b / debug is ")
+        and "points behind qwen3" in reversed_comparison["sentence"]
+    )
+    assert (1 + comparison["uplift"]) * (1 + reversed_comparison["uplift"]) == pytest.approx(1)
+    assert (
+        f"relatively {100 * comparison['uplift']:+.0f}% [{100 * comparison['uplift_low']:+.0f}%"
+        in comparison["sentence"]
+    )
+    json.dumps(comparison, allow_nan=False)
     with pytest.raises(NotFound):
         queries.compare(engine, "nobody", "llama-3.3-70b / debug")
 
 
 def test_finding_runs(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    assert queries.run(engine, "nightly")["id"] == queries.run(engine, "latest")["id"] == made.runs[-1]
-    assert queries.run(engine, made.runs[0])["id"] == queries.run(engine, str(made.runs[0]))["id"] == made.runs[0]
-    assert [run["id"] for run in queries.runs(engine, limit=2)] == made.runs[:0:-1]
-    assert [run["id"] for run in queries.runs(engine, before_id=made.runs[1])] == made.runs[:1]
-    assert [run["id"] for run in queries.runs(engine, status="running", name="GHT")] == [made.live_run]
+    engine, contents = seeded
+    assert queries.run(engine, "nightly")["id"] == queries.run(engine, "latest")["id"] == contents.runs[-1]
+    assert (
+        queries.run(engine, contents.runs[0])["id"]
+        == queries.run(engine, str(contents.runs[0]))["id"]
+        == contents.runs[0]
+    )
+    assert [run["id"] for run in queries.runs(engine, limit=2)] == contents.runs[:0:-1]
+    assert [run["id"] for run in queries.runs(engine, before_id=contents.runs[1])] == contents.runs[:1]
+    assert [run["id"] for run in queries.runs(engine, status="running", name="GHT")] == [contents.live_run]
     assert (
         queries.runs(engine, owner="ada", project="debuggers", leaderboard="nightly", benchmark="bugs", name="%") == []
     )
-    live = queries.run(engine, made.live_run)
+    live = queries.run(engine, contents.live_run)
     assert live["done"] + live["running"] + live["pending"] == live["episodes_total"] == 60
     assert live["running"] == 3 and len(live["entrants"]) == 3 and live["spec"]["benchmark"] == "bugs"
     json.dumps(live, allow_nan=False)
 
 
 def test_filtering_and_paging_episodes(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    first = made.runs[0]
-    everything = queries.episodes(engine, first)
-    assert len(everything) == 60
+    engine, contents = seeded
+    first = contents.runs[0]
+    all_rows = queries.episodes(engine, first)
+    assert len(all_rows) == 60
     paged: list[int] = []
     while page := queries.episodes(engine, first, after_id=paged[-1] if paged else None, limit=7):
         paged += [row["id"] for row in page]
-    assert paged == [row["id"] for row in everything]
+    assert paged == [row["id"] for row in all_rows]
     newest = queries.episodes(engine, first, newest_first=True, limit=2)
     assert [row["id"] for row in newest] == paged[:-3:-1]
     assert queries.episodes(engine, first, newest_first=True, after_id=newest[-1]["id"], limit=1)[0]["id"] == paged[-3]
@@ -236,56 +260,60 @@ def test_filtering_and_paging_episodes(seeded: tuple[Engine, Seeded]) -> None:
         return [row["id"] for row in queries.episodes(engine, first, **filters)]
 
     by_verdict = {v: ids(verdict=v) for v in ("resolved", "unresolved", "error")}
-    assert sorted(one for some in by_verdict.values() for one in some) == paged
+    assert sorted(row_id for rows in by_verdict.values() for row_id in rows) == paged
     assert ids(verdict=["resolved", "error"]) == sorted(by_verdict["resolved"] + by_verdict["error"])
-    unresolved = [row for row in everything if row["verdict"] == "unresolved"]
+    unresolved = [row for row in all_rows if row["verdict"] == "unresolved"]
     point = unresolved[0]["failure_point"]
     assert ids(failure_point=point) == [row["id"] for row in unresolved if row["failure_point"] == point]
-    assert ids(stop_reason="solved") == [row["id"] for row in everything if row["stop_reason"] == "solved"]
+    assert ids(stop_reason="solved") == [row["id"] for row in all_rows if row["stop_reason"] == "solved"]
     assert ids(tool="pdb") == ids(entrant=["qwen3-coder / debug", "llama-3.3-70b / debug"])
     assert len(ids(task="page-cache")) == len(ids(text="age CAC")) == 3
     assert ids(text="did not answer") == by_verdict["error"] and ids(text="%") == []
-    assert ids(steps_min=8, steps_max=9) == [row["id"] for row in everything if 8 <= row["steps"] <= 9]
-    assert ids(cost_min=0.03) == [row["id"] for row in everything if (row["cost_usd"] or 0) >= 0.03]
-    assert "diff" not in everything[0] and everything[0]["run"] == "nightly"
+    assert ids(steps_min=8, steps_max=9) == [row["id"] for row in all_rows if 8 <= row["steps"] <= 9]
+    assert ids(cost_min=0.03) == [row["id"] for row in all_rows if (row["cost_usd"] or 0) >= 0.03]
+    assert "diff" not in all_rows[0] and all_rows[0]["run"] == "nightly"
     assert len(queries.episodes(engine, limit=1000)) == 180
-    assert len(queries.episodes(engine, made.live_run, status="pending")) == 17
-    json.dumps(everything, allow_nan=False)
+    assert len(queries.episodes(engine, contents.live_run, status="pending")) == 17
+    json.dumps(all_rows, allow_nan=False)
 
 
 def test_one_episode_and_its_steps(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    found = queries.episode(engine, made.hostile)
-    assert found["benchmark"] == "bugs" and found["faults"][0]["lines"] == [14] and "Find out why" in found["statement"]
-    steps = queries.steps(engine, made.hostile)
-    assert [step["index"] for step in steps] == list(range(found["steps"] + 1))
+    engine, contents = seeded
+    episode = queries.episode(engine, contents.hostile)
+    assert (
+        episode["benchmark"] == "bugs"
+        and episode["faults"][0]["lines"] == [14]
+        and "Find out why" in episode["statement"]
+    )
+    steps = queries.steps(engine, contents.hostile)
+    assert [step["index"] for step in steps] == list(range(episode["steps"] + 1))
     assert steps[2]["thought"] == HOSTILE and len(steps[2]["observation"]) > 30_000
-    outline = queries.step_outline(engine, made.hostile, first=2, limit=1)[0]
+    outline = queries.step_outline(engine, contents.hostile, first=2, limit=1)[0]
     assert outline["arguments"].startswith('{"code"') and len(outline["thought"]) == len(HOSTILE)
-    assert queries.steps(engine, made.hostile, first=99) == []
-    around = queries.neighbours(engine, made.hostile)
-    assert around["previous"] is None and around["next"]["run_id"] == made.runs[1]
-    assert queries.neighbours(engine, around["next"]["id"])["previous"]["id"] == made.hostile
-    json.dumps({**found, "steps": steps}, allow_nan=False)
+    assert queries.steps(engine, contents.hostile, first=99) == []
+    around = queries.neighbours(engine, contents.hostile)
+    assert around["previous"] is None and around["next"]["run_id"] == contents.runs[1]
+    assert queries.neighbours(engine, around["next"]["id"])["previous"]["id"] == contents.hostile
+    json.dumps({**episode, "steps": steps}, allow_nan=False)
 
 
 def test_one_step_of_many_megabytes(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    step = queries.step(engine, made.hostile, 2, chars=100)
+    engine, contents = seeded
+    step = queries.step(engine, contents.hostile, 2, chars=100)
     assert step is not None
     assert len(step["observation"]) == 100 and step["observation_chars"] > 30_000
     assert step["arguments"] is None and len(step["arguments_text"]) == 100 < step["arguments_chars"]
-    whole = queries.step(engine, made.hostile, 2)
+    whole = queries.step(engine, contents.hostile, 2)
     assert whole is not None and whole["arguments"] == {"code": HOSTILE} and not whole["asked"]
-    assert len(queries.step_text(engine, made.hostile, 2, "observation", chars=25_000)) == 25_000
-    assert json.loads(queries.step_text(engine, made.hostile, 2, "arguments", chars=25_000)) == {"code": HOSTILE}
-    assert queries.step(engine, made.hostile, 99) is None
-    assert queries.step_text(engine, made.hostile, 99, "thought", chars=9) == ""
+    assert len(queries.step_text(engine, contents.hostile, 2, "observation", chars=25_000)) == 25_000
+    assert json.loads(queries.step_text(engine, contents.hostile, 2, "arguments", chars=25_000)) == {"code": HOSTILE}
+    assert queries.step(engine, contents.hostile, 99) is None
+    assert queries.step_text(engine, contents.hostile, 99, "thought", chars=9) == ""
 
 
 def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    episode = made.episodes[3]
+    engine, contents = seeded
+    episode = contents.episodes[3]
     last = queries.last_step(engine, episode)
     assert last is not None
     outline = queries.step_outline(engine, episode)
@@ -308,8 +336,8 @@ def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
 
 
 def test_failure_points(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    rows = queries.failure_points(engine, Scope(run=made.runs[0]))
+    engine, contents = seeded
+    rows = queries.failure_points(engine, Scope(run=contents.runs[0]))
     assert len(rows) == 3
     for row in rows:
         assert row["unresolved"] == sum(row["failure_points"].values())
@@ -330,19 +358,19 @@ def without_tallies(engine: Engine) -> None:
 
 
 def test_a_leaderboard_reads_no_episode_rows(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
+    engine, contents = seeded
     without_tallies(engine)
-    seen: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
 
     def record(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        seen.append((statement, parameters))
+        statements.append((statement, parameters))
 
     event.listen(engine, "before_cursor_execute", record)
-    queries.leaderboard(engine, Scope(run=made.runs[0]))
-    queries.steps(engine, made.hostile)
+    queries.leaderboard(engine, Scope(run=contents.runs[0]))
+    queries.steps(engine, contents.hostile)
     event.remove(engine, "before_cursor_execute", record)
-    (board,) = [entry for entry in seen if entry[0].endswith("GROUP BY episode.entrant_id, episode.task_id")]
-    steps = [entry for entry in seen if "FROM step" in entry[0]]
+    (board,) = [entry for entry in statements if entry[0].endswith("GROUP BY episode.entrant_id, episode.task_id")]
+    steps = [entry for entry in statements if "FROM step" in entry[0]]
     with engine.connect() as connection:
         plans = [
             " ".join(row[-1] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters))
@@ -354,19 +382,19 @@ def test_a_leaderboard_reads_no_episode_rows(seeded: tuple[Engine, Seeded]) -> N
 
 def test_over_many_runs_nothing_is_sorted(seeded: tuple[Engine, Seeded], monkeypatch: pytest.MonkeyPatch) -> None:
     engine, _ = seeded
-    few = queries.leaderboard(engine)
+    board_of_few = queries.leaderboard(engine)
     without_tallies(engine)
     monkeypatch.setattr("stackrank.db.queries.boards.scope._FEW_RUNS", 0)
-    seen: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
 
     def record(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        seen.append((statement, parameters))
+        statements.append((statement, parameters))
 
     event.listen(engine, "before_cursor_execute", record)
-    assert queries.leaderboard(engine) == few
+    assert queries.leaderboard(engine) == board_of_few
     event.remove(engine, "before_cursor_execute", record)
     ((sql, parameters),) = [
-        entry for entry in seen if entry[0].endswith("GROUP BY episode.entrant_id, episode.task_id")
+        entry for entry in statements if entry[0].endswith("GROUP BY episode.entrant_id, episode.task_id")
     ]
     with engine.connect() as connection:
         plan = " ".join(row[-1] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters))

@@ -25,9 +25,9 @@ class Runs:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def entrant(self, name: str, **about: Any) -> int:
-        about = {"digest": name, "agent": "repair", **about}
-        return self.store.save_entrant(name=name, **about)
+    def entrant(self, name: str, **columns: Any) -> int:
+        columns = {"digest": name, "agent": "repair", **columns}
+        return self.store.save_entrant(name=name, **columns)
 
     def __call__(
         self,
@@ -39,14 +39,14 @@ class Runs:
         status: str = RunStatus.FINISHED,
         tasks: tuple[str, ...] = TASKS,
         cost: float | None = 0.5,
-        **about: Any,
+        **columns: Any,
     ) -> int:
         rows = [{"name": task, "digest": f"{benchmark}/{task}"} for task in TASKS]
         saved = self.store.save_benchmark(name=benchmark, digest=version, license="", source="", tasks=rows)
         entrants = {self.entrant(name): count for name, count in resolved.items()}
         cells = [(saved.task_ids[task], entrant, 1) for task in tasks for entrant in entrants]
         run = self.store.create_run(
-            **{"name": "r", "spec": {}, **about},
+            **{"name": "r", "spec": {}, **columns},
             benchmark_id=saved.id,
             conditions={**KNOWN, **(conditions or {})},
             cells=cells if status != RunStatus.PENDING else (),
@@ -84,10 +84,10 @@ def test_an_empty_database_says_what_to_do(store: Store) -> None:
 def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
     shop = runs({"a": 4}, benchmark="repo/shop")
     blog = runs({"a": 0}, benchmark="repo/blog")
-    again = runs({"a": 4}, benchmark="repo/shop")
+    retry = runs({"a": 4}, benchmark="repo/shop")
     board = queries.board(store.engine)
     assert board["entrants"][0]["rate"] == 1.0
-    assert [run["run"] for run in board["scope"]["runs"]] == [shop, again]
+    assert [run["run"] for run in board["scope"]["runs"]] == [shop, retry]
     assert board["scope"]["apart"] == [{"why": "different benchmark repo/blog", "runs": [blog]}]
     for ref in ("repo/blog", "blog"):
         assert rates(store, Scope(benchmark=ref)) == {"a": 0.0}
@@ -95,9 +95,9 @@ def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
         queries.leaderboard(store.engine, Scope(benchmark="repo"))
     assert rates(store, Scope(benchmark="shopping")) == {}
     assert rates(store, Scope(run=blog, benchmark="blog")) == {"a": 0.0}
-    for other in (Scope(run=blog, benchmark="shop"), Scope(run=[shop, again], series="nightly")):
+    for other_run in (Scope(run=blog, benchmark="shop"), Scope(run=[shop, retry], series="nightly")):
         with pytest.raises(NotFound, match=r"Run \d+ does not match the other filters \(benchmark"):
-            queries.leaderboard(store.engine, other)
+            queries.leaderboard(store.engine, other_run)
 
 
 def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs: Runs) -> None:
@@ -106,12 +106,12 @@ def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs:
     usual = runs({"a": 4, "b": 3})
     board = queries.board(store.engine)
     assert {row["entrant"]: row["rate"] for row in board["entrants"]} == {"a": 1.0, "b": 0.75}
-    other = queries.run(store.engine, smoke)["conditions_digest"]
-    why = f"different conditions {other[:8]}: steps 3 instead of 50, sandbox local instead of docker"
+    other_run = queries.run(store.engine, smoke)["conditions_digest"]
+    why = f"different conditions {other_run[:8]}: steps 3 instead of 50, sandbox local instead of docker"
     assert board["scope"]["apart"] == [{"why": why, "runs": [smoke]}]
     assert queries.exclusion_sentence(board["scope"]) == f"Not included: run {smoke} ({why})."
     assert f"runs {nightly}, {usual} (finished" in board["scope"]["sentence"]
-    assert rates(store, Scope(conditions=other[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
+    assert rates(store, Scope(conditions=other_run[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
     with pytest.raises(NotComparable, match="steps 3 instead of 50"):
         queries.leaderboard(store.engine, Scope(run=[nightly, smoke]))
     assert queries.compare(store.engine, "a", "b")["difference"] == pytest.approx(-0.25)
@@ -131,7 +131,7 @@ def test_whatever_condition_differs_or_is_unknown(store: Store, runs: Runs, fiel
     first = runs({"a": 4}, conditions={field: "unknown"})
     runs({"a": 0})
     assert rates(store) == {"a": 0.0}
-    assert [each["runs"] for each in queries.board(store.engine)["scope"]["apart"]] == [[first]]
+    assert [row["runs"] for row in queries.board(store.engine)["scope"]["apart"]] == [[first]]
     second = runs({"a": 2}, conditions={field: "unknown"})
     assert rates(store) == {"a": 0.75}, "what is unknown is pooled with itself"
     assert [run["run"] for run in queries.board(store.engine)["scope"]["runs"]] == [first, second]
@@ -203,11 +203,11 @@ def test_a_run_of_few_tasks_is_no_point_of_a_history(store: Store, runs: Runs) -
 
 
 def test_a_gate_says_that_a_run_has_not_finished(store: Store, runs: Runs) -> None:
-    cut_off, whole = runs({"a": 1}, tasks=TASKS[:1], status=RunStatus.CANCELLED), runs({"a": 4})
-    for baseline, run in ((cut_off, whole), (whole, cut_off)):
+    cut_off, complete_run = runs({"a": 1}, tasks=TASKS[:1], status=RunStatus.CANCELLED), runs({"a": 4})
+    for baseline, run in ((cut_off, complete_run), (complete_run, cut_off)):
         judged = queries.gate(store.engine, "a", "a", 0.1, Scope(run=run), baseline=str(baseline))
         assert f"Run {cut_off} has not finished (cancelled)" in judged["warning"]
-        assert f"Run {whole}" not in judged["warning"]
+        assert f"Run {complete_run}" not in judged["warning"]
 
 
 def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
@@ -216,9 +216,13 @@ def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
     for scope in (Scope(), Scope(run=run)):
         (row,) = queries.leaderboard(store.engine, scope)
         assert (row["episodes"], row["resolved"], row["cost_usd"]) == (3, 1, 1.5)
-        said = queries.describe_scope(store.engine, scope)
-        assert (said["invalid_tasks"], said["invalid_episodes"], said["invalid_usd"]) == (["t0"], 1, 0.5)
-        assert "invalid tasks are excluded: t0 (1 episodes, $0.50)" in said["sentence"]
+        description = queries.describe_scope(store.engine, scope)
+        assert (description["invalid_tasks"], description["invalid_episodes"], description["invalid_usd"]) == (
+            ["t0"],
+            1,
+            0.5,
+        )
+        assert "invalid tasks are excluded: t0 (1 episodes, $0.50)" in description["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 
@@ -230,9 +234,9 @@ def test_what_was_spent_is_all_that_was_spent(store: Store, runs: Runs) -> None:
     for _ in range(2):
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=5.0, tokens_in=9, error="gone")
-        again = store.try_again(episode, afresh=True)
-        assert again is not None
-        episode = again["id"]
+        retry = store.try_again(episode, afresh=True)
+        assert retry is not None
+        episode = retry["id"]
     start(store, episode)
     store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=None, error="no sandbox")
     (row,) = queries.leaderboard(store.engine, Scope(run=run))
@@ -263,7 +267,7 @@ def test_nothing_is_compared_with_itself(store: Store, runs: Runs) -> None:
 
 def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs: Runs) -> None:
     rows = {version: {"digest": f"x{version}", "agent_version": version} for version in "12"}
-    ids = {version: runs.entrant("x", **about) for version, about in rows.items()}
+    ids = {version: runs.entrant("x", **columns) for version, columns in rows.items()}
     saved = store.save_benchmark(
         name="bugs", digest="v1", license="", source="", tasks=[{"name": task, "digest": task} for task in TASKS]
     )
@@ -274,8 +278,8 @@ def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs
             store.finish_episode(episode, verdict="resolved" if version == "2" else "unresolved", stop_reason="solved")
         store.end_run(run, "finished")
     assert rates(store) == {"x": 1.0, "x, version 1": 0.0}
-    found = queries.compare(store.engine, "x, version 1", "x")
-    assert found["difference"] == 1.0 and found["differs"]["agent_version"] == ["1", "2"]
+    comparison = queries.compare(store.engine, "x, version 1", "x")
+    assert comparison["difference"] == 1.0 and comparison["differs"]["agent_version"] == ["1", "2"]
     with pytest.raises(NotComparable, match="other entrants with that name are x, version 1"):
         queries.compare(store.engine, "x", "x")
 
@@ -297,12 +301,12 @@ def test_the_run_before_is_told_by_its_series(store: Store, runs: Runs) -> None:
 
 
 def test_a_new_version_of_an_agent_is_watched_against_the_old_one(store: Store, runs: Runs) -> None:
-    before = runs({"x": 4}, leaderboard="board")
+    earlier_run = runs({"x": 4}, leaderboard="board")
     runs.entrant("x", digest="x2", agent_version="2")
     saved = queries.tasks(store.engine, 1)
     run = store.create_run(name="r", spec={}, benchmark_id=1, conditions=KNOWN, leaderboard="board")
     for episode in store.create_episodes(run, [(task["id"], 2, 1) for task in saved]).values():
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", error="gone")
-    (found,) = queries.regressions(store.engine, run)
-    assert (found["what"], found["before"]) == ("errors", before)
+    (comparison,) = queries.regressions(store.engine, run)
+    assert (comparison["what"], comparison["before"]) == ("errors", earlier_run)

@@ -41,12 +41,12 @@ def stopped(store: Store) -> SimpleNamespace:
 
 def test_a_run_is_decided_by_its_rows_alone(engine: Engine, store: Store, stopped: SimpleNamespace) -> None:
     assert stopped.finished == set(stopped.ids.values())
-    found = queries.stopping(engine, stopped.run)
-    assert found is not None and found["open"] == 0 and found["not_played"] == stopped.skipped > 0
-    (pair,) = found["pairs"]
+    state = queries.stopping(engine, stopped.run)
+    assert state is not None and state["open"] == 0 and state["not_played"] == stopped.skipped > 0
+    (pair,) = state["pairs"]
     assert (pair["first"], pair["second"], pair["decision"]) == ("one", "two", "behind")
-    assert found["saved_usd"] == pytest.approx(0.5 * stopped.skipped)
-    assert found["saved_s"] == pytest.approx(3.0 * stopped.skipped)
+    assert state["saved_usd"] == pytest.approx(0.5 * stopped.skipped)
+    assert state["saved_s"] == pytest.approx(3.0 * stopped.skipped)
     store.end_run(stopped.run, "finished")
     assert queries.describe_scope(engine)["stopped"] == [stopped.run]
     assert queries.run(engine, stopped.run)["pending"] == 0
@@ -74,11 +74,11 @@ def test_a_run_without_stop_knows_nothing(engine: Engine, matrix: SimpleNamespac
 
 def chance_of_leaving(steps: Sequence[int], limits: Sequence[float]) -> float:
     """How many of all walks of these steps leave the limits, one by one."""
-    left = 0
+    walks_out = 0
     for signs in product((-1, 1), repeat=len(steps)):
         sums = numpy.cumsum(numpy.array(signs) * steps)
-        left += bool((numpy.abs(sums) > limits).any())
-    return left / 2 ** len(steps)
+        walks_out += bool((numpy.abs(sums) > limits).any())
+    return walks_out / 2 ** len(steps)
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_limits_do_not_depend_on_what_comes_later() -> None:
     dice = numpy.random.default_rng(3)
     steps = tuple(dice.integers(0, 4, 80).tolist())
     levels = (0.2, 0.05, 0.001)
-    whole = _limits(steps, levels, 100)
-    for seen in (10, 37, 60):
-        part = _limits(steps[:seen], levels, 100)
-        signs = dice.choice([-1, 1], (2000, seen))
-        sums = numpy.abs((signs * steps[:seen]).cumsum(axis=1))[:, :, None]
-        assert ((sums > part) == (sums > whole[:seen])).all()
+    limits = _limits(steps, levels, 100)
+    for steps_so_far in (10, 37, 60):
+        part = _limits(steps[:steps_so_far], levels, 100)
+        signs = dice.choice([-1, 1], (2000, steps_so_far))
+        sums = numpy.abs((signs * steps[:steps_so_far]).cumsum(axis=1))[:, :, None]
+        assert ((sums > part) == (sums > limits[:steps_so_far])).all()
 
 
 def test_decisions_and_intervals_agree() -> None:
@@ -117,8 +117,8 @@ def test_decisions_and_intervals_agree() -> None:
         low, high = sequence_interval(gaps, 0.05, horizon=40)
         assert low <= sum(gaps) / 40 <= high
         assert state.decided == (low > 0 or high < 0) == (state.p_value <= 0.05)
-        (back,) = decide([[-gap for gap in gaps]], 0.05, horizon=40)
-        assert back.p_value == state.p_value
+        (mirrored,) = decide([[-gap for gap in gaps]], 0.05, horizon=40)
+        assert mirrored.p_value == state.p_value
         assert sequence_interval([-gap for gap in gaps], 0.05, horizon=40) == pytest.approx((-high, -low))
     assert sequence_interval([], 0.05, horizon=9) == (-1.0, 1.0)
     assert not decide([[]], 0.05, horizon=9, equal_within=0.1)[0].decided
@@ -134,8 +134,8 @@ def test_what_was_decided_stays_so() -> None:
 def test_tasks_that_all_end_alike_are_no_certainty() -> None:
     low, high = sequence_interval([0.0] * 30, 0.05, horizon=100)
     assert -0.2 < low < -0.1 and 0.1 < high < 0.2
-    few, many = (decide([[0.0] * n], 0.05, horizon=200, equal_within=0.1)[0] for n in (20, 60))
-    assert not few.decided and many.decision is Decision.EQUAL
+    after_few, many = (decide([[0.0] * n], 0.05, horizon=200, equal_within=0.1)[0] for n in (20, 60))
+    assert not after_few.decided and many.decision is Decision.EQUAL
 
 
 def test_more_pairs_need_more_evidence() -> None:

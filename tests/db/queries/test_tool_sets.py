@@ -25,7 +25,7 @@ TASKS = 30
 def played(
     store: Store,
     models: tuple[str, ...] = ("large", "small"),
-    more: tuple[str, ...] = (),
+    extra_tools: tuple[str, ...] = (),
     versions: Mapping[str, dict[str, str]] = MappingProxyType({}),
 ) -> int:
     """A run in which every model plays every tool set, the better the higher its number."""
@@ -35,7 +35,7 @@ def played(
     run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={})
     store.start_run(run)
     for model in models:
-        for name in (*SETS, *more):
+        for name in (*SETS, *extra_tools):
             tools, label = list(tool_set(name).tools), f"llm/{model} ({name})"
             entrant = store.save_entrant(
                 digest=label, name=label, agent="llm", agent_version="1", model=model, tools=name, tool_list=tools,
@@ -45,8 +45,8 @@ def played(
             for episode in store.create_episodes(run, cells).values():
                 start(store, episode)
                 verdict = "resolved" if dice.random() < SETS.get(name, 0.4) else "unresolved"
-                used = {"steps": dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
-                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **used)
+                totals = {"steps": dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
+                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **totals)
     store.end_run(run, "finished")
     return run
 
@@ -67,7 +67,7 @@ def test_each_is_compared_with_the_one_without(store: Store, engine: Engine) -> 
 
 @pytest.mark.parametrize("base", ["trace", "rewrite"])
 def test_any_of_them_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
-    scope = Scope(run=played(store, more=("bash",)))
+    scope = Scope(run=played(store, extra_tools=("bash",)))
     pairs = queries.tool_sets(engine, scope, base=base, models=["small"])
     assert {pair["second"]["tools"] for pair in pairs} == {*SETS, "bash"} - {base}
     assert {(pair["first"]["tools"], pair["second"]["model"]) for pair in pairs} == {(base, "small")}
@@ -75,9 +75,9 @@ def test_any_of_them_can_be_the_base(store: Store, engine: Engine, base: str) ->
 
 
 def test_the_nearest_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
-    scope = Scope(run=played(store, models=("one",), more=("bash", "full", "edit", "edit-debug")))
-    found = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
-    assert found == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
+    scope = Scope(run=played(store, models=("one",), extra_tools=("bash", "full", "edit", "edit-debug")))
+    bases = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
+    assert bases == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
 
 
 def test_another_version_of_a_shared_tool_is_no_base(store: Store, engine: Engine) -> None:
@@ -96,16 +96,16 @@ def test_beside_each_other(store: Store, engine: Engine) -> None:
         (model, based) for model in ("large", "small") for based in (False, *[True] * 5)
     ]
     for row in rows:
-        one = board[row["entrant"]]
+        standing = board[row["entrant"]]
         for name in ("rate", "ci_low", "ci_high", "steps_mean", "cost_per_episode", "cost_per_resolved", "tasks"):
-            assert row[name] == one[name], name  # type: ignore[literal-required]
+            assert row[name] == standing[name], name  # type: ignore[literal-required]
         assert (row["episodes"], row["tokens_mean"], row["errors"]) == (TASKS, 1000, 0)
     compared = {pair["second"]["entrant"]: pair for pair in pairs}
     for row in (row for row in rows if row["base"]):
         pair = compared[row["entrant"]]
         assert (row["difference"], row["p_holm"]) == (pair["difference"], pair["p_holm"])
-        (needed,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
+        (effort,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
         saved = (row["steps_saved"], row["steps_saved_low"], row["steps_saved_high"])
-        assert saved == (needed["saved"], needed["low"], needed["high"])
+        assert saved == (effort["saved"], effort["low"], effort["high"])
         assert (row["gained"], row["lost"]) == (len(pair["only_second"]), len(pair["only_first"]))
     assert queries.side_by_side(engine, []) == []
