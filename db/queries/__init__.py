@@ -1,6 +1,7 @@
-"""Read queries. They return plain dictionaries that can be serialized as JSON, never ORM objects.
+"""Queries that read, and the types of their rows, which are plain dictionaries for JSON. Writes belong elsewhere.
 
-Every function raises `DatabaseError` if the database fails, and `NotFound` if the reference does not exist.
+Times are ISO 8601 strings in UTC; `models` documents the columns. Every function raises `DatabaseError` if the database
+fails, and `NotFound` if the reference does not exist.
 """
 
 from stackrank.db.queries.boards.abilities import abilities

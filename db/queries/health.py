@@ -18,7 +18,7 @@ _E = EPISODE.c
 
 
 class StalledRun(TypedDict):
-    """A run that should be going on but is silent."""
+    """A running run without a recent heartbeat."""
 
     id: int
     name: str

@@ -121,7 +121,7 @@ def runs(
     """Return runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
 
     `name` is a part of the name. `scheduled`: only runs that a schedule started. With several `tags`, a run must have
-    all of them. `before` is the id of the last run on the previous page.
+    all of them. `before_id` is the id of the last run on the previous page.
     """
     query = select(*_SUMMARY_COLUMNS, *_BENCHMARK).join(BENCHMARK)
     conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]

@@ -22,8 +22,8 @@ def totals(engine: Engine) -> Row:
 
     `runs` {status: count}; `verdicts` {verdict: {"episodes", "wall_s", "tokens_in", "tokens_out", "cost_usd" (of what
     has a price), "within": [episodes that took at most so many seconds, for each of `db.counters.BOUNDS`]}} over
-    counted episodes; `running` and `pending` episodes of the runs that go on; `retried`: tries that are not counted;
-    `errors` {cause: episodes}, such tries included; the cause of an error is its beginning, up to a colon.
+    counted episodes; `running` and `pending` episodes of the runs that have not ended; `retried`: tries that are not
+    counted; `errors` {cause: episodes}, such tries included; the cause of an error is its beginning, up to a colon.
     """
     group = (_C.counted, _C.status, _C.verdict, _C.cause, RUN.c.status.label("of_run"))
     query = select(*group, *added_up(*_SHOWN, *_WITHIN))

@@ -22,8 +22,8 @@ def mcnemar(better: int, worse: int) -> float:
 def interval(both_resolved: int, better: int, worse: int, tasks: int) -> tuple[float, float, float, float]:
     """Return low and high of the difference, and of the uplift (its high may be infinite).
 
-    `both` tasks were resolved by both, `better` by the second only, `worse` by the first only. Difference: Tango (1998,
-    Statistics in Medicine 17:891). Uplift: Nam and Blackwelder (2002, Statistics in Medicine 21:689).
+    `both_resolved` tasks were resolved by both, `better` by the second only, `worse` by the first only. Difference:
+    Tango (1998, Statistics in Medicine 17:891). Uplift: Nam and Blackwelder (2002, Statistics in Medicine 21:689).
     """
     observed = (better - worse) / tasks
     low = _crossing(lambda d: _tango(better, worse, tasks, d) - NORMAL, observed, -1.0)

@@ -20,9 +20,9 @@ _NEVER = 1e-20
 
 
 def p_value(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> float:
-    """The exact two-sided p-value for `some` and `others` having the same chances, task by task.
+    """The exact two-sided p-value for `first` and `second` having the same chances, task by task.
 
-    Given how many episodes of a task succeeded in all, those among `some` are hypergeometric; their sum over the tasks
+    Given how many episodes of a task succeeded in all, those among `first` are hypergeometric; their sum over the tasks
     is the statistic (exact conditional test of Mantel and Haenszel; Agresti 2013, Categorical Data Analysis, 7.3.5).
     """
     tables = [(a, n, b, m) for (a, n), (b, m) in zip(first, second, strict=True) if n and m and 0 < a + b < n + m]
@@ -72,7 +72,7 @@ def _hypergeometric(successes: int, sample_size: int, episodes: int) -> list[flo
 
 
 def interval(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> tuple[float, float, float]:
-    """Return how far the mean rate of `some` is above that of `others` over the tasks of both, with low and high.
+    """Return how far the mean rate of `first` is above that of `second` over the tasks of both, with low and high.
 
     Each task weighs the same. The variance is that of the test, of hypergeometric numbers, as if one more task had
     differed, because tasks that all end alike are no certainty.

@@ -12,7 +12,8 @@ from sqlalchemy import Engine, select, true
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.errors import NotFound
-from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TALLY, TASK
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.queries.boards.cells import add_up_cells, of_runs
 from stackrank.db.queries.boards.pooling import (
     PooledRun,
     benchmark_names,
@@ -22,16 +23,15 @@ from stackrank.db.queries.boards.pooling import (
 )
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.labels import disputed
-from stackrank.db.queries.reading import Row, as_list, fetch, open_connection
+from stackrank.db.queries.reading import Row, as_list, fetch
 from stackrank.db.queries.runs import has_tag
 from stackrank.db.queries.runs import run as find_run
-from stackrank.db.totals import tallies
 from stackrank.db.totals.sums import Sums, TaskKey, total
+from stackrank.db.totals.tallies import Cell
 from stackrank.storable import storable_text
 from stackrank.terms import ErrorsAre, RunStatus, Verdict
 
 _E = EPISODE.c
-_FEW_RUNS = 3
 _Cells = TypeVar("_Cells")
 
 
@@ -41,10 +41,10 @@ class Scope:
 
     `run` (one reference or several) selects exactly those runs, whatever their status. Without it, the scope has the
     runs, or the `last` so many, with the benchmark version and conditions of the newest finished run among those asked
-    for (see `pool.leading`). A query can ask for a `benchmark` (its name, or a part that no other set has), a
-    `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run must
-    have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task are
-    further attempts.
+    for (see `pooling.find_leading_run`). A query can ask for a `benchmark` (its name, or a part that no other set has),
+    a `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run
+    must have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task
+    are further attempts.
     """
 
     run: int | str | Sequence[int | str] | None = None
@@ -58,7 +58,7 @@ class Scope:
     errors: ErrorsAre = ErrorsAre.LEFT_OUT
     """How errors count in a rate."""
     without_disputed: bool = False
-    """Whether tasks that people dispute (`queries.disputed`) count nowhere."""
+    """Whether tasks that people dispute (`queries.disputed`) are left out."""
 
     def find(self, engine: Engine) -> Selection:
         """Return the runs that the scope selects, perhaps none.
@@ -133,17 +133,8 @@ class Selection:
 
     @property
     def grouped(self) -> ColumnElement[bool]:
-        """The same as `condition`, for a query over all runs together that is grouped by entrant and task.
-
-        For many runs, SQLite would find each run by an index and sort all their episodes. A sum in place of the column
-        prevents that, so that SQLite reads the index that is in the order of the groups.
-        """
-        return self._grouped(self.runs)
-
-    def _grouped(self, runs: Sequence[int]) -> ColumnElement[bool]:
-        if self.engine.dialect.name == "sqlite" and len(runs) > _FEW_RUNS:
-            return (_E.run_id + 0).in_(runs)
-        return _E.run_id.in_(runs)
+        """The same as `condition`, for a query over all runs together that is grouped by entrant and task."""
+        return of_runs(self.engine, self.runs)
 
     @cached_property
     def _tasks(self) -> list[Row]:
@@ -157,13 +148,13 @@ class Selection:
     def tasks(self) -> list[Row]:
         """The rows of the tasks that count, in the order of their ids, without their texts.
 
-        A task that was found to be defective says nothing about an entrant and counts nowhere.
+        A task that was found to be defective says nothing about an entrant and is left out.
         """
         return [row for row in self._tasks if row["id"] not in self._left_out]
 
     @cached_property
     def invalid(self) -> dict[int, str]:
-        """Task id -> name, for the defective tasks, which count nowhere."""
+        """Task id -> name, for the defective tasks, which are left out."""
         return {row["id"]: row["name"] for row in self._tasks if row["valid"] is False}
 
     @cached_property
@@ -197,7 +188,7 @@ class Selection:
         return _group_by_key(self._sums, self.keys)
 
     @cached_property
-    def _sums(self) -> list[tallies.Cell]:
+    def _sums(self) -> list[Cell]:
         return self.sums()
 
     @cached_property
@@ -212,26 +203,15 @@ class Selection:
         names = sorted({self.invalid[task_id] for task_id, _ in played})
         return names, total(sums for _, sums in played) if played else Sums()
 
-    def sums(self) -> list[tallies.Cell]:
+    def sums(self) -> list[Cell]:
         """Return the sums of each entrant on each task, invalid tasks included."""
-        with open_connection(self.engine) as connection:
-            query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(self.runs))
-            stored = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())
-            cells = tallies.of_tallies(stored.values())
-            if unstored := [run for run in self.runs if run not in stored]:
-                cells += tallies.of_episodes(connection, _E.run_id.in_(unstored), self._grouped(unstored))
-        if unstored:
-            merged: dict[tuple[int, int], Sums] = {}
-            for entrant, task, sums in cells:
-                previous = merged.get((entrant, task))
-                merged[entrant, task] = sums if previous is None else total((previous, sums))
-            cells = [(*key, sums) for key, sums in merged.items()]
+        cells = add_up_cells(self.engine, self.runs)
         if self.scope.errors == ErrorsAre.AS_FAILURES:
-            cells = [(entrant, task, sums.with_errors_failed()) for entrant, task, sums in cells]
+            return [(entrant, task, sums.with_errors_failed()) for entrant, task, sums in cells]
         return cells
 
 
-def _group_by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
+def _group_by_key(sums: Iterable[Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
     cells: dict[int, dict[TaskKey, Sums]] = defaultdict(dict)
     for entrant_id, task_id, cell_sums in sums:
         if key := keys.get(task_id):

@@ -71,9 +71,9 @@ class Standing(TypedDict):
 
 
 class RankedStanding(Standing):
-    """A row of a leaderboard. `apart`: why it has no rank; empty for the ranked. `partial` says that its rate is over
-    tasks that are easier or harder than the whole board, else it is empty. `rate_errors_fail`, `rate_errors_pass`: the
-    rate if all errors were failures, or successes. `warning` says that its errors may mislead, else it is empty.
+    """A row of a leaderboard. `apart`: why it has no rank; empty for the ranked. `partial`: a warning that its rate is
+    over tasks that are easier or harder than the whole board, else empty. `rate_errors_fail`, `rate_errors_pass`: the
+    rate if all errors were failures, or successes. `warning`: a warning that its errors may mislead, else empty.
     `errors_by_class`: {machine, endpoint, environment, ours: episodes}; a class without episodes is left out.
     """
 

@@ -92,8 +92,8 @@ def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Seque
 def task_board(engine: Engine, task_id: int, scope: Scope = DEFAULT_SCOPE, *, limit: int = 1000) -> Row:
     """Return the results of one task in the runs of a scope, and its newest counted episodes in all runs.
 
-    It has the columns of `task`; `scope`, as from `scope_of`, for this version of the benchmark, whichever is asked
-    for; `entrants` (a row each: entrant_id, entrant, resolved, unresolved, errors, rate, flaky (0 or 1), and
+    It has the columns of `task`; `scope`, as from `describe_scope`, for this version of the benchmark, whichever is
+    asked for; `entrants` (a row each: entrant_id, entrant, resolved, unresolved, errors, rate, flaky (0 or 1), and
     `attempts`, those of their episodes that are in the scope and among the newest, oldest first); the sums over them;
     `labels` (see `labels`); `suspect` (see `suspicion`); and `episodes` (newest first; id, run_id, run, entrant_id,
     entrant, attempt, verdict, failure_point, steps, cost_usd, tags, in_scope). A task that is unchanged in other

@@ -44,7 +44,7 @@ class RateChange(RateDifference):
 def changes(engine: Engine, run: int | str) -> list[RateChange]:
     """Return what each entrant does better or worse in a run than in the earlier runs of its series.
 
-    Empty for a run without a series, and for the first run of a series. See `stats.stored_change`.
+    Empty for a run without a series, and for the first run of a series. See `stats.compare_with_baseline`.
     """
     return [row for _, row in entrant_changes(load_histories(engine, find_run(engine, run)))]
 

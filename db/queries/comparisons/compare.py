@@ -90,7 +90,7 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = DE
     """Compare every pair of these entrants, each as `compare` does.
 
     `p_holm` is corrected over the pairs of all entrants that the scope ranks, as its ranks are, and of those asked for.
-    So no difference looks surer because only some pairs are shown, perhaps the best ones.
+    So a difference does not look more certain because only some pairs are shown, perhaps the best ones.
     """
     selection = scope.find(engine)
     candidate_lists = [candidates_for(engine, ref) for ref in entrants]
@@ -117,7 +117,7 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = DE
 def add_holm(pairs: list[Comparison], board_p_values: Mapping[frozenset[int], float] | None = None) -> list[Comparison]:
     """Return the comparisons with `p_holm`; pairs without a task in common have none, and the correction ignores them.
 
-    `more`: the p-values of the pairs that are corrected together with these. It may contain these pairs or not.
+    `board_p_values`: the p-values of further pairs that are corrected together with these.
     """
     ids = [frozenset((pair["first"]["entrant_id"], pair["second"]["entrant_id"])) for pair in pairs]
     tested = {
@@ -201,8 +201,8 @@ def _cluster_interval(
 ) -> stats.ClusterInterval | None:
     """Return the interval with categories as clusters, widened to include the interval over tasks.
 
-    A few categories that happen to agree make nothing surer (Angrist and Pischke 2009, Mostly Harmless Econometrics,
-    8.2: the larger of two standard errors)."""
+    A few categories that agree by chance must not narrow the interval (Angrist and Pischke 2009, Mostly Harmless
+    Econometrics, 8.2: the larger of two standard errors)."""
     clustered = stats.cluster_interval([row["difference"] for row in tasks], [row["category"] for row in tasks])
     if clustered is None or difference.low is None or difference.high is None:
         return None

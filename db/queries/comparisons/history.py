@@ -36,9 +36,9 @@ class EpisodeMean(TypedDict):
 
 
 def observed_spread(engine: Engine, benchmark: str, entrant_names: Collection[str]) -> tuple[Spread, list[str]] | None:
-    """Return how the gaps between two entrants varied over the benchmark's current tasks, and the entrants' names.
+    """Return how the gap between two entrants varied over the benchmark's current tasks, and the entrants' names.
 
-    Uses the entrants in `called` if two of them played enough, else all entrants. None if nobody played enough.
+    Uses the entrants in `entrant_names` if two of them played enough, else all entrants. None if too few played.
     """
     cells = Scope(benchmark=benchmark).find(engine).cells()
     entrants = [row for row in fetch_entrants(engine, cells).values() if not row["reference"]]

@@ -42,7 +42,7 @@ class EntrantChange(RateDifference):
 
 
 class RunPair(TypedDict):
-    """`first` is the older run. `apart`: why the two are not quite comparable; empty if they are."""
+    """`first` is the older run. `apart`: how the benchmarks or conditions of the two differ; empty if they do not."""
 
     first: int
     second: int
@@ -56,8 +56,8 @@ class RunPair(TypedDict):
 def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
     """Compare the older of two runs with the newer one, on the tasks that are the same in both.
 
-    An entrant is matched with itself, or else with the one that is called the same, if no other entrant of either run
-    is called so. Episodes that ended in an error count on neither side. Raises `NotFound` for an unknown run.
+    An entrant is matched with itself, or else with the only entrant of the same name in the specification. Episodes
+    that ended in an error count on neither side. Raises `NotFound` for an unknown run.
     """
     runs = sorted((find_run(engine, first), find_run(engine, second)), key=lambda run: run["id"])
     old_entrants, new_entrants = (_read_episodes(engine, run["id"]) for run in runs)

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, case, func, select
+from sqlalchemy import Engine, select
 
 from stackrank.db import stats
-from stackrank.db.connection.transactions import EPISODE, RUN
+from stackrank.db.connection.transactions import RUN
+from stackrank.db.queries.boards.cells import read_cells
 from stackrank.db.queries.boards.scope import Scope, fetch_entrants
 from stackrank.db.queries.catalogue import EntrantRow
-from stackrank.db.queries.reading import fetch, fetch_tuples
+from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import RunRow
 from stackrank.db.totals.sums import Cells, Sums, TaskKey, total
-from stackrank.terms import RunStatus, Verdict
+from stackrank.terms import RunStatus
 
-_E = EPISODE.c
 CellsOfRuns = Mapping[int, Cells]
 """Run -> the sums of one entrant in it, oldest run first."""
 
@@ -49,7 +49,7 @@ class EntrantHistory:
         return {key: total(sums) for key, sums in by_task.items()}
 
     def change(self) -> stats.BaselineChange | None:
-        """Return how current differs; None if it has no task in common with the baseline."""
+        """Return how the current run differs; None if it has no task in common with the baseline."""
         keys = sorted(key for key, sums in self.current.items() if sums.counted)
         earlier = [stats.RunScores(_scores(cells, keys), run in self.worse) for run, cells in self.earlier_runs.items()]
         return stats.compare_with_baseline(earlier, _scores(self.current, keys))
@@ -115,19 +115,18 @@ def _worse_runs(
 ) -> frozenset[int]:
     """Return the runs in which an entrant was reported as worse; one report may be about several runs.
 
-    `then`: run -> id of the entrant in it, if known; reports about another entrant that is called so are then ignored.
+    `entrant_of_run`: run -> id of the entrant in it, if known; reports about a namesake are then ignored.
     """
     runs, worse_runs = list(reported), set[int]()
     for index, run in enumerate(runs):
         for row in reported[run]:
-            label = row.get("called", row.get("entrant"))
-            is_same_entrant = row.get("entrant_id") == entrant["id"] or (
-                label == entrant["called"] and label_counts[label] == 1
-            )
-            if entrant_of_run and run in entrant_of_run and "entrant_id" in row:
+            if entrant_of_run and run in entrant_of_run:
                 is_same_entrant = row["entrant_id"] == entrant_of_run[run]
-            if row.get("what") == "rate" and is_same_entrant:
-                worse_runs.update(runs[max(0, index + 1 - row.get("runs", 1)) : index + 1])
+            else:
+                is_namesake = row["called"] == entrant["called"] and label_counts[row["called"]] == 1
+                is_same_entrant = row["entrant_id"] == entrant["id"] or is_namesake
+            if row["what"] == "rate" and is_same_entrant:
+                worse_runs.update(runs[max(0, index + 1 - row["runs"]) : index + 1])
     return frozenset(worse_runs)
 
 
@@ -145,19 +144,10 @@ def _baseline_runs(runs: Sequence[int], worse: frozenset[int]) -> list[int]:
 def _read_cells(
     engine: Engine, runs: Sequence[int], keys: Mapping[int, TaskKey]
 ) -> dict[tuple[int, int], dict[TaskKey, Sums]]:
-    """Return the sums of each run and entrant, task by task."""
-    scored = _E.verdict != Verdict.ERROR
-    sums = {
-        "resolved": func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)),
-        "unresolved": func.sum(case((_E.verdict == Verdict.UNRESOLVED, 1), else_=0)),
-        "errors": func.sum(case((_E.verdict == Verdict.ERROR, 1), else_=0)),
-        "cost_usd": func.sum(case((scored, func.coalesce(_E.cost_usd, 0.0)), else_=0.0)),
-        "priced": func.sum(case((scored & _E.cost_usd.is_not(None), 1), else_=0)),
-    }
-    groups = (_E.run_id, _E.entrant_id, _E.task_id)
-    query = select(*groups, *sums.values()).where(_E.run_id.in_(runs), _E.counted, _E.verdict != "").group_by(*groups)
-    played: dict[tuple[int, int], dict[TaskKey, Sums]] = defaultdict(dict)
-    for run, entrant, task, *values in fetch_tuples(engine, query):
-        if (key := keys.get(task)) is not None:
-            played[run, entrant][key] = Sums(**dict(zip(sums, values, strict=True)))
-    return played
+    """Return the sums of each run and entrant with a verdict, task by task."""
+    cells: dict[tuple[int, int], dict[TaskKey, Sums]] = defaultdict(dict)
+    for run, run_cells in read_cells(engine, runs).items():
+        for entrant, task, sums in run_cells:
+            if sums.done and task in keys:
+                cells[run, entrant][keys[task]] = sums
+    return cells

@@ -135,8 +135,8 @@ def episodes(
     """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
 
     Filters take one value or several. `tool`: a tool that a step used. `text`: occurs in the task's name or title, or
-    in the error. `counted`: None includes tries that were repeated. `after` is the id of the last episode on the
-    previous page. `where`: further conditions.
+    in the error. `counted`: None includes tries that were repeated. `after_id` is the id of the last episode on the
+    previous page.
     Raises `NotFound` for an unknown run.
     """
     conditions = list(extra_conditions)

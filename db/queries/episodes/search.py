@@ -55,7 +55,7 @@ class SearchResult(TypedDict):
     """The result of a search.
 
     `hits`: episode -> its hit; empty if neither a text nor a step was asked for. `following`: the episode after which
-    the search goes on; None if all have been searched.
+    to continue the search; None if all have been searched.
     """
 
     episodes: list[EpisodeSummary]

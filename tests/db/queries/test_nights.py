@@ -19,7 +19,7 @@ CHANCES = {"llm/large": 0.8, "llm/small": 0.3, "repair": 0.1, "oracle": 1.0}
 def play(
     store: Store, name: str, entrants: tuple[str, ...], tasks: int = 20, fixed_rate: float = 0.0, **options: int
 ) -> None:
-    """A finished run of a benchmark of its own; `known`: how much likelier a model is to solve a task of it."""
+    """A finished run of a benchmark of its own; `fixed_rate`: how much likelier a model is to solve a task of it."""
     dice = random.Random(name)
     rows = [{"name": f"{name[-2:]}-{n:02}", "digest": f"{name}{n}"} for n in range(tasks)]
     benchmark = store.save_benchmark(name=name, digest=name, license="", source="", tasks=rows)

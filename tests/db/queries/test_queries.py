@@ -384,7 +384,7 @@ def test_over_many_runs_nothing_is_sorted(seeded: tuple[Engine, Seeded], monkeyp
     engine, _ = seeded
     board_of_few = queries.leaderboard(engine)
     without_tallies(engine)
-    monkeypatch.setattr("stackrank.db.queries.boards.scope._FEW_RUNS", 0)
+    monkeypatch.setattr("stackrank.db.queries.boards.cells._FEW_RUNS", 0)
     statements: list[tuple[str, Any]] = []
 
     def record(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
