@@ -31,7 +31,7 @@ def _signs(count: int) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_test_exchanges_sides_and_the_interval_inverts_it(seed: int) -> None:
+def test_the_interval_inverts_the_sign_flip_test(seed: int) -> None:
     dice = random.Random(seed)
     tasks, shift = dice.randint(6, 10), dice.choice((0, 4, 12))
     first = [[float(dice.randint(5, 40))] for _ in range(tasks)]
@@ -48,13 +48,13 @@ def test_the_test_exchanges_sides_and_the_interval_inverts_it(seed: int) -> None
     )
 
 
-def test_attempts_are_of_one_task_and_tasks_of_one_side_only_are_left_out() -> None:
+def test_attempts_form_one_task_and_unshared_tasks_are_left_out() -> None:
     comparison = stats.effort([[10, 20, INF], [5], []], [[10], [INF], [3]], 30)
     assert (comparison.tasks, comparison.first, comparison.second) == (2, fmean([20, 5]), fmean([10, 30]))
     assert comparison.saved == pytest.approx(-7.5)
 
 
-def test_nothing_in_common_says_nothing_and_no_difference_is_no_certainty() -> None:
+def test_no_shared_task_gives_none_and_equal_results_keep_an_interval() -> None:
     assert stats.effort([[]], [[3]], 50) == stats.EffortDifference(0, None, None, None, None, None, None)
     equal = stats.effort([[7.0]] * 30, [[7.0]] * 30, 50)
     assert equal.saved == 0 and equal.p_value == 1
@@ -63,7 +63,7 @@ def test_nothing_in_common_says_nothing_and_no_difference_is_no_certainty() -> N
     assert (lonely.low, lonely.high) == (-50, 50)
 
 
-def test_a_budget_that_nobody_knows_is_what_was_needed_most() -> None:
+def test_an_unknown_budget_is_the_largest_amount_needed() -> None:
     assert stats.effort([[0.0]], [[0.0]], 0).p_value == 1
     assert math.isclose(stats.effort([[INF]] * 8, [[2.0]] * 8, 10).saved or 0, 8)
 
@@ -92,7 +92,7 @@ def played(store: Store, *, limit: int | None = 50) -> tuple[Scope, list[int]]:
     return Scope(run=run), ids
 
 
-def test_what_entrants_that_resolve_the_same_save(store: Store, engine: Engine) -> None:
+def test_equally_good_entrants_differ_in_steps(store: Store, engine: Engine) -> None:
     scope, (first, second) = played(store)
     (comparison,) = queries.effort(engine, [(first, second)], scope)
     assert (comparison["tasks"], comparison["budget"], comparison["by"]) == (9, 50, "steps")
@@ -105,21 +105,21 @@ def test_what_entrants_that_resolve_the_same_save(store: Store, engine: Engine) 
     assert "needs 5.3 more steps" in queries.effort_sentence("other", "one", reversed_comparison)
 
 
-def test_errors_that_count_as_failures_took_all_that_is_allowed(store: Store, engine: Engine) -> None:
+def test_errors_counted_as_failures_take_the_whole_budget(store: Store, engine: Engine) -> None:
     scope, (first, second) = played(store)
     failed = Scope(run=scope.run, errors=ErrorsAre.AS_FAILURES)
     (comparison,) = queries.effort(engine, [(first, second)], failed)
     assert comparison["tasks"] == 10 and comparison["saved"] == pytest.approx(8 * 6 / 10)
 
 
-def test_by_tokens_the_budget_is_what_an_episode_took_at_most(store: Store, engine: Engine) -> None:
+def test_the_token_budget_is_the_longest_episode(store: Store, engine: Engine) -> None:
     scope, (first, second) = played(store)
     (comparison,) = queries.effort(engine, [(first, second)], scope, by="tokens")
     assert comparison["budget"] == 1600 and comparison["saved"] == pytest.approx(8 * 600 / 9)
     assert "533 fewer tokens" in queries.effort_sentence("one", "other", comparison)
 
 
-def test_with_an_unknown_price_there_is_no_cost_to_compare(store: Store, engine: Engine) -> None:
+def test_an_unknown_price_prevents_a_cost_comparison(store: Store, engine: Engine) -> None:
     scope, (first, second) = played(store)
     (comparison,) = queries.effort(engine, [(first, second)], scope, by="cost_usd")
     assert (comparison["tasks"], comparison["saved"], queries.effort_sentence("one", "other", comparison)) == (
@@ -131,7 +131,7 @@ def test_with_an_unknown_price_there_is_no_cost_to_compare(store: Store, engine:
     assert "$0.00 less" in queries.effort_sentence("one", "one", alone)
 
 
-def test_without_a_limit_of_steps_the_most_that_were_taken_are_the_budget(store: Store, engine: Engine) -> None:
+def test_without_a_step_limit_the_longest_episode_is_the_budget(store: Store, engine: Engine) -> None:
     scope, (first, second) = played(store, limit=None)
     (comparison,) = queries.effort(engine, [(first, second)], scope)
     assert comparison["budget"] == 18

@@ -62,7 +62,7 @@ def board(store: Store, scope: Scope | None = None) -> dict[str, Any]:
     return {row["entrant"]: row for row in queries.leaderboard(store.engine, scope or Scope())}
 
 
-def test_who_failed_to_play_the_hard_tasks_is_not_first(store: Store) -> None:
+def test_skipping_hard_tasks_does_not_improve_a_rank(store: Store) -> None:
     played(store, {"all": "+" * 18 + "-" * 12, "too": "+" * 17 + "-" * 13, "easy": "+" * 15 + "-" * 10 + "!" * 5})
     rows = board(store)
     assert rows["easy"]["rate"] == rows["all"]["rate"] == 0.6
@@ -75,13 +75,13 @@ def test_who_failed_to_play_the_hard_tasks_is_not_first(store: Store) -> None:
     assert f"easy: {partial}" in leaderboard_remarks(list(rows.values()))
 
 
-def test_tasks_as_hard_as_all_are_no_remark(store: Store) -> None:
+def test_no_warning_when_missing_tasks_are_of_average_difficulty(store: Store) -> None:
     played(store, {"all": "+-" * 15, "most": "+-" * 14, "other": "-+" * 15})
     rows = board(store)
     assert rows["most"]["tasks"] == 28 and not any(row["partial"] for row in rows.values())
 
 
-def test_a_lead_is_what_single_pairs_say() -> None:
+def test_a_mean_lead_agrees_with_single_pairs() -> None:
     dice = numpy.random.default_rng(4)
     counted = dice.integers(0, 3, (4, 25))
     resolved = dice.binomial(counted, 0.4)
@@ -103,7 +103,7 @@ def test_a_lead_is_what_single_pairs_say() -> None:
         )
 
 
-def test_errors_are_warned_of_where_they_are(store: Store) -> None:
+def test_unbalanced_errors_are_warned_of(store: Store) -> None:
     played(store, {"sound": "+-" * 15, "broken": "+-" * 10 + "!" * 10})
     rows = board(store)
     assert (
@@ -124,7 +124,7 @@ def test_an_interval_over_categories_is_never_narrower(store: Store) -> None:
     assert (comparison["cluster_low"], comparison["cluster_high"]) == (comparison["ci_low"], comparison["ci_high"])
 
 
-def test_pass_at_k_ends_where_few_tasks_had_so_many_attempts(store: Store) -> None:
+def test_pass_at_k_stops_when_too_few_tasks_have_k_attempts(store: Store) -> None:
     played(store, {"one": "+" * 15 + "-" * 15, "two": ("+" * 15 + "-" * 15) * 2})
     for _ in range(2):
         played(store, {"one": " " * 26 + "----"})
@@ -142,7 +142,7 @@ def test_budget_curves_and_pass_at_1_end_at_the_rate_of_the_board(store: Store, 
     assert {row["entrant"]: row["pass_at_k"] for row in queries.reliability(store.engine)} == pytest.approx(rates)
 
 
-def test_a_task_page_pools_what_boards_pool(store: Store) -> None:
+def test_a_task_page_pools_the_same_runs_as_boards(store: Store) -> None:
     usual = played(store, {"one": "+" * 60})
     smoke = played(store, {"one": "-" * 30}, conditions={"steps": 3})
     cancelled = played(store, {"one": "-" * 30}, status="cancelled")
@@ -159,7 +159,7 @@ def test_a_task_page_pools_what_boards_pool(store: Store) -> None:
     assert (smoke_board["rate"], smoke_board["unresolved"]) == (0.0, 1)
 
 
-def test_a_gate_never_judges_an_earlier_run_in_the_place_of_the_newest(store: Store) -> None:
+def test_a_gate_never_judges_an_earlier_run_instead_of_the_newest(store: Store) -> None:
     first = played(store, {"a": "+" * 30}, leaderboard="main")
     second = played(store, {"a": "+" * 30}, leaderboard="main")
     other_run = played(store, {"a": "-" * 30}, leaderboard="tries")
@@ -178,7 +178,7 @@ def test_a_gate_never_judges_an_earlier_run_in_the_place_of_the_newest(store: St
         judged(Scope(series="nowhere"))
 
 
-def test_what_an_episode_costs_comes_from_runs_under_the_same_limits(store: Store) -> None:
+def test_mean_costs_come_from_runs_with_the_same_limits(store: Store) -> None:
     played(store, {"a": "+" * 30}, cost=2.0, conditions={"steps": 50})
     played(store, {"a": "-" * 30, "b": "-" * 30}, cost=0.02, conditions={"steps": 3})
     means = [
@@ -191,7 +191,7 @@ def test_what_an_episode_costs_comes_from_runs_under_the_same_limits(store: Stor
     ]
 
 
-def test_errors_alone_are_a_rate_of_0_where_they_count_as_failures(store: Store) -> None:
+def test_only_errors_give_rate_0_when_counted_as_failures(store: Store) -> None:
     played(store, {"one": "!" * 30, "two": "+" * 30})
     comparison = queries.compare(store.engine, "one", "two", Scope(errors=ErrorsAre.AS_FAILURES))
     assert (comparison["first"]["rate"], comparison["first"]["steps_mean"], comparison["first"]["errors"]) == (
@@ -201,7 +201,7 @@ def test_errors_alone_are_a_rate_of_0_where_they_count_as_failures(store: Store)
     )
 
 
-def test_ends_of_episodes_weigh_tasks_as_the_board_does(store: Store) -> None:
+def test_failure_shares_weigh_tasks_like_the_leaderboard(store: Store) -> None:
     played(store, {"one": "+" * 15 + "-" * 14 + "!", "two": "+" * 30})
     for _ in range(3):
         played(store, {"one": " " * 15 + "-" * 15})

@@ -46,12 +46,12 @@ def test_unknown_runs(engine: Engine, question: str) -> None:
         getattr(queries, question)(engine, Scope(run="nowhere"))
 
 
-def test_health_of_nothing(engine: Engine) -> None:
+def test_health_of_an_empty_database(engine: Engine) -> None:
     report = queries.health(engine)
     assert report["error_rate"] is None and report["done"] == 0 and report["stalled"] == report["reasons"] == []
 
 
-def test_tools_are_what_the_steps_say(seeded: tuple[Engine, Seeded]) -> None:
+def test_tool_use_agrees_with_the_steps(seeded: tuple[Engine, Seeded]) -> None:
     engine, contents = seeded
     rows = {(row["entrant_id"], row["tool"]): row for row in queries.tool_use(engine, Scope(run=contents.runs))}
     counted: dict[Any, list[int]] = {}
@@ -92,7 +92,7 @@ def test_tools_of_an_episode_that_failed_or_ends_twice(store: Store, engine: Eng
     assert (row["calls"], row["failed"], row["cost_usd"], row["episodes"]) == (2, 1, 1.0, 1)
 
 
-def test_a_debugger_against_none(seeded: tuple[Engine, Seeded]) -> None:
+def test_tool_sets_with_and_without_a_debugger(seeded: tuple[Engine, Seeded]) -> None:
     engine, contents = seeded
     (pair,) = queries.tool_sets(engine, Scope(run=contents.runs))
     direct = queries.compare(engine, "qwen3-coder / rewrite", "qwen3-coder / debug", Scope(run=contents.runs))
@@ -133,7 +133,7 @@ def test_the_funnel(seeded: tuple[Engine, Seeded]) -> None:
         assert row["reproduced"] == row["counted"]
 
 
-def test_runs_whose_failure_points_are_of_another_version_are_named(store: Store, matrix: SimpleNamespace) -> None:
+def test_runs_with_other_failure_point_rules_are_listed(store: Store, matrix: SimpleNamespace) -> None:
     def create(**versions: str) -> int:
         return store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, versions=versions)
 
@@ -142,7 +142,7 @@ def test_runs_whose_failure_points_are_of_another_version_are_named(store: Store
     assert queries.runs_with_other_analysis(store.engine, Scope(run=create(failure_points=FAILURE_POINTS))) == []
 
 
-def test_what_says_nothing_about_entrants(seeded: tuple[Engine, Seeded]) -> None:
+def test_excluded_episodes_and_health(seeded: tuple[Engine, Seeded]) -> None:
     engine, contents = seeded
     errors = sum(row["errors"] for row in queries.leaderboard(engine, Scope(run=contents.runs)))
     (row,) = queries.excluded_episodes(engine, Scope(run=contents.runs))

@@ -64,7 +64,7 @@ def test_without_fixed_tasks_there_is_no_gap(store: Store, engine: Engine) -> No
 
 
 @pytest.mark.parametrize(("first", "second"), [((0, 20), (0, 10)), ((15, 40), (3, 20)), ((40, 40), (7, 9))])
-def test_the_gap_is_newcombes(first: tuple[int, int], second: tuple[int, int]) -> None:
+def test_the_gap_has_newcombes_interval(first: tuple[int, int], second: tuple[int, int]) -> None:
     rates = [stats.rate([1] * hits + [0] * (n - hits), [1] * n) for hits, n in (first, second)]
     gap = stats.gap(*rates)
     low, high = confint_proportions_2indep(*second, *first, method="newcomb", compare="diff")

@@ -47,7 +47,7 @@ def test_an_empty_database(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "0", "99", "999999999999999999999", "-1", "", "1; DROP TABLE run", "é\0"])
-def test_references_that_mean_nothing(store: Store, matrix: SimpleNamespace, ref: str) -> None:
+def test_unknown_references_raise_not_found(store: Store, matrix: SimpleNamespace, ref: str) -> None:
     for ask in (queries.run, queries.run_summary, queries.episodes, queries.benchmark):
         with pytest.raises(NotFound) as caught:
             ask(store.engine, ref)
@@ -60,7 +60,7 @@ def test_references_that_mean_nothing(store: Store, matrix: SimpleNamespace, ref
         queries.task(store.engine, ref)  # type: ignore[arg-type]
 
 
-def test_a_run_of_nothing(store: Store, engine: Engine) -> None:
+def test_a_run_without_episodes(store: Store, engine: Engine) -> None:
     benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[])
     run = store.create_run(name="empty", benchmark_id=benchmark.id, spec={})
     assert store.create_episodes(run, []) == {}
@@ -72,7 +72,7 @@ def test_a_run_of_nothing(store: Store, engine: Engine) -> None:
     assert queries.runs(engine)[0]["done"] == 0
 
 
-def test_errors_are_in_no_rate(store: Store, matrix: SimpleNamespace) -> None:
+def test_errors_are_excluded_from_rates(store: Store, matrix: SimpleNamespace) -> None:
     engine = store.engine
     for (_, entrant, _), episode in matrix.episodes.items():
         finish(store, episode, "error" if entrant == matrix.one else "unresolved", error="The model did not answer.")
@@ -311,7 +311,7 @@ def test_one_step_of_many_megabytes(seeded: tuple[Engine, Seeded]) -> None:
     assert queries.step_text(engine, contents.hostile, 99, "thought", chars=9) == ""
 
 
-def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
+def test_the_step_outline_shows_debugger_states(seeded: tuple[Engine, Seeded]) -> None:
     engine, contents = seeded
     episode = contents.episodes[3]
     last = queries.last_step(engine, episode)
@@ -380,7 +380,9 @@ def test_a_leaderboard_reads_no_episode_rows(seeded: tuple[Engine, Seeded]) -> N
     assert steps and all("SEARCH step" in plan and "TEMP B-TREE" not in plan for plan in plans[1:])
 
 
-def test_over_many_runs_nothing_is_sorted(seeded: tuple[Engine, Seeded], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_board_over_many_runs_sorts_nothing_in_the_database(
+    seeded: tuple[Engine, Seeded], monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine, _ = seeded
     board_of_few = queries.leaderboard(engine)
     without_tallies(engine)
@@ -401,7 +403,7 @@ def test_over_many_runs_nothing_is_sorted(seeded: tuple[Engine, Seeded], monkeyp
     assert "COVERING INDEX ix_episode_cells" in plan and "TEMP B-TREE" not in plan
 
 
-def test_what_an_agent_resolved(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
+def test_resolved_by_counts_an_agents_episodes(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
     name = queries.benchmarks(engine)[0]["name"]
     assert queries.resolved_by(engine, name, "nobody") == {}
     ((task, entrant, _), episode), *_ = matrix.episodes.items()

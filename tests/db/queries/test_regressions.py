@@ -80,7 +80,7 @@ def test_a_significant_drop(engine: Engine, board: Board) -> None:
     assert queries.regressions(engine, run, alpha=0.0001) == []
 
 
-def test_of_two_called_the_same_each_has_its_own_past(engine: Engine, store: Store, board: Board) -> None:
+def test_namesakes_have_separate_histories(engine: Engine, store: Store, board: Board) -> None:
     board({"one@1": 18, "one@2": 4})
     board({"one@1": 18, "one@2": 4})
     (unchanged,) = queries.changes(engine, board({"one@1": 18}))
@@ -103,7 +103,7 @@ def test_holm_over_entrants(engine: Engine, board: Board) -> None:
     assert [row["what"] for row in queries.regressions(engine, alone[1])] == ["rate"]
 
 
-def test_errors_are_no_failures_but_are_told(engine: Engine, board: Board) -> None:
+def test_more_errors_are_reported_but_lower_no_rate(engine: Engine, board: Board) -> None:
     board({"one": 20, "two": 20})
     few_errors_run = board({"one": 20, "two": 20}, errors=["one"], error_count=1)
     assert queries.regressions(engine, few_errors_run) == []
@@ -130,7 +130,7 @@ def test_a_jump_in_cost(engine: Engine, board: Board) -> None:
     assert queries.regressions(engine, board({"one": 20}, cost=None)) == [], "an unknown price is no price"
 
 
-def test_they_are_stored(engine: Engine, store: Store, board: Board) -> None:
+def test_regressions_are_stored(engine: Engine, store: Store, board: Board) -> None:
     board({"one": 18})
     run = board({"one": 2})
     rows = queries.regressions(engine, run)
@@ -151,7 +151,7 @@ def test_a_lasting_drop_is_reported_every_night_and_its_end_is_seen(engine: Engi
     assert queries.regressions(engine, board({"one": 18, "two": 10}, version="2")) == []
 
 
-def test_changes_are_those_of_the_series_whatever_runs_are_called(engine: Engine, board: Board) -> None:
+def test_changes_follow_the_series_and_not_run_names(engine: Engine, board: Board) -> None:
     """Scheduled runs have the minute in their names."""
     assert queries.changes(engine, board({"one": 18})) == []
     better = queries.changes(engine, board({"one": 18, "two": 4}))
@@ -170,7 +170,7 @@ def test_other_conditions_are_another_series(engine: Engine, store: Store, board
     assert queries.regressions(engine, run) == [] == queries.changes(engine, run)
 
 
-def test_two_that_are_called_the_same_are_not_taken_for_one(engine: Engine, store: Store, board: Board) -> None:
+def test_namesakes_are_not_merged(engine: Engine, store: Store, board: Board) -> None:
     board({"one": 18, "two": 5})
     run = board({"one": 18, "two": 5})
     with engine.begin() as connection:
@@ -179,7 +179,7 @@ def test_two_that_are_called_the_same_are_not_taken_for_one(engine: Engine, stor
     assert [row["difference"] for row in queries.changes(engine, run)] == [0, 0]
 
 
-def test_more_entrants_and_runs_need_no_more_questions(engine: Engine, board: Board) -> None:
+def test_the_number_of_queries_does_not_grow_with_entrants_and_runs(engine: Engine, board: Board) -> None:
     statements: list[str] = []
     event.listen(engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
 

@@ -39,7 +39,7 @@ def all_of(verdict: str, tasks: list[str] = TASKS) -> dict[str, list[str]]:
     return {task: [verdict] for task in tasks}
 
 
-def test_who_became_worse_and_on_which_tasks(store: Store) -> None:
+def test_worse_entrants_and_their_tasks_are_listed(store: Store) -> None:
     good, bad = all_of("resolved"), all_of("unresolved")
     first = play(store, "first", {"x": good, "y": good})
     second = play(store, "second", {"x": bad | {"t1": ["resolved"]}, "y": good | {"t2": ["unresolved"]}})
@@ -63,7 +63,7 @@ def test_who_became_worse_and_on_which_tasks(store: Store) -> None:
         )
 
 
-def test_attempts_errors_and_what_one_run_lacks(store: Store) -> None:
+def test_attempts_errors_and_missing_tasks_of_a_run_pair(store: Store) -> None:
     play(
         store,
         "r1",

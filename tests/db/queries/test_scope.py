@@ -100,7 +100,7 @@ def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
             queries.leaderboard(store.engine, other_run)
 
 
-def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs: Runs) -> None:
+def test_runs_under_other_conditions_are_excluded(store: Store, runs: Runs) -> None:
     nightly = runs({"a": 4, "b": 3})
     smoke = runs({"a": 0, "b": 0}, conditions={"steps": 3, "sandbox": "local"}, tags=["smoke"])
     usual = runs({"a": 4, "b": 3})
@@ -117,7 +117,7 @@ def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs:
     assert queries.compare(store.engine, "a", "b")["difference"] == pytest.approx(-0.25)
 
 
-def test_who_played_only_what_stands_apart_is_not_compared(store: Store, runs: Runs) -> None:
+def test_an_entrant_of_excluded_runs_only_is_not_compared(store: Store, runs: Runs) -> None:
     smoke = runs({"c": 4}, conditions={"steps": 3})
     usual = runs({"a": 2})
     with pytest.raises(NotComparable, match=rf"c played run {smoke}, .* run {usual} .*steps 3 instead of 50"):
@@ -127,7 +127,7 @@ def test_who_played_only_what_stands_apart_is_not_compared(store: Store, runs: R
 
 
 @pytest.mark.parametrize("field", KNOWN)
-def test_whatever_condition_differs_or_is_unknown(store: Store, runs: Runs, field: str) -> None:
+def test_any_differing_or_unknown_condition_excludes_a_run(store: Store, runs: Runs, field: str) -> None:
     first = runs({"a": 4}, conditions={field: "unknown"})
     runs({"a": 0})
     assert rates(store) == {"a": 0.0}
@@ -158,7 +158,7 @@ def test_runs_that_have_not_finished_change_nothing(store: Store, runs: Runs) ->
     assert "(running" in queries.describe_scope(store.engine, Scope(run=going))["sentence"]
 
 
-def test_where_nothing_has_finished_the_board_says_so(store: Store, runs: Runs) -> None:
+def test_a_board_without_finished_runs_explains_itself(store: Store, runs: Runs) -> None:
     going = runs({"a": 1}, status=RunStatus.RUNNING)
     board = queries.board(store.engine)
     assert board["entrants"] == []
@@ -169,7 +169,7 @@ def test_where_nothing_has_finished_the_board_says_so(store: Store, runs: Runs) 
     assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
 
 
-def test_those_that_do_not_compete_are_below_the_line(store: Store, runs: Runs) -> None:
+def test_reference_entrants_are_listed_separately(store: Store, runs: Runs) -> None:
     runs.entrant("oracle", agent="oracle", reference=True)
     runs.entrant("by hand", agent="human", reference=True)
     runs({"a": 1, "b": 3, "oracle": 4})
@@ -195,7 +195,7 @@ def test_common_tasks_are_those_that_all_ranked_entrants_played(store: Store, ru
     assert "3 of 4 tasks played by all 2 entrants" in scope["sentence"]
 
 
-def test_a_run_of_few_tasks_is_no_point_of_a_history(store: Store, runs: Runs) -> None:
+def test_rate_history_skips_runs_with_few_tasks(store: Store, runs: Runs) -> None:
     runs({"a": 2})
     runs({"a": 1}, tasks=TASKS[:1])
     runs({"a": 3})
@@ -210,7 +210,7 @@ def test_a_gate_says_that_a_run_has_not_finished(store: Store, runs: Runs) -> No
         assert f"Run {complete_run}" not in judged["warning"]
 
 
-def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
+def test_invalid_tasks_are_excluded(store: Store, runs: Runs) -> None:
     run = runs({"a": 2})
     store.save_validation(1, {"t0": (False, "passes as given")})
     for scope in (Scope(), Scope(run=run)):
@@ -227,7 +227,7 @@ def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 
 
-def test_what_was_spent_is_all_that_was_spent(store: Store, runs: Runs) -> None:
+def test_cost_includes_errors_and_repeated_tries(store: Store, runs: Runs) -> None:
     run = runs({"a": 4}, tasks=TASKS[:1], cost=0.5, status=RunStatus.RUNNING)
     task = queries.tasks(store.engine, 1)[1]["id"]
     ((_, episode),) = store.create_episodes(run, [(task, 1, 1)]).items()
@@ -256,7 +256,7 @@ def test_an_unknown_price_of_a_repeated_try_makes_the_sum_unknown(store: Store, 
     assert (row["cost_usd"], row["cost_per_episode"]) == (None, 0.5)
 
 
-def test_nothing_is_compared_with_itself(store: Store, runs: Runs) -> None:
+def test_an_entrant_is_not_compared_with_itself(store: Store, runs: Runs) -> None:
     runs.entrant("x", digest="x1", agent_version="1")
     runs({"a": 1, "x": 2})
     with pytest.raises(NotComparable, match=r"a is named twice, .*: name two different ones"):
@@ -284,7 +284,7 @@ def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs
         queries.compare(store.engine, "x", "x")
 
 
-def test_the_run_before_is_told_by_its_series(store: Store, runs: Runs) -> None:
+def test_earlier_runs_belong_to_the_same_series(store: Store, runs: Runs) -> None:
     def changes(run: int) -> list[tuple[int, float]]:
         return [(row["before"], row["difference"]) for row in queries.changes(store.engine, run)]
 
@@ -300,7 +300,7 @@ def test_the_run_before_is_told_by_its_series(store: Store, runs: Runs) -> None:
     assert changes(by_hand[1]) == [], "a run without a series follows nothing"
 
 
-def test_a_new_version_of_an_agent_is_watched_against_the_old_one(store: Store, runs: Runs) -> None:
+def test_a_new_agent_version_is_compared_with_the_old_one(store: Store, runs: Runs) -> None:
     earlier_run = runs({"x": 4}, leaderboard="board")
     runs.entrant("x", digest="x2", agent_version="2")
     saved = queries.tasks(store.engine, 1)

@@ -41,13 +41,13 @@ from tests.support.episodes import start
         ("x" * 5_000, "...' is not a milestone"),
     ],
 )
-def test_what_means_nothing_is_one_sentence(query: str, message: str) -> None:
+def test_invalid_queries_raise_one_sentence(query: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse(query)
     assert message in str(raised.value) and "\n" not in str(raised.value)
 
 
-def test_words() -> None:
+def test_a_query_is_split_into_words() -> None:
     assert parse(" \t\n") == []
     assert parse('entrant:"a / b",c -breakpoint steps>=20 -tool:pdb "x y" cost=0.5') == [
         Word("entrant", ":", ("a / b", "c")),
@@ -117,19 +117,19 @@ ALL = {"first", "second", "third"}
         ("step:99", set()),
     ],
 )
-def test_what_holds(store: Store, played: dict[str, int], query: str, expected: set[str]) -> None:
+def test_matching_episodes(store: Store, played: dict[str, int], query: str, expected: set[str]) -> None:
     result = queries.search(store.engine, query, "r", status="done")
     assert [row["id"] for row in result["episodes"]] == sorted(played[name] for name in expected)
     assert result["following"] is None
 
 
-def test_a_step_that_was_asked_for_is_what_is_opened(store: Store, played: dict[str, int]) -> None:
+def test_a_hit_points_to_the_requested_step(store: Store, played: dict[str, int]) -> None:
     result = queries.search(store.engine, "step:0 text:needle", newest_first=True)
     assert result["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:120]}}
     assert queries.search(store.engine, "-step:1")["hits"] == {}
 
 
-def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[str, int]) -> None:
+def test_hits_name_the_first_step_and_paging_continues(store: Store, played: dict[str, int]) -> None:
     result = queries.search(store.engine, "text:needle text:assertionerror")
     assert result["hits"] == {played["first"]: {"step": 1, "excerpt": "p Ärger needle one"}}
     ids, after_id = [], None
@@ -141,7 +141,7 @@ def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[s
     assert ids == sorted(played.values(), reverse=True) and after_id is None
 
 
-def test_a_search_out_of_time_says_where_it_goes_on(
+def test_a_search_out_of_time_returns_where_to_continue(
     store: Store, played: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_BATCH", 1)

@@ -39,7 +39,7 @@ def stopped(store: Store) -> SimpleNamespace:
     return SimpleNamespace(run=run, ids=ids, finished=finished, skipped=store.skip(run, finished))
 
 
-def test_a_run_is_decided_by_its_rows_alone(engine: Engine, store: Store, stopped: SimpleNamespace) -> None:
+def test_stopping_depends_only_on_stored_episodes(engine: Engine, store: Store, stopped: SimpleNamespace) -> None:
     assert stopped.finished == set(stopped.ids.values())
     state = queries.stopping(engine, stopped.run)
     assert state is not None and state["open"] == 0 and state["not_played"] == stopped.skipped > 0
@@ -52,7 +52,7 @@ def test_a_run_is_decided_by_its_rows_alone(engine: Engine, store: Store, stoppe
     assert queries.run(engine, stopped.run)["pending"] == 0
 
 
-def test_planning_reads_what_was_played(engine: Engine, store: Store, stopped: SimpleNamespace) -> None:
+def test_planning_reads_earlier_episodes(engine: Engine, store: Store, stopped: SimpleNamespace) -> None:
     store.end_run(stopped.run, "finished")
     means = {row["called"]: row for row in episode_means(engine, "bugs")}
     assert {name: (row["cost_usd"], row["wall_s"]) for name, row in means.items()} == dict.fromkeys(
@@ -68,7 +68,7 @@ def test_the_gate_reads_both_databases(engine: Engine, store: Store, stopped: Si
     assert judged["outcome"] == "worse" and judged["difference"] == -1.0 and len(judged["lost"]) == judged["tasks"]
 
 
-def test_a_run_without_stop_knows_nothing(engine: Engine, matrix: SimpleNamespace) -> None:
+def test_a_run_without_stop_has_no_stopping_state(engine: Engine, matrix: SimpleNamespace) -> None:
     assert queries.stopping(engine, matrix.run) is None
 
 
@@ -84,7 +84,7 @@ def chance_of_leaving(steps: Sequence[int], limits: Sequence[float]) -> float:
 @pytest.mark.parametrize(
     "steps", [(1,) * 12, (3, 1, 0, 2, 2, 3, 1, 3, 3, 2, 3), (60, 40, 20, 60, 60, 30, 60, 60, 60, 60)]
 )
-def test_fair_walks_leave_their_limits_as_seldom_as_the_levels_say(steps: tuple[int, ...]) -> None:
+def test_fair_walks_cross_limits_no_more_often_than_their_level(steps: tuple[int, ...]) -> None:
     """Over all outcomes, and never before the part of the error is spent that the time allows."""
     levels = (0.5, 0.2, 0.05, 0.01)
     limits = _limits(steps, levels, len(steps))
@@ -124,14 +124,14 @@ def test_decisions_and_intervals_agree() -> None:
     assert not decide([[]], 0.05, horizon=9, equal_within=0.1)[0].decided
 
 
-def test_what_was_decided_stays_so() -> None:
+def test_decisions_are_final() -> None:
     ahead = [1.0] * 20
     (state,) = decide([ahead], 0.05, horizon=40)
     (later,) = decide([ahead + [-1.0] * 20], 0.05, horizon=40)
     assert state.decision is later.decision is Decision.AHEAD and later.p_value <= state.p_value
 
 
-def test_tasks_that_all_end_alike_are_no_certainty() -> None:
+def test_identical_results_need_enough_tasks_for_equality() -> None:
     low, high = sequence_interval([0.0] * 30, 0.05, horizon=100)
     assert -0.2 < low < -0.1 and 0.1 < high < 0.2
     after_few, many = (decide([[0.0] * n], 0.05, horizon=200, equal_within=0.1)[0] for n in (20, 60))

@@ -63,7 +63,7 @@ def agree(engine: Engine, runs: list[int]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_happens_to_runs_their_sums_are_those_of_their_episodes(
+def test_tallies_agree_with_episodes_after_every_change(
     engine: Engine, store: Store, matrix: SimpleNamespace, seed: int
 ) -> None:
     dice = random.Random(seed)

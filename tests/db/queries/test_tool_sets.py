@@ -51,7 +51,7 @@ def played(
     return run
 
 
-def test_each_is_compared_with_the_one_without(store: Store, engine: Engine) -> None:
+def test_each_debugger_tool_set_is_compared_with_the_one_without(store: Store, engine: Engine) -> None:
     scope = Scope(run=played(store))
     pairs = queries.tool_sets(engine, scope)
     assert {(pair["second"]["model"], pair["first"]["tools"], pair["second"]["tools"]) for pair in pairs} == {
@@ -66,7 +66,7 @@ def test_each_is_compared_with_the_one_without(store: Store, engine: Engine) -> 
 
 
 @pytest.mark.parametrize("base", ["trace", "rewrite"])
-def test_any_of_them_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
+def test_any_tool_set_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
     scope = Scope(run=played(store, extra_tools=("bash",)))
     pairs = queries.tool_sets(engine, scope, base=base, models=["small"])
     assert {pair["second"]["tools"] for pair in pairs} == {*SETS, "bash"} - {base}
@@ -74,20 +74,20 @@ def test_any_of_them_can_be_the_base(store: Store, engine: Engine, base: str) ->
     assert queries.tool_sets(engine, scope, base="nowhere") == queries.tool_sets(engine, scope, models=["x"]) == []
 
 
-def test_the_nearest_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
+def test_the_closest_tool_set_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
     scope = Scope(run=played(store, models=("one",), extra_tools=("bash", "full", "edit", "edit-debug")))
     bases = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
     assert bases == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
 
 
-def test_another_version_of_a_shared_tool_is_no_base(store: Store, engine: Engine) -> None:
+def test_a_different_version_of_a_shared_tool_rules_out_a_base(store: Store, engine: Engine) -> None:
     versions = {"rewrite": {"rewrite": "1", "view": "1"}, "debug": {"rewrite": "2", "view": "1", "pdb": "1"}}
     scope = Scope(run=played(store, models=("one",), versions=versions))
     pairs = queries.tool_sets(engine, scope)
     assert {pair["second"]["tools"] for pair in pairs} == SETS.keys() - {"rewrite", "debug"}, "rewrite is not the same"
 
 
-def test_beside_each_other(store: Store, engine: Engine) -> None:
+def test_side_by_side_rows(store: Store, engine: Engine) -> None:
     scope = Scope(run=played(store))
     pairs = queries.tool_sets(engine, scope)
     board = {row["entrant"]: row for row in queries.leaderboard(engine, scope)}

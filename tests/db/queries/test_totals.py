@@ -61,7 +61,7 @@ def by_hand(engine: Engine) -> Any:
     return expected
 
 
-def test_they_are_those_of_all_episodes(store: Store, matrix: SimpleNamespace) -> None:
+def test_totals_agree_with_all_episodes(store: Store, matrix: SimpleNamespace) -> None:
     def check() -> None:
         assert queries.totals(store.engine) == by_hand(store.engine)
 
@@ -105,7 +105,7 @@ def steps_of_sqlite(engine: Engine, ask: Callable[[], object]) -> int:
     return ticks
 
 
-def test_no_question_of_a_run_that_goes_on_costs_more_for_its_many_episodes(tmp_path: Path, databases: Any) -> None:
+def test_queries_of_a_running_run_do_not_grow_with_its_episodes(tmp_path: Path, databases: Any) -> None:
     costs = []
     for attempts in (50, 5000):
         store = Store(connect(databases.empty(tmp_path / f"{attempts}.db")))

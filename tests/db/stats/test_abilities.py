@@ -19,7 +19,7 @@ from tests.support.databases import Databases
 pytestmark = pytest.mark.slow  # by its time
 
 
-def test_who_resolves_all_or_nothing_has_a_finite_ability_and_a_wide_interval() -> None:
+def test_resolving_all_or_nothing_gives_a_finite_ability_and_a_wide_interval() -> None:
     resolved = numpy.array([[1] * 30, [0] * 30, [1] * 15 + [0] * 15])
     model = fit_abilities(resolved, numpy.ones((3, 30)))
     best, worst, middle = model.entrants
@@ -33,7 +33,7 @@ def test_one_entrant_alone() -> None:
     assert entrant.low < entrant.ability < entrant.high and 0.3 < entrant.rate < 0.95
 
 
-def test_what_no_chain_of_tasks_links_is_said() -> None:
+def test_entrants_without_common_tasks_are_marked_as_not_linked() -> None:
     counted = numpy.zeros((5, 40))
     counted[:2, :20], counted[2, 15:25], counted[3:, 30:] = 1, 1, 1
     model = fit_abilities(counted * numpy.arange(40) % 2, counted)
@@ -128,5 +128,5 @@ def test_the_model_of_a_board(seeded: tuple[Engine, Seeded]) -> None:
     )
 
 
-def test_nothing_played(engine: Engine) -> None:
+def test_abilities_without_episodes(engine: Engine) -> None:
     assert queries.abilities(engine)["entrants"] == []

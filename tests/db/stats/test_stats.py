@@ -18,7 +18,7 @@ from stackrank.db.stats import (
 from stackrank.db.stats.rates import t_quantile
 
 
-def test_nothing_counted() -> None:
+def test_statistics_of_no_counted_episodes() -> None:
     assert rate([], []) == Rate(None, None, None)
     assert rate([0, 0], [0, 0]) == Rate(None, None, None)
     assert holm([]) == []
@@ -81,7 +81,7 @@ def test_tasks_weigh_the_same_however_often_they_were_played() -> None:
 
 
 @pytest.mark.parametrize(("tasks", "attempts"), [(150, 5), (40, 2), (300, 10)])
-def test_no_resolved_episode_is_not_less_certain_than_one(tasks: int, attempts: int) -> None:
+def test_the_interval_does_not_narrow_from_0_resolved_to_1(tasks: int, attempts: int) -> None:
     unresolved, once_resolved = (rate([n] + [0] * (tasks - 1), [attempts] * tasks) for n in (0, 1))
     assert (
         unresolved.high - unresolved.low < once_resolved.high - once_resolved.low
@@ -133,7 +133,7 @@ def test_pass_at_k_against_counting() -> None:
         reliability([1], [1], 0)
 
 
-def test_cost_of_what_was_resolved() -> None:
+def test_cost_per_resolved_episode() -> None:
     assert cost_per_resolved([1.0, 2.0], [0, 0]) == CostEstimate(None, None, None)
     assert cost_per_resolved([3.0], [2]) == CostEstimate(1.5, None, None)
     assert cost_per_resolved([0.0] * 9, [1] + [0] * 8) == CostEstimate(0.0, 0.0, 0.0)

@@ -24,14 +24,14 @@ from stackrank.db.stats.stratified import p_value
 Played = list[tuple[int, int]]
 
 
-def test_who_played_thirty_easy_tasks_is_not_ranked_with_who_played_all() -> None:
+def test_playing_only_easy_tasks_gives_no_rank() -> None:
     counted = numpy.ones((4, 150), int)
     counted[3, 30:] = 0
     ranked, tasks = ranked_together(counted)
     assert ranked == [True, True, True, False] and all(tasks)
 
 
-def test_more_tasks_than_the_others_are_left_out() -> None:
+def test_tasks_that_few_played_are_left_out() -> None:
     counted = numpy.ones((5, 150), int)
     counted[1:, 75:] = 0
     ranked, tasks = ranked_together(counted)
@@ -45,7 +45,7 @@ def test_two_halves_without_a_common_task_are_not_ranked_together() -> None:
     assert ranked_together(counted)[0] == [True] * 3 + [False] * 2
 
 
-def test_a_few_errors_do_not_set_anybody_apart() -> None:
+def test_a_few_errors_do_not_cost_a_rank() -> None:
     dice = numpy.random.default_rng(1)
     ranked, tasks = ranked_together((dice.random((10, 150)) > 0.05).astype(int))
     assert all(ranked) and all(tasks)
@@ -122,7 +122,7 @@ def night(resolved: int, tasks: int = 60, attempts: int = 1) -> Played:
     return [(attempts if n < resolved else 0, attempts) for n in range(tasks)]
 
 
-def test_without_a_past_nothing_changed() -> None:
+def test_no_change_without_earlier_runs() -> None:
     assert compare_with_baseline([], night(10)) is None
     assert compare_with_baseline([RunScores(night(10), worse=True)], night(10)) is None, "no baseline"
     assert compare_with_baseline([RunScores([(0, 0)] * 60)], night(10)) is None, "no common task"

@@ -49,7 +49,7 @@ def test_with_clusters_of_many_sizes_it_is_what_its_matrices_say() -> None:
     assert (interval.low, interval.high) == pytest.approx((gaps.mean() - reach, gaps.mean() + reach))
 
 
-def test_it_covers_where_clusters_differ_and_the_paired_one_does_not() -> None:
+def test_the_cluster_interval_covers_where_the_paired_one_does_not() -> None:
     dice, held, naive, boards = numpy.random.default_rng(3), 0, 0, 1_000
     sizes = [3, 3, 5, 5, 8, 8, 12, 16]
     names = [NAMES[place] for place, size in enumerate(sizes) for _ in range(size)]
@@ -62,7 +62,7 @@ def test_it_covers_where_clusters_differ_and_the_paired_one_does_not() -> None:
     assert held / boards > 0.93 > 0.8 > naive / boards
 
 
-def test_without_clusters_there_is_none() -> None:
+def test_no_interval_without_clusters() -> None:
     assert cluster_interval([], []) is None
     assert cluster_interval([0.1] * 8, [""] * 8) is None, "no task has one"
     assert cluster_interval([0.1] * 8, NAMES[:8]) is None, "no two tasks share one"
@@ -71,7 +71,7 @@ def test_without_clusters_there_is_none() -> None:
 
 
 @pytest.mark.parametrize(("better", "unsure"), [(("c0",), True), (tuple(NAMES[:6]), False)])
-def test_a_comparison_says_it_in_words(store: Store, better: tuple[str, ...], unsure: bool) -> None:
+def test_a_comparison_states_the_cluster_interval(store: Store, better: tuple[str, ...], unsure: bool) -> None:
     tasks = [{"name": f"t{n:02}", "digest": f"d{n}", "category": NAMES[n // 10]} for n in range(60)]
     saved = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
     first, two = (store.save_entrant(digest=name, name=name, agent="repair") for name in ("one", "two"))

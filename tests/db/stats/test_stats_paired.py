@@ -125,7 +125,7 @@ def test_uplift_over_nothing() -> None:
     assert hardly.uplift_low is not None and hardly.uplift_high is None
 
 
-def test_four_against_none_of_twenty_may_be_chance_and_the_interval_says_so() -> None:
+def test_four_against_none_of_twenty_is_not_significant() -> None:
     difference = paired_difference(*single(10, 4, 0, 6))
     assert difference.p_value == pytest.approx(0.125) and difference.low <= 0 < difference.high
     with_more = paired_difference(*single(8, 6, 0, 6))
@@ -177,7 +177,7 @@ def test_many_tasks_and_attempts_have_the_normal_interval() -> None:
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
-def test_equal_gaps_are_no_certainty(attempts: int) -> None:
+def test_equal_gaps_keep_a_wide_interval(attempts: int) -> None:
     equal = paired_difference([(attempts, attempts)] * 20, [(attempts, attempts)] * 20)
     assert equal.difference == 0 and equal.low < -0.05 and equal.high > 0.05
     always = paired_difference([(0, attempts)] * 3, [(attempts, attempts)] * 3)
@@ -198,7 +198,7 @@ def test_the_power_of_exact_mcnemar_against_every_outcome() -> None:
     assert mcnemar_power(tasks, difference, discordance) == pytest.approx(power)
 
 
-def test_what_is_detectable_is_detected_with_80_percent() -> None:
+def test_a_detectable_difference_is_found_with_80_percent_power() -> None:
     """20 tasks of which 15% differ: a paired t test would have promised 25 points, of which McNemar finds few."""
     least = detectable(*single(10, 2, 1, 7))
     assert least is not None and 0.3 < least < 0.45
