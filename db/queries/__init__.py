@@ -63,6 +63,7 @@ from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_cha
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
+from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
     describe_outages,
@@ -75,7 +76,6 @@ from stackrank.db.queries.runs import (
     tasks_of_run,
 )
 from stackrank.db.queries.totals import totals
-from stackrank.extensions.fix.queries import OPEN, acceptance, proposal, proposals, rejected_changes
 
 __all__ = [
     "LATEST",
@@ -83,7 +83,6 @@ __all__ = [
     "EffortUnit",
     "Scope",
     "abilities",
-    "acceptance",
     "actions",
     "audits",
     "benchmark",
