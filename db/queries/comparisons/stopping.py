@@ -63,7 +63,7 @@ class StoppingState(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class _TaskAttempts:
     """All attempts of an entrant at a task."""
 
     resolved: int
@@ -153,7 +153,7 @@ def _read_progress(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Pro
     return _Progress({entrant["id"]: entrant["name"] for entrant in entrants}, pairs, gaps, len(order), states)
 
 
-def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _Cell]]]:
+def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _TaskAttempts]]]:
     """Return the tasks in the order in which they were dealt, and entrant -> task -> its attempts."""
     of_run = _E.run_id == run_id
     # The first row of a task is as old as the run, even if episodes were tried again later.
@@ -165,13 +165,15 @@ def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Ma
         func.sum(case((_E.status != EpisodeStatus.DONE, 1), else_=0)),
     )
     query = select(_E.entrant_id, _E.task_id, *sums).where(of_run, _E.counted).group_by(_E.entrant_id, _E.task_id)
-    cells: dict[int, dict[int, _Cell]] = defaultdict(dict)
+    cells: dict[int, dict[int, _TaskAttempts]] = defaultdict(dict)
     for entrant, task, resolved, counted, unfinished in fetch_tuples(engine, query):
-        cells[entrant][task] = _Cell(int(resolved), int(counted), not unfinished)
+        cells[entrant][task] = _TaskAttempts(int(resolved), int(counted), not unfinished)
     return order, cells
 
 
-def _task_gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int, _Cell]) -> list[float]:
+def _task_gaps(
+    order: Sequence[int], first: Mapping[int, _TaskAttempts], second: Mapping[int, _TaskAttempts]
+) -> list[float]:
     """Return the second's rate minus the first's, task by task. A task is left out if one side has only errors."""
     gaps = []
     for task in order:
