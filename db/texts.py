@@ -26,13 +26,10 @@ Blobs = dict[bytes, bytes]
 LONG = 512
 """A text or a part of JSON of more bytes is a blob: for a shorter one, a digest and its row would cost more."""
 # The codecs: the first byte of a stored value. Databases hold these numbers, so a new codec takes the next one.
-_PLAIN, _DEFLATED_1, _BLOB, _DEFLATED = (bytes([number]) for number in range(4))
+_PLAIN, _DEFLATED, _BLOB = (bytes([number]) for number in range(3))
 _DIGEST = 16
-# What steps of all episodes have in common, by codec. Databases depend on it, so a new dictionary needs a new codec.
-_DICTIONARIES = {
-    codec: Path(__file__).with_name(f"dictionary_{number}.txt").read_bytes()
-    for number, codec in enumerate((_DEFLATED_1, _DEFLATED), 1)
-}
+# What steps of all episodes have in common. Databases depend on it, so a new dictionary needs a new codec.
+_DICTIONARIES = {_DEFLATED: Path(__file__).with_name("dictionary_1.txt").read_bytes()}
 # In JSON, a text that begins with NUL stands for something else: for a blob that is a text or JSON, or for a text that
 # begins with NUL itself.
 _TEXT, _JSON, _NUL = "\0t", "\0j", "\0\0"

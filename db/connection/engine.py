@@ -17,7 +17,7 @@ from stackrank.home import home
 from stackrank.settings import settings
 from stackrank.wording import masked, print_err
 
-HEAD = "0015"
+HEAD = "0001"
 """The newest migration. A database at this revision is used as it is, and alembic is not even imported."""
 VERSION_TABLE = "stackrank_schema"
 """Not alembic's usual name, so that a database can be shared with another program that uses alembic."""
@@ -180,38 +180,21 @@ def revision_of(connection: Connection) -> str | None:
 
 
 def _upgrade(engine: Engine, shown: str, revision: str | None) -> None:
-    """Run the missing migrations. If a migration's module has `prepare`, that does the slow work beforehand.
+    """Run the missing migrations in one transaction, which only one process can be in at a time."""
+    from alembic import command
 
-    `prepare` commits its work in parts; if it is interrupted, the next process continues it.
-    """
-    from alembic.script import ScriptDirectory
-
-    scripts = {script.revision: script for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()}
-    if revision is not None and revision not in scripts:
+    if revision is not None and revision > HEAD:
         raise DatabaseError(
             f"The database {shown} has the newer schema {revision}: update stackrank or use another database."
         )
-    for number, script in sorted(scripts.items()):
-        if revision is not None and revision < number and hasattr(script.module, "prepare"):
-            _migrate(engine, str(script.down_revision))
-            script.module.prepare(engine)
-    _migrate(engine, HEAD)
-    if revision is not None:
-        compact(engine)
-
-
-def _migrate(engine: Engine, target: str) -> None:
-    """Run the migrations up to `target` in one transaction, which only one process can be in at a time."""
-    from alembic import command
-
     config = alembic_config()
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        revision = revision_of(connection)  # Another process may have been faster while this one waited.
-        if revision is None or revision < target:
+        current = revision_of(connection)  # Another process may have been faster while this one waited.
+        if current is None or current < HEAD:
             config.attributes["connection"] = connection
-            command.upgrade(config, target)
+            command.upgrade(config, HEAD)
 
 
 def compact(engine: Engine) -> int:

@@ -113,12 +113,12 @@ def shown_of(proposal: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
-def seal_of(decision: Mapping[str, Any], *shown: str) -> str:
+def seal_of(decision: Mapping[str, Any], shown: str) -> str:
     """Return the seal of a decision. Nobody can make one without the key, even with write access to the database.
 
-    `shown`: the result of `shown_of`; decisions of earlier versions are sealed without it.
+    `shown`: the result of `shown_of`.
     """
-    parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), *shown]
+    parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), shown]
     return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()
 
 
@@ -129,8 +129,7 @@ def require_genuine(proposal: Mapping[str, Any]) -> None:
     not what it is about.
     """
     decision = {**proposal["decision"], "proposal_id": proposal["id"]}
-    seals = (seal_of(decision, shown_of(proposal)), seal_of(decision))
-    if not any(hmac.compare_digest(str(decision["seal"]), each) for each in seals):
+    if not hmac.compare_digest(str(decision["seal"]), seal_of(decision, shown_of(proposal))):
         raise DecisionRefused(
             f"the decision about proposal {proposal['id']} does not have the seal of this key: it was written by "
             "other means or with another STACKRANK_DECISION_KEY, or the evidence has been altered since"

@@ -64,7 +64,7 @@ def shard(run_id: int, number: int, size: int, probes: bool = False) -> State[An
     return Failed(message=why) if why else Completed()
 
 
-SHARD = Workflow(shard, limit=None, former=("flows.shards.shard",))
+SHARD = Workflow(shard, limit=None)
 
 
 def lead(session: Session) -> str:

@@ -206,7 +206,8 @@ def seal(episode: Mapping[str, Any]) -> str:
         return ""
     if episode["sealed"]:
         return f"sealed, 2^-{episode['sealed']}"
-    return f"not sealed: {episode['score'].get('unsealed') or 'scored by an older version'}"
+    reason = episode["score"].get("unsealed")
+    return f"not sealed: {reason}" if reason else "not sealed"
 
 
 def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
@@ -227,9 +228,8 @@ def ranks(low: int | None, high: int | None) -> str:
 
 
 def errors(count: int, by_class: Mapping[str, int]) -> str:
-    """Format the number of errors, with their classes if any is known: `3 (endpoint 2, machine 1)`."""
-    known = any(by_class) and sorted(by_class.items())
-    parts = ", ".join(f"{name or 'unknown'} {episodes}" for name, episodes in known or ())
+    """Format the number of errors, with their classes: `3 (endpoint 2, machine 1)`."""
+    parts = ", ".join(f"{name} {episodes}" for name, episodes in sorted(by_class.items()))
     return f"{count} ({parts})" if parts else str(count)
 
 
@@ -257,14 +257,12 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         f"Suite: {before['passed']} passed and {before['failed']} failed before, {after['passed']} and "
         f"{after['failed']} after; {len(found['regressions'])} regressions"
     )
-    # Suites from earlier versions have no count of unread files.
-    if unread := after.get("unread"):
+    if unread := after["unread"]:
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in found["regressions"]]
     if more := [test for test in found["mended"] if test not in found["target"]]:
         lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")
-    # Proposals from earlier versions have no list of problems.
-    if len(covers := found.get("covers", [])) > 1:
+    if len(covers := found["covers"]) > 1:
         lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
     lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")
     if found["lines"]:

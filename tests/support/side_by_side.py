@@ -18,7 +18,7 @@ GROUPS = (
         "flows/test_debuggers_example.py",
     ),
     (
-        "flows/test_cancel.py", "flows/test_outside.py", "flows/test_run.py", "flows/test_upgrade.py",
+        "flows/test_cancel.py", "flows/test_outside.py", "flows/test_run.py",
         "flows/test_services.py", "flows/test_supervisor.py",
     ),
     ("dashboard/test_browser.py", "dashboard/test_login.py", "dashboard/test_proposals.py"),
@@ -28,11 +28,11 @@ GROUPS = (
     ),
     (
         "db/test_storage.py", "db/test_store.py", "db/test_queries.py", "db/test_engine.py", "db/test_claims.py",
-        "db/test_team.py", "db/test_old_database.py", "db/test_scope.py", "db/test_abilities.py", "db/test_errors.py",
+        "db/test_team.py", "db/test_upgrade.py", "db/test_scope.py", "db/test_abilities.py", "db/test_errors.py",
         "db/test_identity.py", "db/test_insight.py", "db/test_prune.py",
     ),
     (
-        "db/test_regressions.py", "db/test_rows.py", "db/test_stopping.py", "db/test_downgrade.py", "db/test_effort.py",
+        "db/test_regressions.py", "db/test_rows.py", "db/test_stopping.py", "db/test_effort.py",
         "db/test_labels.py", "db/test_nights.py", "db/test_pgbouncer.py", "db/test_proposals.py", "db/test_run_pair.py",
         "db/test_search.py", "db/test_stats_clusters.py", "db/test_tallies.py", "db/test_tool_sets.py",
         "db/test_totals.py",

@@ -14,7 +14,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 from sqlmodel import SQLModel
 
 from stackrank.db.connection.engine import HEAD, VERSION_TABLE, alembic_config, connect, default_url
@@ -141,21 +141,6 @@ def test_models_and_migrations_agree(empty_url: str) -> None:
             connection, opts={"version_table": VERSION_TABLE, "include_name": is_table}
         )
         assert compare_metadata(context, SQLModel.metadata) == []
-    opened.dispose()
-
-
-def test_down_and_up_again(empty_url: str) -> None:
-    from alembic import command
-
-    opened = connect(empty_url)
-    config = alembic_config()
-    with opened.connect().execution_options(write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.downgrade(config, "base")
-        assert set(inspect(connection).get_table_names()) == {VERSION_TABLE}
-    opened.dispose()
-    opened = connect(empty_url)
-    assert "episode" in inspect(opened).get_table_names()
     opened.dispose()
 
 

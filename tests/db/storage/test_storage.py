@@ -1,32 +1,25 @@
-"""How steps are stored: whole, once, in partitions; by what rules; and how a database from before gets there."""
+"""How steps are stored: whole, once, in partitions, and by what rules."""
 
 from __future__ import annotations
 
 import json
-import random
-import sqlite3
-import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, func, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
 from stackrank.db import queries
-from stackrank.db.connection.engine import HEAD, _migrate, alembic_config, connect, revision_of
-from stackrank.db.connection.errors import DatabaseError
+from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import BLOB, EPISODE, STEP
 from stackrank.db.maintenance.copy import copy
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
 from tests.dashboard.seed import seed
-from tests.db.storage import old
 from tests.postgres import Cluster
 
 OBSERVATION = "FAILED tests/test_core.py::test_total - assert 3 == 6\n" * 60
@@ -151,7 +144,7 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_models_and_database_have_the_same_rules(filled: Engine) -> None:
-    """Where this fails after a new term: a migration with `set_check` for its table, as 0008 has them."""
+    """Where this fails after a new term: a migration with `set_check` for its table, as `test_upgrade` shows."""
     for table in SQLModel.metadata.sorted_tables:
         declared = {str(each.name): str(each.sqltext) for each in table.constraints if hasattr(each, "sqltext")}
         there = {str(each["name"]): each["sqltext"] for each in inspect(filled).get_check_constraints(table.name)}
@@ -191,140 +184,6 @@ def test_steps_of_later_episodes_get_partitions(postgres: Cluster, tmp_path: Pat
     assert all_steps(there) == all_steps(here) == all_steps(engine)
     for each in (engine, here, there):
         each.dispose()
-
-
-def test_going_back_a_version_and_forth_changes_no_step(engine: Engine) -> None:
-    from alembic import command
-
-    seed(engine, runs=2, live=True, tasks=4)
-    episode = queries.episodes(engine, limit=1)[0]["id"]
-    Store(engine).add_step(step(episode, 900))
-    before = all_steps(engine)
-    config = alembic_config()
-    with engine.connect().execution_options(write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0007")
-        columns = {column["name"]: str(column["type"]) for column in inspect(connection).get_columns("step")}
-        assert columns["state"] == "JSON"
-    connect(str(engine.url.render_as_string(hide_password=False)), upgrade=True).dispose()
-    assert all_steps(engine) == before
-    with pytest.raises(IntegrityError), engine.begin() as connection:
-        connection.execute(text("UPDATE run SET status = 'whatever'"))
-
-
-@pytest.fixture
-def before_packing(tmp_path: Path) -> Path:
-    """A database of an old version, with texts of all kinds added."""
-    old.restore(file := tmp_path / "stackrank.db")
-    dice = random.Random(7)
-    with closing(sqlite3.connect(file)) as connection:
-        names = ("arguments", "thought", "observation", "state", "exchanges")
-        for episode, index in connection.execute('SELECT episode_id, "index" FROM step').fetchall():
-            size = dice.choice((0, 3, 300, 3000))
-            odd = {"a": "\ud800" * 3, "b\0": ["\0t" + "0" * 32, "é🐞" * size], "c": {"n": 1.0, "e": 1e-300, "i": 2**60}}
-            values = [json.dumps(odd), "é\u2028" * size, OBSERVATION[:size], json.dumps({"x": odd}), json.dumps([odd])]
-            sets = ", ".join(f"{name} = ?" for name in names)
-            key = (*values, episode, index)
-            connection.execute(f'UPDATE step SET {sets} WHERE episode_id = ? AND "index" = ?', key)
-        connection.commit()
-    return file
-
-
-def raw(file: Path) -> list[Any]:
-    """The steps as the old version stored them."""
-    names = ("arguments", "thought", "observation", "state", "exchanges", "milestones")
-    with closing(sqlite3.connect(file)) as connection:
-        query = f'SELECT episode_id, "index", tool, ok, cost_usd, {", ".join(names)} FROM step ORDER BY 1, 2'
-        return [
-            (*row[:3], bool(row[3]), row[4], json.loads(row[5]), *row[6:8], *map(json.loads, row[8:]))
-            for row in connection.execute(query)
-        ]
-
-
-def now_stored(engine: Engine) -> list[Any]:
-    names = (
-        "index",
-        "tool",
-        "ok",
-        "cost_usd",
-        "arguments",
-        "thought",
-        "observation",
-        "state",
-        "exchanges",
-        "milestones",
-    )
-    return [(episode, *(row[name] for name in names)) for episode, rows in all_steps(engine) for row in rows]
-
-
-def test_an_upgrade_that_was_cut_off_goes_on(before_packing: Path) -> None:
-    expected, url = raw(before_packing), f"sqlite:///{before_packing}"
-    script = ScriptDirectory.from_config(alembic_config()).get_revision("0008")
-    assert script is not None
-    module: Any = script.module
-    move, moved = module._move, [0]
-
-    def cut_off(*given: Any) -> int:
-        if len(moved) > 3:
-            raise DatabaseError("the machine went down")
-        moved.append(move(*given))
-        return moved[-1]
-
-    module._move, module.BATCH = cut_off, 40
-    engine = connect(url, migrate=False)
-    _migrate(engine, "0007")
-    with pytest.raises(DatabaseError, match="went down"):
-        module.prepare(engine)
-    with engine.connect() as connection:
-        assert revision_of(connection) == "0007"
-        assert connection.scalar(text("SELECT count(*) FROM step_new")) == 3 * 40
-    engine.dispose()
-    assert raw(before_packing) == expected, "what was there is untouched"
-    with closing(sqlite3.connect(before_packing)) as other:  # an older program goes on meanwhile
-        other.execute("CREATE TEMP TABLE late AS SELECT * FROM step WHERE episode_id = 1 LIMIT 1")
-        other.execute('UPDATE late SET "index" = 5000')
-        other.execute("INSERT INTO step SELECT * FROM late")
-        other.commit()
-    expected = raw(before_packing)
-    engine = connect(url)
-    with engine.connect() as connection:
-        assert revision_of(connection) == HEAD
-        assert not inspect(connection).has_table("step_new")
-    assert now_stored(engine) == expected
-
-
-def test_many_upgrade_at_once(before_packing: Path) -> None:
-    expected, url = raw(before_packing), f"sqlite:///{before_packing}"
-    failed: list[BaseException] = []
-
-    def upgrade() -> None:
-        try:
-            connect(url).dispose()
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=upgrade) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert failed == []
-    assert now_stored(connect(url)) == expected
-
-
-def test_rows_that_break_a_rule_are_named(before_packing: Path) -> None:
-    with closing(sqlite3.connect(before_packing)) as connection:
-        connection.execute("UPDATE run SET status = 'whatever' WHERE id = 1")
-        connection.commit()
-    with pytest.raises(DatabaseError, match=r"1 rows of the table run break a rule.*status IN"):
-        connect(f"sqlite:///{before_packing}")
-    assert raw(before_packing), "nothing is lost"
-
-
-def test_a_file_gives_back_what_it_does_not_use(tmp_path: Path, before_packing: Path) -> None:
-    size = before_packing.stat().st_size
-    connect(f"sqlite:///{before_packing}").dispose()
-    assert before_packing.stat().st_size < size
 
 
 def test_episodes_by_tool_whatever_came_of_them(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:

@@ -1,4 +1,4 @@
-"""The database of a team: schemas that are behind, moving from SQLite, many writers at once."""
+"""The database of a team: moving from SQLite, many writers at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, func, select, text
 
 from stackrank.db import queries
-from stackrank.db.connection.engine import HEAD, alembic_config, connect, revision_of
+from stackrank.db.connection.engine import connect
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.transactions import EPISODE, NOTE, RUN, STEP
 from stackrank.db.maintenance.copy import TABLES, copy, counts
@@ -19,44 +19,6 @@ from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
 from tests.postgres import Cluster
 from tests.support.episodes import start
-
-
-def at_revision(url: str, revision: str) -> None:
-    from alembic import command
-
-    opened = connect(url)
-    config = alembic_config()
-    with opened.connect().execution_options(write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.downgrade(config, revision)
-    opened.dispose()
-
-
-def schema(url: str) -> str | None:
-    with connect(url, migrate=False).connect() as connection:
-        return revision_of(connection)
-
-
-def test_postgresql_is_upgraded_only_when_told(postgres: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = postgres.create()
-    at_revision(url, "0001")
-    with pytest.raises(DatabaseError, match=r"schema 0001 .* `stackrank db upgrade`") as refused:
-        connect(url)
-    assert "s3cret" not in str(refused.value)
-    assert schema(url) == "0001"
-    connect(url, upgrade=True).dispose()
-    assert schema(url) == HEAD
-    at_revision(url, "0001")
-    monkeypatch.setenv("STACKRANK_AUTO_MIGRATE", "1")
-    connect(url).dispose()
-    assert schema(url) == HEAD
-
-
-def test_sqlite_is_upgraded_on_the_way(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'x.db'}"
-    at_revision(url, "0001")
-    connect(url).dispose()
-    assert schema(url) == HEAD
 
 
 def test_a_source_has_to_be_there(tmp_path: Path, empty_url: str) -> None:

@@ -81,19 +81,8 @@ def test_a_value_of_a_later_version_is_refused() -> None:
         unfold(Folded(b"\x09abc"), str, {})
 
 
-@pytest.mark.parametrize(
-    ("dictionary", "digest", "stored", "value"),
-    [
-        (
-            "dictionary_1.txt",
-            "96c658a3cb98f5c9",
-            "01c3d540c3d2900237d300",
-            {"kind": "shown", "path": "core.py", "lines": [1, 40]},
-        ),
-        ("dictionary_2.txt", "be9afb96aacfac8d", "0323f6fe2900", {"path": "survey/links.py", "limit": 60000}),
-    ],
-)
-def test_the_dictionaries_stay_what_databases_depend_on(dictionary: str, digest: str, stored: str, value: Any) -> None:
-    content = (Path(texts.__file__).parent / dictionary).read_bytes()
-    assert sha256(content).hexdigest().startswith(digest), "another dictionary is another codec"
-    assert unfold(Folded(bytes.fromhex(stored)), dict, {}) == value
+def test_the_dictionary_stays_what_databases_depend_on() -> None:
+    content = (Path(texts.__file__).parent / "dictionary_1.txt").read_bytes()
+    assert sha256(content).hexdigest().startswith("be9afb96aacfac8d"), "another dictionary is another codec"
+    stored = {"path": "survey/links.py", "limit": 60000}
+    assert unfold(Folded(bytes.fromhex("0123f6fe2900")), dict, {}) == stored

@@ -15,7 +15,7 @@ from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import DECISION, PROPOSAL
 from stackrank.db.maintenance.prune import Pruning
 from stackrank.errors import UsageError
-from stackrank.extensions.fix.decisions import DecisionRefused, Proposals, digest_of, require_genuine, seal_of
+from stackrank.extensions.fix.decisions import DecisionRefused, Proposals, digest_of, require_genuine
 from stackrank.terms import DecisionKind
 from tests.extensions.fix.fixing import OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
@@ -148,14 +148,6 @@ def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeyp
     monkeypatch.setenv("STACKRANK_DECISION_KEY", "of another machine")
     with pytest.raises(DecisionRefused, match="STACKRANK_DECISION_KEY"):
         require_genuine(queries.proposal(engine, number))
-
-
-def test_a_decision_of_an_earlier_version_holds(proposals: Proposals, matrix: SimpleNamespace) -> None:
-    (number,) = proposals.propose([row(matrix)])
-    decide(proposals, number, REJECTED)
-    decision = {**queries.proposal(proposals.engine, number)["decision"], "proposal_id": number}
-    change(proposals.engine, update(DECISION).values(seal=seal_of(decision)))
-    require_genuine(queries.proposal(proposals.engine, number))
 
 
 def test_decisions_that_say_nothing_or_are_about_nothing(proposals: Proposals, matrix: SimpleNamespace) -> None:
