@@ -74,7 +74,7 @@ class McpServer(BaseModel):
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the server: if it changes, the entrant is another one."""
-        return self.model_dump(exclude=None if self.varies else {"varies"})
+        return self.model_dump()
 
     @property
     def prefix(self) -> Environment | None:

@@ -260,7 +260,6 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
     spec = EntrantSpec(agent="llm", model="scripted", tools="view+other")
     plain = {"other": McpServer(command=["x"])}
     assert make_entrant(spec, plain, [_offer()]).digest != make_entrant(spec, {"other": server}, [_offer()]).digest
-    assert "varies" not in plain["other"].identity(), "entrants of before stay who they were"
 
 
 @pytest.mark.parametrize(
