@@ -1,4 +1,4 @@
-"""Sums over the episodes of runs. Triggers of the database (`db.migrations.counter_triggers`) update them whenever an episode is written.
+"""Sums over the episodes of runs. Triggers of the database update them whenever an episode is written.
 
 So queries about a run's progress, its cost or everything that was ever played need not read the episodes. Each sum is
 over the episodes of a run and an entrant that have equal values in `SAME`. In PostgreSQL several connections add to
