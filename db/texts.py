@@ -100,12 +100,12 @@ def fold(value: Any, blobs: Blobs | None) -> Folded:
 
 def needs(values: Iterable[Folded]) -> set[bytes]:
     """Return the digests of the blobs that these values name directly; those blobs may name others."""
-    return set().union(*({each.blob} if each.blob else named(expanded(each.packed)) for each in values))
+    return set().union(*({folded.blob} if folded.blob else named(expanded(folded.packed)) for folded in values))
 
 
 def named(content: bytes) -> set[bytes]:
     """Return the digests in place of parts of this JSON. If the content is a text, they may not be of real blobs."""
-    return {bytes.fromhex(each.decode()) for each in _INSIDE.findall(content)} if _NUL_IN_JSON in content else set()
+    return {bytes.fromhex(digest.decode()) for digest in _INSIDE.findall(content)} if _NUL_IN_JSON in content else set()
 
 
 def unfold(value: Folded, kind: type, blobs: Mapping[bytes, bytes]) -> Any:

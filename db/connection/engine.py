@@ -51,10 +51,10 @@ def connect(
     `create` the database has to exist. Raises `DatabaseError` for everything that can be wrong.
     """
     parsed = _parse(url or default_url())
-    shown = masked(parsed.render_as_string())
+    address = masked(parsed.render_as_string())
     try:
         if not create and parsed.drivername == "sqlite" and not Path(str(parsed.database)).expanduser().exists():
-            raise DatabaseError(f"The database {shown} does not exist: check the file name.")
+            raise DatabaseError(f"The database {address} does not exist: check the file name.")
         engine = _sqlite(parsed, timeout_s) if parsed.drivername == "sqlite" else _postgres(parsed, timeout_s)
         with engine.connect() as connection:
             if parsed.drivername == "sqlite":
@@ -62,16 +62,16 @@ def connect(
             revision = revision_of(connection) if migrate else HEAD
         if revision != HEAD:
             if revision is None and not create:
-                raise DatabaseError(f"The database {shown} has no tables of stackrank: check its address.")
+                raise DatabaseError(f"The database {address} has no tables of stackrank: check its address.")
             behind = revision is not None and revision < HEAD
             if behind and parsed.drivername != "sqlite" and not upgrade and not settings().auto_migrate:
                 raise DatabaseError(
-                    f"The database {shown} has the schema {revision} but this version of stackrank needs {HEAD}: "
+                    f"The database {address} has the schema {revision} but this version of stackrank needs {HEAD}: "
                     "stop whatever uses it, then run `stackrank db upgrade`."
                 )
-            _upgrade(engine, shown, revision)
+            _upgrade(engine, address, revision)
     except (*FAILURES, OSError) as error:
-        raise explain(error, shown) from error
+        raise explain(error, address) from error
     return engine
 
 
@@ -171,21 +171,21 @@ def revision_of(connection: Connection) -> str | None:
     try:
         # In PostgreSQL a failed statement aborts the transaction, which loses the lock, hence the savepoint.
         with connection.begin_nested():
-            found = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
+            revision = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
     except DBAPIError as error:
         if "no such table" in str(error.orig) or getattr(error.orig, "sqlstate", None) == "42P01":
             return None
         raise
-    return None if found is None else str(found)
+    return None if revision is None else str(revision)
 
 
-def _upgrade(engine: Engine, shown: str, revision: str | None) -> None:
+def _upgrade(engine: Engine, address: str, revision: str | None) -> None:
     """Run the missing migrations in one transaction, which only one process can be in at a time."""
     from alembic import command
 
     if revision is not None and revision > HEAD:
         raise DatabaseError(
-            f"The database {shown} has the newer schema {revision}: update stackrank or use another database."
+            f"The database {address} has the newer schema {revision}: update stackrank or use another database."
         )
     config = alembic_config()
     with engine.connect().execution_options(write=True) as connection, connection.begin():
@@ -207,8 +207,8 @@ def compact(engine: Engine) -> int:
         return 0
     with closing(engine.raw_connection()) as connection:  # outside of any transaction
         cursor = connection.cursor()
-        asked = ("page_size", "freelist_count", "page_count")
-        size, free, pages = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in asked)
+        names = ("page_size", "freelist_count", "page_count")
+        size, free, pages = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
         if free * 4 < pages:
             return 0
         try:

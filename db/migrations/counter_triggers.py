@@ -57,12 +57,12 @@ def create_postgresql_triggers() -> None:
     group = ", ".join([f"e.{name}" for name in GROUP] + [CAUSE["postgresql"].format(e="e")])
     new, old = "SELECT 1 AS n, * FROM added", "SELECT -1 AS n, * FROM gone"
     changed = " OR ".join(f"sum(e.n * ({term.format(e='e')})) <> 0" for term in SUMS.values())
-    for name, event, tables, rows, kept in (
+    for name, event, tables, rows, having in (
         ("episode_is_new", "INSERT", "NEW TABLE AS added", new, ""),
         ("episode_has_changed", "UPDATE", "OLD TABLE AS gone NEW TABLE AS added", f"{new} UNION ALL {old}",
          f"HAVING {changed}"),
     ):  # fmt: skip
-        add = f"{INTO} {select} FROM ({rows}) AS e GROUP BY {group} {kept} ORDER BY 2, 3, 4, 5, 6, 7, 8 {ADD};"
+        add = f"{INTO} {select} FROM ({rows}) AS e GROUP BY {group} {having} ORDER BY 2, 3, 4, 5, 6, 7, 8 {ADD};"
         _run(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {add} RETURN NULL; END $$")
         _run(
             f"CREATE TRIGGER {name} AFTER {event} ON episode REFERENCING {tables} FOR EACH STATEMENT "

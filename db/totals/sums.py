@@ -56,8 +56,8 @@ class Sums(NamedTuple):
     @property
     def errors_by_class(self) -> dict[str, int]:
         """Class -> errors; classes without one are left out."""
-        known = (self.machine_errors, self.endpoint_errors, self.environment_errors, self.our_errors)
-        return {str(name): count for name, count in zip(ErrorClass, known, strict=True) if count}
+        counts = (self.machine_errors, self.endpoint_errors, self.environment_errors, self.our_errors)
+        return {str(name): count for name, count in zip(ErrorClass, counts, strict=True) if count}
 
     @property
     def outcome(self) -> tuple[int, int, int]:

@@ -30,15 +30,15 @@ _SHOWN = ("steps", "tokens", "cost_usd", "wall_s", "sandbox", "scorer")
 _BETWEEN = " + "
 
 
-def complete(given: Mapping[str, Any] | None) -> dict[str, Any]:
+def complete(conditions: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return all fields in order, `unknown` if not given.
 
     Raises ValueError for a field that does not exist.
     """
-    known = dict(given or {})
-    if strange := sorted(set(known) - set(FIELDS)):
+    fields = dict(conditions or {})
+    if strange := sorted(set(fields) - set(FIELDS)):
         raise ValueError(f"unknown conditions {strange}: use {sorted(FIELDS)}")
-    return {name: _plain(known.get(name, UNKNOWN)) for name in FIELDS}
+    return {name: _plain(fields.get(name, UNKNOWN)) for name in FIELDS}
 
 
 def digest(conditions: Mapping[str, Any]) -> str:
@@ -52,15 +52,15 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def joined(stored: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+def joined(stored: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the conditions of a run with its later ones. A field in which they differ names both and equals neither."""
 
     def both(name: str) -> Any:
-        before, now = stored.get(name, UNKNOWN), here.get(name, UNKNOWN)
-        if UNKNOWN in (before, now):
+        old, new = stored.get(name, UNKNOWN), later.get(name, UNKNOWN)
+        if UNKNOWN in (old, new):
             return UNKNOWN
-        parts = str(before).split(_BETWEEN)
-        return before if before == now or str(now) in parts else _BETWEEN.join(sorted({*parts, str(now)}))
+        parts = str(old).split(_BETWEEN)
+        return old if old == new or str(new) in parts else _BETWEEN.join(sorted({*parts, str(new)}))
 
     return {name: both(name) for name in FIELDS}
 
@@ -73,8 +73,8 @@ def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict
 
 def say_differences(differing: Mapping[str, list[Any]]) -> str:
     """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
-    said = [f"{FIELDS[name]} {_word(value)} instead of {_word(usual)}" for name, (value, usual) in differing.items()]
-    return ", ".join(said)
+    phrases = [f"{FIELDS[name]} {_word(value)} instead of {_word(usual)}" for name, (value, usual) in differing.items()]
+    return ", ".join(phrases)
 
 
 def say(conditions: Mapping[str, Any]) -> str:
@@ -84,11 +84,11 @@ def say(conditions: Mapping[str, Any]) -> str:
     """
     if all(value == UNKNOWN for value in conditions.values()):
         return UNKNOWN
-    shown = {name: conditions.get(name, UNKNOWN) for name in _SHOWN}
-    shown["scorer"] = str(shown["scorer"])[:8]
+    fields = {name: conditions.get(name, UNKNOWN) for name in _SHOWN}
+    fields["scorer"] = str(fields["scorer"])[:8]
     flags = {name: conditions.get(name, UNKNOWN) for name in ("ends_when_solved", "shows_failing_test")}
-    shown |= {name: flag for name, flag in flags.items() if flag is not True}
-    return ", ".join(f"{FIELDS[name]} {_word(value)}" for name, value in shown.items() if value is not None)
+    fields |= {name: flag for name, flag in flags.items() if flag is not True}
+    return ", ".join(f"{FIELDS[name]} {_word(value)}" for name, value in fields.items() if value is not None)
 
 
 def _word(value: Any) -> str:

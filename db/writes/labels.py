@@ -37,10 +37,10 @@ class Labels(Transactions):
             raise UsageError("a label is about a task or about an episode: name one of them")
         if len(reason.strip()) > MOST_CHARS:
             raise UsageError(f"a reason has at most {MOST_CHARS} characters, this one has {len(reason.strip())}")
-        said = {"label": str(label), "given": given, "person": person, "reason": reason.strip()}
+        columns = {"label": str(label), "given": given, "person": person, "reason": reason.strip()}
 
         def work(connection: Connection) -> int:
-            row: dict[str, Any] = {**said, "task_id": task_id, "episode_id": episode_id}
+            row: dict[str, Any] = {**columns, "task_id": task_id, "episode_id": episode_id}
             if episode_id is not None:
                 row["task_id"] = connection.scalar(select(EPISODE.c.task_id).where(EPISODE.c.id == episode_id))
                 if row["task_id"] is None:
@@ -59,12 +59,12 @@ class Labels(Transactions):
 
         `address` is the part of the address after the question mark; an empty one removes the view.
         """
-        called = " ".join(name.split())
-        if not called or len(called) > MOST_NAME:
+        view_name = " ".join(name.split())
+        if not view_name or len(view_name) > MOST_NAME:
             raise UsageError(f"the name of a view has 1 to {MOST_NAME} characters")
         if len(address) > MOST_ADDRESS:
             raise UsageError(f"the filters of a view have at most {MOST_ADDRESS} characters: choose fewer")
-        row = clean({"page": page, "name": called, "address": address, "person": person}) | {"created_at": now()}
+        row = clean({"page": page, "name": view_name, "address": address, "person": person}) | {"created_at": now()}
         return self._write(lambda connection: new_id(connection.execute(insert(VIEW).values(row))))
 
 
@@ -73,12 +73,12 @@ def _stands(connection: Connection, row: dict[str, Any]) -> bool:
 
     A row about a task may come from another version of the benchmark if the task is the same there.
     """
-    about = [LABEL.c.label == row["label"], LABEL.c.person == row["person"]]
+    conditions = [LABEL.c.label == row["label"], LABEL.c.person == row["person"]]
     if row["episode_id"] is not None:
-        about.append(LABEL.c.episode_id == row["episode_id"])
+        conditions.append(LABEL.c.episode_id == row["episode_id"])
     else:
         this = select(TASK.c.name, TASK.c.digest).where(TASK.c.id == row["task_id"]).cte("this")
-        same = select(TASK.c.id).join(this, (this.c.name == TASK.c.name) & (this.c.digest == TASK.c.digest))
-        about += [LABEL.c.episode_id.is_(None), LABEL.c.task_id.in_(same)]
-    newest = select(LABEL.c.given).where(*about).order_by(LABEL.c.id.desc()).limit(1)
+        same_tasks = select(TASK.c.id).join(this, (this.c.name == TASK.c.name) & (this.c.digest == TASK.c.digest))
+        conditions += [LABEL.c.episode_id.is_(None), LABEL.c.task_id.in_(same_tasks)]
+    newest = select(LABEL.c.given).where(*conditions).order_by(LABEL.c.id.desc()).limit(1)
     return bool(connection.scalar(newest))

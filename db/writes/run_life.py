@@ -23,16 +23,16 @@ _TAKEN_UP = (RunStatus.FINISHED, RunStatus.FAILED)
 class RunLife(Transactions):
     """Writes the status of runs."""
 
-    def reopen_run(self, seen: RunListed) -> bool:
+    def reopen_run(self, run: RunListed) -> bool:
         """Make a cancelled run pending if it is still as seen. False if it is not cancelled, or was cancelled again."""
-        ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
+        ended_at = datetime.fromisoformat(run["ended_at"]) if run["ended_at"] else None
 
         def work(connection: Connection) -> bool:
             as_seen = (RUN.c.status == RunStatus.CANCELLED, RUN.c.ended_at.is_not_distinct_from(ended_at))
-            statement = update(RUN).where(RUN.c.id == seen["id"], *as_seen).values(status=RunStatus.PENDING)
+            statement = update(RUN).where(RUN.c.id == run["id"], *as_seen).values(status=RunStatus.PENDING)
             reopened = bool(connection.execute(statement).rowcount)
             if reopened:
-                tallies.forget(connection, [seen["id"]])
+                tallies.forget(connection, [run["id"]])
             return reopened
 
         return self._write(work)
@@ -42,18 +42,18 @@ class RunLife(Transactions):
 
         def work(connection: Connection) -> bool:
             started = func.coalesce(RUN.c.started_at, now())
-            known = RUN.c.prefect_flow_run_id  # the first id stays: a retry of that flow run finds its run by it
+            flow_run_id = RUN.c.prefect_flow_run_id  # the first id stays: a retry of that flow run finds its run by it
             values = {
                 "status": RunStatus.RUNNING,
                 "reason": "",
                 "outages": None,
                 "started_at": started,
                 "ended_at": None,
-                "prefect_flow_run_id": case((known == "", prefect_flow_run_id), else_=known),
+                "prefect_flow_run_id": case((flow_run_id == "", prefect_flow_run_id), else_=flow_run_id),
                 "heartbeat_at": now(),
             }
-            where = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
-            if connection.execute(update(RUN).where(*where).values(values)).rowcount == 0:
+            conditions = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
+            if connection.execute(update(RUN).where(*conditions).values(values)).rowcount == 0:
                 self._update(connection, RUN, run_id, {"heartbeat_at": now()})
                 return False
             tallies.forget(connection, [run_id])
@@ -79,8 +79,8 @@ class RunLife(Transactions):
         def work(connection: Connection) -> bool:
             values = clean({"status": RunStatus.CANCELLED, "reason": reason, "ended_at": now()})
             if connection.execute(update(RUN).where(RUN.c.id == run_id, _GOING_ON).values(values)).rowcount == 0:
-                again = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
-                connection.execute(update(RUN).where(*again).values(ended_at=now()))
+                is_cancelled = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
+                connection.execute(update(RUN).where(*is_cancelled).values(ended_at=now()))
                 return False
             tallies.keep(connection, run_id)
             return True
@@ -89,14 +89,14 @@ class RunLife(Transactions):
 
     def end_run(self, run_id: int, status: str, reason: str = "") -> bool:
         """End the run as finished, cancelled or failed. False if it was over: it then stays as it was ended."""
-        ended = RunStatus(status)
-        if ended in (RunStatus.PENDING, RunStatus.RUNNING):
+        final_status = RunStatus(status)
+        if final_status in (RunStatus.PENDING, RunStatus.RUNNING):
             raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
 
         def work(connection: Connection) -> bool:
-            values = clean({"status": ended, "reason": reason, "ended_at": now()})
-            where = (RUN.c.id == run_id, _GOING_ON)
-            changed = bool(connection.execute(update(RUN).where(*where).values(values)).rowcount)
+            values = clean({"status": final_status, "reason": reason, "ended_at": now()})
+            conditions = (RUN.c.id == run_id, _GOING_ON)
+            changed = bool(connection.execute(update(RUN).where(*conditions).values(values)).rowcount)
             if not changed:
                 self._update(connection, RUN, run_id, {"ended_at": func.coalesce(RUN.c.ended_at, now())})
             tallies.keep(connection, run_id)
@@ -114,14 +114,14 @@ class RunLife(Transactions):
 
         self._write(work)
 
-    def cannot_start(self, run_id: int, reason: str, *, heard: datetime | None) -> None:
+    def cannot_start(self, run_id: int, reason: str, *, heartbeat_at: datetime | None) -> None:
         """End the run as failed, unless it is over or its last heartbeat is no longer the one at `heard`."""
 
         def work(connection: Connection) -> None:
-            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heard))
-            where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
+            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heartbeat_at))
+            conditions = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
             values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
-            if connection.execute(update(RUN).where(*where).values(values)).rowcount:
+            if connection.execute(update(RUN).where(*conditions).values(values)).rowcount:
                 tallies.keep(connection, run_id)
 
         self._write(work)
@@ -138,18 +138,18 @@ class RunLife(Transactions):
         query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(or_(*going_on))
         if older_than_s is not None:
             query = query.where(or_(_HEARD.is_(None), now() - timedelta(seconds=older_than_s) > _HEARD))
-        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Interrupted", dict(row)) for row in found]
+        rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("Interrupted", dict(row)) for row in rows]
 
     def ended_runs(self, within_s: float, *, taken_up: int) -> list[Ended]:
         """Return runs that finished or failed in the last `within_s` seconds, resumed fewer than `taken_up` times."""
         columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.taken_up, RUN.c.spec)
         recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
         query = select(*columns).where(RUN.c.status.in_(_TAKEN_UP), recent, RUN.c.taken_up < taken_up)
-        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Ended", dict(row)) for row in found]
+        rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("Ended", dict(row)) for row in rows]
 
-    def take_up(self, run_id: int, *, seen: int, most: int) -> bool:
+    def take_up(self, run_id: int, *, times: int, limit: int) -> bool:
         """Whether the caller is to resume an ended run that was resumed `seen` times and may be resumed `most` times.
 
         False if somebody else resumes it, or if every episode has its verdict or an error that is permanent. In the
@@ -158,11 +158,13 @@ class RunLife(Transactions):
 
         def work(connection: Connection) -> bool:
             lost = EPISODE.c.error_class.in_([ErrorClass.MACHINE, ErrorClass.ENDPOINT])
-            left = or_(EPISODE.c.status == EpisodeStatus.PENDING, and_(EPISODE.c.verdict == Verdict.ERROR, lost))
-            wanted = select(EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted, left).limit(1)
-            found = connection.scalar(wanted) is not None
-            where = (RUN.c.id == run_id, RUN.c.status.in_(_TAKEN_UP), RUN.c.taken_up == seen)
-            values = {"taken_up": seen + 1 if found else most}
-            return bool(connection.execute(update(RUN).where(*where).values(values)).rowcount) and found
+            is_unfinished = or_(
+                EPISODE.c.status == EpisodeStatus.PENDING, and_(EPISODE.c.verdict == Verdict.ERROR, lost)
+            )
+            query = select(EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted, is_unfinished).limit(1)
+            has_work = connection.scalar(query) is not None
+            conditions = (RUN.c.id == run_id, RUN.c.status.in_(_TAKEN_UP), RUN.c.taken_up == times)
+            values = {"taken_up": times + 1 if has_work else limit}
+            return bool(connection.execute(update(RUN).where(*conditions).values(values)).rowcount) and has_work
 
         return self._write(work)

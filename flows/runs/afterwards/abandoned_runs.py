@@ -32,7 +32,7 @@ def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
     deadline = time.monotonic() + settings().silent_s
     while heard is not None and _heartbeat(store, run_id) == heard and time.monotonic() < deadline:
         time.sleep(settings().beat_s)
-    store.cannot_start(run_id, reason, heard=heard)
+    store.cannot_start(run_id, reason, heartbeat_at=heard)
 
 
 def _heartbeat(store: Store, run_id: int) -> datetime | None:
@@ -67,7 +67,7 @@ class LeftRuns:
             if (run["schedule"] or run["spec"].get("pool"))
             and (now() - run["ended_at"]).total_seconds() >= PAUSES_S[run["taken_up"]]
         ]
-        return [run for run in due if self._store.take_up(run["id"], seen=run["taken_up"], most=len(PAUSES_S))]
+        return [run for run in due if self._store.take_up(run["id"], times=run["taken_up"], limit=len(PAUSES_S))]
 
 
 def _goes_on_alone(run: Interrupted) -> bool:

@@ -132,7 +132,7 @@ class Driver:
         token, waiting = self._session.claims.token, self._outages.waiting
         while self._void:
             seen = self._void.pop(0)
-            if found := self._store.take_over(seen["id"], token, seen=seen):
+            if found := self._store.take_over(seen["id"], token, last_claim=seen):
                 if found["entrant_id"] not in waiting:
                     return found
                 self._store.postpone(found["id"], token)

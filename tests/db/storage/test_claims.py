@@ -61,7 +61,7 @@ def test_only_one_takes_over(store: Store, matrix: SimpleNamespace) -> None:
     assert row is not None
     (seen,) = store.claims(matrix.run)
     with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(lambda n: store.take_over(row["id"], f"w{n}", seen=seen), range(8)))
+        taken = list(pool.map(lambda n: store.take_over(row["id"], f"w{n}", last_claim=seen), range(8)))
     assert [each["interruptions"] for each in taken if each] == [1]
 
 
@@ -70,10 +70,10 @@ def test_one_who_was_heard_of_is_not_taken_over(store: Store, matrix: SimpleName
     assert row is not None
     (seen,) = store.claims(matrix.run)
     store.keep_claims([row["id"]], "alive")
-    assert store.take_over(row["id"], "other", seen=seen) is None
-    assert not store.free(row["id"], seen=seen)
+    assert store.take_over(row["id"], "other", last_claim=seen) is None
+    assert not store.free(row["id"], last_claim=seen)
     (seen,) = store.claims(matrix.run)
-    assert store.free(row["id"], seen=seen)
+    assert store.free(row["id"], last_claim=seen)
     again = store.claim_next(matrix.run, "other")
     assert again is not None and (again["id"], again["interruptions"]) == (row["id"], 1)
 
@@ -85,7 +85,7 @@ def test_what_comes_from_the_dead_is_refused(store: Store, matrix: SimpleNamespa
     episode = row["id"]
     store.add_step(Step(episode_id=episode, index=0, observation="reset"), by="old")
     (seen,) = store.claims(matrix.run)
-    store.take_over(episode, "new", seen=seen)
+    store.take_over(episode, "new", last_claim=seen)
     with pytest.raises(ClaimLost):
         store.add_step(Step(episode_id=episode, index=1, observation="late"), by="old")
     with pytest.raises(ClaimLost):
@@ -203,7 +203,7 @@ def test_who_is_cut_off_in_a_transaction_does_not_keep_its_lock(
     with pytest.raises(DBAPIError) as ended, engine.connect() as silent:
         silent.execute(select(EPISODE).with_for_update())
         (seen,) = store.claims(run)
-        assert store.free(episode, seen=seen), "it waits for the lock, and gets it"
+        assert store.free(episode, last_claim=seen), "it waits for the lock, and gets it"
         silent.execute(select(EPISODE))
     assert is_transient(ended.value)
     engine.dispose()
