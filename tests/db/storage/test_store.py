@@ -89,7 +89,7 @@ def test_a_cell_is_created_once(store: Store, matrix: SimpleNamespace) -> None:
     with store.engine.connect() as connection, pytest.raises(Exception, match=r"(?i)unique"):
         columns = "run_id, task_id, entrant_id, attempt, counted, status, verdict, stop_reason, failure_point, steps"
         others = "tampered, tokens_in, tokens_out, env_ms, model_ms, score_ms, wall_s, tests_passed, tests_failed"
-        more = "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed"
+        more = "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed, sealed, error_class"
         rest = f"{columns}, {others}, error, diff, score, sandbox, {more}"
         connection.execute(text(f"INSERT INTO episode (try_number, {rest}) SELECT 7, {rest} FROM episode"))
 
