@@ -253,12 +253,12 @@ State = (
 )
 
 
-def read_state(found: Mapping[str, Any]) -> State:
+def read_state(fields: Mapping[str, Any]) -> State:
     """Return the state of a tool. A plug-in's state without a kind gets the kind `other`, or `none` if it is empty."""
-    return cast(State, found if "kind" in found else {"kind": "other" if found else "none", **found})
+    return cast(State, fields if "kind" in fields else {"kind": "other" if fields else "none", **fields})
 
 
-def fitting(state: State) -> State:
+def check_state(state: State) -> State:
     """Return the state; unless it has the shape of its kind, as kind `other`: a plug-in's keys may mean anything."""
     return state if _fits()(state) else cast(State, {**state, "kind": "other"})
 
@@ -284,7 +284,7 @@ def outcomes_of(state: State) -> dict[str, str]:
     return state["tests"]["ids"] if state["kind"] == "tests" and "tests" in state else {}
 
 
-def hanging(state: State) -> str:
+def hanging_test(state: State) -> str:
     """Return the id of the test that was running when the time of the visible tests was up; empty if not known.
 
     Outcomes are in the order in which the tests run.

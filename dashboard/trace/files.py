@@ -19,10 +19,10 @@ _HUNK = re.compile(r"^@@ -(\d+)(,0)?.*\n", re.M)
 class Files:
     """The files of a task whose texts are known."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
         """`given`: path -> text, as the task gives them."""
-        self.given = dict(given)
-        self.texts = dict(given)
+        self.given = dict(texts)
+        self.texts = dict(texts)
         self.lost: set[str] = set()
         """Files with a change that no step shows: binary, too large, or made by the program itself."""
 
