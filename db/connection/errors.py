@@ -26,15 +26,15 @@ class NotFound(UsageError):
 
 def no_episode(number: int | str) -> NotFound:
     """Return the error for a number that no episode has."""
-    return NotFound(f"There is no episode {_shown(number)}: `stackrank episodes RUN` lists them.")
+    return NotFound(f"There is no episode {_quote(number)}: `stackrank episodes RUN` lists them.")
 
 
 def no_proposal(number: int | str) -> NotFound:
     """Return the error for a number that no proposal has."""
-    return NotFound(f"There is no proposal {_shown(number)}: `stackrank review --list` lists them.")
+    return NotFound(f"There is no proposal {_quote(number)}: `stackrank review --list` lists them.")
 
 
-def _shown(reference: int | str) -> str:
+def _quote(reference: int | str) -> str:
     text = str(reference)[:80]
     return text if text.isdecimal() else repr(text)
 

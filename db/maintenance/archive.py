@@ -54,7 +54,7 @@ def archive(engine: Engine, runs: Sequence[int], folder: Path) -> dict[str, int]
     try:
         for name, query in _tables(runs).items():
             row_counts[name] = _write(part / f"{name}.parquet", query, _rows(engine, query))
-        steps = select(STEP).where(_own(STEP, runs))
+        steps = select(STEP).where(_in_runs(STEP, runs))
         row_counts["steps"] = _write(part / "steps.parquet", steps, _steps(engine, runs))
         scopes = {run: queries.scope_of(engine, Scope(run=run))["sentence"] for run in runs}
         summary = {"schema": HEAD, "runs": list(runs), "scopes": scopes, "rows": row_counts}
@@ -68,7 +68,7 @@ def archive(engine: Engine, runs: Sequence[int], folder: Path) -> dict[str, int]
     return row_counts
 
 
-def _own(table: Any, runs: Sequence[int]) -> Any:
+def _in_runs(table: Any, runs: Sequence[int]) -> Any:
     condition = of_runs(table, runs)
     assert condition is not None
     return condition
@@ -76,7 +76,7 @@ def _own(table: Any, runs: Sequence[int]) -> Any:
 
 def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
     """Return the query for each file but that of the steps, which are read episode by episode."""
-    episodes = _own(EPISODE, runs)
+    episodes = _in_runs(EPISODE, runs)
     tables = {
         "runs": RUN,
         "episodes": EPISODE,
@@ -86,13 +86,13 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
         "tool_use": TOOL_USE,
     }
     referenced = {
-        "benchmarks": (BENCHMARK, BENCHMARK.c.id, select(RUN.c.benchmark_id).where(_own(RUN, runs))),
+        "benchmarks": (BENCHMARK, BENCHMARK.c.id, select(RUN.c.benchmark_id).where(_in_runs(RUN, runs))),
         "tasks": (TASK, TASK.c.id, select(EPISODE.c.task_id).where(episodes)),
         "entrants": (ENTRANT, ENTRANT.c.id, select(EPISODE.c.entrant_id).where(episodes)),
-        "changes": (CHANGE, CHANGE.c.digest, select(VERDICTS.c.change).where(_own(VERDICTS, runs))),
+        "changes": (CHANGE, CHANGE.c.digest, select(VERDICTS.c.change).where(_in_runs(VERDICTS, runs))),
     }
     queries_by_file: dict[str, Select[Any]] = {
-        name: select(table).where(_own(table, runs)).order_by(*table.primary_key) for name, table in tables.items()
+        name: select(table).where(_in_runs(table, runs)).order_by(*table.primary_key) for name, table in tables.items()
     }
     queries_by_file |= {
         name: select(table).where(key.in_(keys)).order_by(key) for name, (table, key, keys) in referenced.items()
@@ -136,7 +136,7 @@ def _rows(engine: Engine, query: Select[Any]) -> Iterator[dict[str, Any]]:
 
 def _steps(engine: Engine, runs: Sequence[int]) -> Iterator[dict[str, Any]]:
     with reading(engine) as connection:
-        episodes = connection.scalars(select(EPISODE.c.id).where(_own(EPISODE, runs)).order_by(EPISODE.c.id)).all()
+        episodes = connection.scalars(select(EPISODE.c.id).where(_in_runs(EPISODE, runs)).order_by(EPISODE.c.id)).all()
     for episode in episodes:
         yield from queries.whole_steps(engine, episode)
 

@@ -139,7 +139,7 @@ def forget(connection: Connection, runs: Collection[int]) -> None:
     connection.execute(delete(TALLY).where(TALLY.c.run_id.in_(runs)))
 
 
-def forget_of(connection: Connection, episode_id: int) -> None:
+def forget_tally_of(connection: Connection, episode_id: int) -> None:
     """Remove the tally of this episode's run. The run cannot end before this transaction does.
 
     Call this before changing the episode, because a transaction that ends the run waits for the run's counters.

@@ -48,12 +48,12 @@ class Claims(Transactions):
         return [Claim(id=row["id"], claimed_by=row["claimed_by"], alive_at=row["alive_at"]) for row in rows]
 
     def take_over(self, episode_id: int, by: str, *, last_claim: Claim) -> Claimed | None:
-        """Claim an episode whose worker is gone if its claim is still as in `seen`; else return None."""
+        """Claim an episode whose worker is gone if its claim is still `last_claim`; else return None."""
 
         def work(connection: Connection) -> Claimed | None:
             row = _locked(connection, episode_id)
-            as_seen = (row["claimed_by"], row["alive_at"]) == (last_claim["claimed_by"], last_claim["alive_at"])
-            if row["status"] != EpisodeStatus.RUNNING or not as_seen:
+            is_unchanged = (row["claimed_by"], row["alive_at"]) == (last_claim["claimed_by"], last_claim["alive_at"])
+            if row["status"] != EpisodeStatus.RUNNING or not is_unchanged:
                 return None
             change(connection, episode_id, **claimed(by, now()), interruptions=row["interruptions"] + 1)
             return as_claimed(row, interruptions=row["interruptions"] + 1)
@@ -61,10 +61,10 @@ class Claims(Transactions):
         return self._write(work)
 
     def free(self, episode_id: int, *, last_claim: Claim) -> bool:
-        """Make an episode whose worker is gone pending if its claim is still as in `seen`; the next worker goes on."""
+        """Make an episode whose worker is gone pending if its claim is still `last_claim`, for another worker."""
         values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + 1}
-        as_seen = (_E.claimed_by == last_claim["claimed_by"], _E.alive_at == last_claim["alive_at"])
-        conditions = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, *as_seen)
+        is_unchanged = (_E.claimed_by == last_claim["claimed_by"], _E.alive_at == last_claim["alive_at"])
+        conditions = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, *is_unchanged)
         statement = update(EPISODE).where(*conditions).values(values)
         return bool(self._write(lambda connection: connection.execute(statement).rowcount))
 
@@ -89,7 +89,7 @@ class Claims(Transactions):
         statement = update(EPISODE).where(*conditions).values(values)
         self._write(lambda connection: connection.execute(statement))
 
-    def try_again(self, episode_id: int, by: str = "", *, afresh: bool = False) -> Claimed | None:
+    def retry_episode(self, episode_id: int, by: str = "", *, afresh: bool = False) -> Claimed | None:
         """Claim an episode that ended in `error`, or make it pending if `by` is empty. None if it no longer counts.
 
         An episode that had taken steps is continued, so that nothing that was paid for is lost. Otherwise, or with
@@ -100,7 +100,7 @@ class Claims(Transactions):
             row = _locked(connection, episode_id)
             if not row["counted"] or row["verdict"] != Verdict.ERROR:
                 return None
-            tallies.forget_of(connection, episode_id)
+            tallies.forget_tally_of(connection, episode_id)
             state: Row = {"status": EpisodeStatus.PENDING, "claimed_by": ""}
             if by:
                 status = EpisodeStatus.RUNNING
@@ -166,7 +166,7 @@ class Claims(Transactions):
             }
             cause = {"stop_reason": stop_reason, "error": error, "error_class": error_class}
             values |= {"ended_at": now(), "claimed_by": "", **clean(cause)}
-            tallies.forget_of(connection, episode_id)
+            tallies.forget_tally_of(connection, episode_id)
             conditions = [_E.id == episode_id, _E.verdict == "", *([] if by is None else [_E.claimed_by == by])]
             return bool(connection.execute(update(EPISODE).where(*conditions).values(values)).rowcount)
 

@@ -52,7 +52,7 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def joined(stored: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+def merge(stored: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the conditions of a run with its later ones. A field in which they differ names both and equals neither."""
 
     def both(name: str) -> Any:
@@ -71,13 +71,15 @@ def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def say_differences(differing: Mapping[str, list[Any]]) -> str:
+def describe_differences(differing: Mapping[str, list[Any]]) -> str:
     """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
-    phrases = [f"{FIELDS[name]} {_word(value)} instead of {_word(usual)}" for name, (value, usual) in differing.items()]
+    phrases = [
+        f"{FIELDS[name]} {_format(value)} instead of {_format(usual)}" for name, (value, usual) in differing.items()
+    ]
     return ", ".join(phrases)
 
 
-def say(conditions: Mapping[str, Any]) -> str:
+def describe(conditions: Mapping[str, Any]) -> str:
     """Describe conditions for people: `steps 50, seconds 1800, sandbox docker, scorer 3f2a91c0`.
 
     Fields without a limit are left out. Conditions of which nothing is known become the one word `unknown`.
@@ -88,10 +90,10 @@ def say(conditions: Mapping[str, Any]) -> str:
     fields["scorer"] = str(fields["scorer"])[:8]
     flags = {name: conditions.get(name, UNKNOWN) for name in ("ends_when_solved", "shows_failing_test")}
     fields |= {name: flag for name, flag in flags.items() if flag is not True}
-    return ", ".join(f"{FIELDS[name]} {_word(value)}" for name, value in fields.items() if value is not None)
+    return ", ".join(f"{FIELDS[name]} {_format(value)}" for name, value in fields.items() if value is not None)
 
 
-def _word(value: Any) -> str:
+def _format(value: Any) -> str:
     if value is None:
         return "without limit"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -58,13 +58,13 @@ class Entrants(Transactions):
             changed = ("name", "called", "reference")
             entrant_id = self._upsert(connection, ENTRANT, row, key=("digest",), change=changed)
             for name in {row["called"], *([stored.called] if stored is not None else [])}:
-                tell_apart(connection, name)
+                make_names_unique(connection, name)
             return entrant_id
 
         return self._write(work)
 
 
-def tell_apart(connection: Connection, spec_name: str) -> None:
+def make_names_unique(connection: Connection, spec_name: str) -> None:
     """Name all entrants called `called`: the newest just that, the others with how they differ from it."""
     query = select(ENTRANT).where(ENTRANT.c.called == spec_name).order_by(ENTRANT.c.id.desc())
     rows = connection.execute(query).mappings().all()

@@ -24,7 +24,7 @@ class Outages(Transactions):
     """Writes outages of endpoints, for workers."""
 
     def open_outage(self, run_id: int, endpoint: str, entrants: Collection[int], error: str) -> None:
-        """Record that an endpoint does not answer: these entrants wait. An outage that is open gets the new error."""
+        """Record that an endpoint does not answer: these entrants wait. An open outage gets the new error."""
 
         def work(connection: Connection) -> None:
             outages = _locked(connection, run_id)
@@ -49,7 +49,7 @@ class Outages(Transactions):
     def claim_probe(self, run_id: int, endpoint: str, by: str, *, probes: int) -> Claimed | None:
         """Claim the episode that asks an endpoint again; None if another worker does so, or if no episode waits for it.
 
-        `seen`: the number of probes so far. Successive probes use different episodes if there are several, so that one
+        `probes`: how many there were so far. Successive probes use different episodes if there are several, so that one
         that the endpoint cannot answer does not keep the others waiting.
         """
 

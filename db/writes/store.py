@@ -108,8 +108,8 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
                 changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
                 # A machine that has not measured a task does not overwrite what another one has measured.
                 unknown_here = statement.excluded["measured"].is_(None) & TASK.c.measured.is_not(None)
-                for each in ("measured", "difficulty"):
-                    changed[each] = case((unknown_here, TASK.c[each]), else_=statement.excluded[each])
+                for result in ("measured", "difficulty"):
+                    changed[result] = case((unknown_here, TASK.c[result]), else_=statement.excluded[result])
                 connection.execute(
                     statement.on_conflict_do_update(index_elements=["benchmark_id", "name"], set_=changed)
                 )
@@ -179,7 +179,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         run_id = self._write(work)
         for start in range(_PART, len(distinct_cells), _PART):
             part = distinct_cells[start : start + _PART]
-            self._write(partial(_insert_episodes, run_id=run_id, wanted=part, sandbox=sandbox))
+            self._write(partial(_insert_episodes, run_id=run_id, cells=part, sandbox=sandbox))
         return run_id
 
     def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:
@@ -207,13 +207,13 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
 
         self._write(work)
 
-    def go_on_under(self, run_id: int, conditions: Mapping[str, Any]) -> None:
+    def record_conditions(self, run_id: int, conditions: Mapping[str, Any]) -> None:
         """Record that a run continues under these conditions. A field that differs from before gets both values."""
 
         def work(connection: Connection) -> None:
             query = select(RUN.c.conditions).where(RUN.c.id == run_id).with_for_update(key_share=True)
             stored = connection.scalar(query) or {}
-            now_under = conditions_of.joined(stored, conditions_of.complete(conditions))
+            now_under = conditions_of.merge(stored, conditions_of.complete(conditions))
             if now_under != stored:
                 values = {"conditions": now_under, "conditions_digest": conditions_of.digest(now_under)}
                 self._update(connection, RUN, run_id, clean(values))
@@ -307,7 +307,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         row = clean({**values, "verdict": Verdict(verdict), "status": EpisodeStatus.DONE, "ended_at": now()})
 
         def work(connection: Connection) -> None:
-            tallies.forget_of(connection, episode_id)
+            tallies.forget_tally_of(connection, episode_id)
             check_claim(connection, episode_id, by)
             if connection.execute(_FINISH, {**row, "one": episode_id, "same": verdict}).rowcount == 0:
                 self._exists(connection, EPISODE, episode_id)
@@ -325,13 +325,13 @@ _FINISH = update(EPISODE).where(
 )
 
 
-def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str) -> None:
+def _insert_episodes(connection: Connection, run_id: int, cells: Sequence[Cell], sandbox: str) -> None:
     """Insert all episodes in one statement, so that the database counts them once and need not parse each of them."""
-    if not wanted:
+    if not cells:
         return
     common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
     row = {name: value for name, value in clean(common.model_dump(exclude={"id"})).items() if value is not None}
-    cells_json = json.dumps(wanted)
+    cells_json = json.dumps(cells)
     if connection.dialect.name == "postgresql":
         cell: Any = func.json_array_elements(literal(cells_json).cast(JSON)).table_valued(
             column("value", JSON), name="cell"

@@ -93,7 +93,7 @@ def _create_results() -> None:
         _columns(sa.String(), "schedule"),
         _columns(sa.JSON(), "regressions"),
         _columns(sa.JSON(), "outages", nullable=True),
-        _columns(sa.Integer(), "taken_up"),
+        _columns(sa.Integer(), "auto_resumes"),
         _columns(sa.String(), "prefect_flow_run_id", "host"),
         _columns(TIME, "created_at", "started_at", "ended_at", "heartbeat_at", nullable=True),
         references={"benchmark_id": "benchmark"},
@@ -162,10 +162,10 @@ def _create_results() -> None:
         rules=[sa.CheckConstraint("(status = 'done') = (verdict <> '')", name=op.f("ck_episode_done_has_verdict"))],
     )
     _index("episode", "cells", "entrant_id", "task_id", "run_id", "counted", *TOTALS, *MILESTONES)
-    _index("episode", "counted", "run_id", "task_id", "entrant_id", "attempt", unique=True, where="counted")
+    _index("episode", "counted", "run_id", "task_id", "entrant_id", "attempt", unique=True, predicate="counted")
     _indexes("episode", "entrant_id")
-    _index("episode", "left", "run_id", where="status = 'pending' AND interruptions > 0")
-    _index("episode", "open", "run_id", "status", "id", where="status <> 'done'")
+    _index("episode", "left", "run_id", predicate="status = 'pending' AND interruptions > 0")
+    _index("episode", "open", "run_id", "status", "id", predicate="status <> 'done'")
     _index("episode", "task_entrant", "task_id", "entrant_id")
     _index("episode", "totals", "run_id", "counted", "entrant_id", "task_id", *TOTALS)
     _table(
@@ -188,10 +188,17 @@ def _create_results() -> None:
         counts=("sealed",),
     )
     _index(
-        "verdicts", "again", "episode_id", "scorer", "task_digest", "environment", unique=True, where="NOT of_record"
+        "verdicts",
+        "again",
+        "episode_id",
+        "scorer",
+        "task_digest",
+        "environment",
+        unique=True,
+        predicate="NOT of_record",
     )
     _indexes("verdicts", "episode_id")
-    _index("verdicts", "of_record", "episode_id", unique=True, where="of_record")
+    _index("verdicts", "of_record", "episode_id", unique=True, predicate="of_record")
 
 
 def _create_trajectories() -> None:
@@ -298,7 +305,7 @@ def _create_remarks() -> None:
         _columns(KEY, "id", "task_id"),
         _columns(KEY, "episode_id", nullable=True),
         _columns(sa.String(), "label"),
-        _columns(sa.Boolean(), "given"),
+        _columns(sa.Boolean(), "is_set"),
         _columns(sa.String(), "person"),
         _columns(sa.Text(), "reason"),
         _columns(TIME, "created_at", nullable=True),
@@ -347,7 +354,7 @@ def _create_proposals() -> None:
             "kind": ("approved", "rejected", "comment"),
         },
     )
-    _index("decision", "final", "proposal_id", unique=True, where="kind <> 'comment'")
+    _index("decision", "final", "proposal_id", unique=True, predicate="kind <> 'comment'")
     _indexes("decision", "proposal_id", "run_id")
 
 
@@ -387,8 +394,8 @@ def _indexes(table: str, *columns: str) -> None:
         _index(table, column, column)
 
 
-def _index(table: str, name: str, *columns: str, unique: bool = False, where: str = "") -> None:
-    condition = sa.text(where) if where else None
+def _index(table: str, name: str, *columns: str, unique: bool = False, predicate: str = "") -> None:
+    condition = sa.text(predicate) if predicate else None
     op.create_index(
         f"ix_{table}_{name}",
         table,

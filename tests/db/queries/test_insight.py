@@ -81,7 +81,7 @@ def test_tools_of_an_episode_that_failed_or_ends_twice(store: Store, engine: Eng
     store.add_step(Step(episode_id=episode, index=1, tool="view", cost_usd=0.5))
     store.finish_episode(episode, verdict="error", stop_reason="error")
     assert queries.tool_use(engine, Scope(run=run)) == []
-    row = store.try_again(episode, "w", afresh=True)
+    row = store.retry_episode(episode, "w", afresh=True)
     assert row is not None
     again = row["id"]
     for index in (1, 2):

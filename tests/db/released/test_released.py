@@ -25,13 +25,15 @@ def engine(version: str, tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return connect(released.restore(tmp_path_factory.mktemp("released") / "x.db", version))
 
 
-def is_same(before: Any, now: Any) -> bool:
+def is_same(stored: Any, answer: Any) -> bool:
     """Whether an answer has everything that it had, and possibly more columns. Numbers may differ by rounding."""
-    if isinstance(before, dict):
-        return isinstance(now, dict) and all(name in now and is_same(before[name], now[name]) for name in before)
-    if isinstance(before, list):
-        return isinstance(now, list) and len(before) == len(now) and all(map(is_same, before, now))
-    return bool(before == (pytest.approx(now, rel=1e-6) if isinstance(before, float) else now))
+    if isinstance(stored, dict):
+        return isinstance(answer, dict) and all(
+            name in answer and is_same(stored[name], answer[name]) for name in stored
+        )
+    if isinstance(stored, list):
+        return isinstance(answer, list) and len(stored) == len(answer) and all(map(is_same, stored, answer))
+    return bool(stored == (pytest.approx(answer, rel=1e-6) if isinstance(stored, float) else answer))
 
 
 def test_a_released_database_has_the_newest_schema_once_it_is_opened(engine: Engine) -> None:

@@ -28,59 +28,59 @@ def test_two_versions_of_an_agent_have_two_names(store: Store) -> None:
     assert names(store.engine) == {first: "repair (debug)"}
     second = store.save_entrant(digest="b", name="repair (debug)", agent="repair", agent_version="2")
     third = store.save_entrant(digest="c", name="repair (debug)", agent="repair", agent_version="2", config={"x": 1})
-    wanted = {
+    expected = {
         third: "repair (debug)",
         second: "repair (debug), other settings",
         first: "repair (debug), version 1, other settings",
     }
-    assert names(store.engine) == wanted
+    assert names(store.engine) == expected
     store.save_entrant(digest="a", name="repair (debug)", agent="repair", agent_version="1")  # an old run goes on
-    assert names(store.engine) == wanted
+    assert names(store.engine) == expected
 
 
-def test_names_stay_different_whatever_differs(store: Store) -> None:
+def test_entrant_names_are_unique(store: Store) -> None:
     for number in range(4):
         store.save_entrant(digest=f"{number}digest", name="e", agent="a", tool_versions={"pdb": str(number)})
-    found = names(store.engine)
-    assert len(set(found.values())) == 4 and found[4] == "e"
+    names_by_id = names(store.engine)
+    assert len(set(names_by_id.values())) == 4 and names_by_id[4] == "e"
     store.save_entrant(digest="3digest", name="f", agent="a", tool_versions={"pdb": "3"})
     assert names(store.engine)[4] == "f" and names(store.engine)[3] == "e"
 
 
-def test_conditions_are_equal_where_their_digests_are() -> None:
-    whole = conditions.complete(KNOWN)
-    assert conditions.digest(whole) == conditions.digest(conditions.complete({**KNOWN, "wall_s": 1800}))
-    assert conditions.digest(whole) == conditions.digest(json.loads(json.dumps(whole)))
+def test_equal_conditions_have_equal_digests() -> None:
+    usual = conditions.complete(KNOWN)
+    assert conditions.digest(usual) == conditions.digest(conditions.complete({**KNOWN, "wall_s": 1800}))
+    assert conditions.digest(usual) == conditions.digest(json.loads(json.dumps(usual)))
     for name in conditions.FIELDS:
-        other = conditions.complete({**KNOWN, name: UNKNOWN})
-        assert conditions.digest(other) != conditions.digest(whole)
-        assert conditions.differences(other, whole) == {name: [UNKNOWN, whole[name]]}
-    fewer = conditions.differences(conditions.complete({**KNOWN, "steps": 3, "tokens": 9}), whole)
-    assert conditions.say_differences(fewer) == "steps 3 instead of 50, tokens 9 instead of without limit"
+        incomplete = conditions.complete({**KNOWN, name: UNKNOWN})
+        assert conditions.digest(incomplete) != conditions.digest(usual)
+        assert conditions.differences(incomplete, usual) == {name: [UNKNOWN, usual[name]]}
+    fewer = conditions.differences(conditions.complete({**KNOWN, "steps": 3, "tokens": 9}), usual)
+    assert conditions.describe_differences(fewer) == "steps 3 instead of 50, tokens 9 instead of without limit"
     with pytest.raises(ValueError, match="weather"):
         conditions.complete({"weather": "fine"})
 
 
-def test_a_run_that_goes_on_under_other_conditions_has_both(store: Store) -> None:
+def test_a_run_resumed_under_other_conditions_has_both(store: Store) -> None:
     benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[])
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={}, conditions=KNOWN)
-    before = queries.run(store.engine, run)["conditions_digest"]
-    store.go_on_under(run, KNOWN)
-    assert queries.run(store.engine, run)["conditions_digest"] == before
+    digest = queries.run(store.engine, run)["conditions_digest"]
+    store.record_conditions(run, KNOWN)
+    assert queries.run(store.engine, run)["conditions_digest"] == digest
     for _ in range(2):
-        store.go_on_under(run, {**KNOWN, "sandbox": "bubblewrap"})
+        store.record_conditions(run, {**KNOWN, "sandbox": "bubblewrap"})
         row = queries.run(store.engine, run)
         assert row["conditions"]["sandbox"] == "bubblewrap + docker" and row["conditions"]["steps"] == 50
-        assert row["conditions_digest"] not in (before, "")
+        assert row["conditions_digest"] not in (digest, "")
 
 
-def test_what_links_runs_is_the_leaderboard_else_the_schedule_else_the_name(store: Store) -> None:
+def test_the_series_is_the_leaderboard_else_the_schedule_else_the_name(store: Store) -> None:
     benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[])
-    for about, series in (
+    for fields, series in (
         ({"leaderboard": "nightly", "schedule": "s"}, "nightly"),
         ({"schedule": "s", "spec": {"name": "n"}}, "s"),
         ({"spec": {"name": "n"}}, "n"),
         ({}, ""),
     ):
-        run = store.create_run(name="r-03-00", benchmark_id=benchmark.id, **{"spec": {}, **about})  # type: ignore[arg-type]
+        run = store.create_run(name="r-03-00", benchmark_id=benchmark.id, **{"spec": {}, **fields})  # type: ignore[arg-type]
         assert queries.run(store.engine, run)["series"] == series

@@ -27,53 +27,53 @@ STATE = {"tests": {"passed": 1, "failed": 2, "ids": {f"t.py::test_{n}": "failed"
 DIFF = "--- a/core.py\n+++ b/core.py\n" + "-x\n+y\n" * 300
 
 
-def step(episode: int, index: int, **more: Any) -> Step:
+def step(episode: int, index: int, **columns: Any) -> Step:
     request = {"model": "m", "messages": [{"role": "tool", "content": OBSERVATION}], "n": index}
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "tool": "eval", "arguments": {"code": "print(1)\n" * 200}, "thought": f"Thought {index}. " * 90,
         "observation": OBSERVATION, "state": {**STATE, "line": index, "diff": DIFF, "file": "core.py"},
         "exchanges": [{"model": "m", "request": request, "answer": {"id": index}}],
     }  # fmt: skip
-    return Step(episode_id=episode, index=index, **{**given, **more})
+    return Step(episode_id=episode, index=index, **{**defaults, **columns})
 
 
 def all_steps(engine: Engine) -> list[Any]:
     with engine.connect() as connection:
         episodes = connection.scalars(select(EPISODE.c.id).order_by(EPISODE.c.id)).all()
-    return [(each, queries.steps(engine, each, exchanges=True)) for each in episodes]
+    return [(episode, queries.steps(engine, episode, exchanges=True)) for episode in episodes]
 
 
-def test_long_parts_are_whole_wherever_they_are_read(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
+def test_every_query_returns_long_texts_whole(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
     first, second, *_ = matrix.episodes.values()
     for episode in (first, second):
         for index in range(5):
             store.add_step(step(episode, index))
-    given = step(first, 4)
+    written = step(first, 4)
     stored = queries.steps(engine, first, exchanges=True)[4]
     for name in ("arguments", "thought", "observation", "state", "exchanges"):
-        assert stored[name] == getattr(given, name)  # type: ignore[literal-required]
-    one = queries.step(engine, first, 4, chars=100)
-    assert one is not None and one["observation"] == OBSERVATION[:100] and one["asked"]
-    assert (one["observation_chars"], one["thought_chars"]) == (len(OBSERVATION), len(given.thought))
-    assert one["arguments"] is None and one["arguments_text"] == json.dumps(given.arguments)[:100]
-    assert one["state"] == given.state and queries.exchanges(engine, first, 4) == given.exchanges
+        assert stored[name] == getattr(written, name)  # type: ignore[literal-required]
+    shortened = queries.step(engine, first, 4, chars=100)
+    assert shortened is not None and shortened["observation"] == OBSERVATION[:100] and shortened["asked"]
+    assert (shortened["observation_chars"], shortened["thought_chars"]) == (len(OBSERVATION), len(written.thought))
+    assert shortened["arguments"] is None and shortened["arguments_text"] == json.dumps(written.arguments)[:100]
+    assert shortened["state"] == written.state and queries.exchanges(engine, first, 4) == written.exchanges
     assert queries.step_text(engine, first, 4, "observation", chars=10**6) == OBSERVATION
-    assert queries.step_text(engine, first, 4, "exchanges", chars=30) == json.dumps(given.exchanges)[:30]
+    assert queries.step_text(engine, first, 4, "exchanges", chars=30) == json.dumps(written.exchanges)[:30]
     outline = queries.step_outline(engine, first)[4]
     assert (outline["passed"], outline["failed"], outline["line"], outline["file"]) == ("1", "2", "4", "core.py")
-    assert outline["arguments"] == json.dumps(given.arguments)[:160] and outline["thought"] == given.thought[:160]
+    assert outline["arguments"] == json.dumps(written.arguments)[:160] and outline["thought"] == written.thought[:160]
     assert [row["diff"] for row in queries.edits(engine, first, 3)] == [DIFF] * 4
     stood = queries.before(engine, first, 3, "tests")
     assert stood is not None and (stood["index"], stood["state"]["tests"]) == (3, STATE["tests"])
     assert queries.before(engine, first, 3, "event") is None
-    assert queries.actions(engine, first)[4]["arguments"] == json.dumps(given.arguments)[:2000]
+    assert queries.actions(engine, first)[4]["arguments"] == json.dumps(written.arguments)[:2000]
     with engine.connect() as connection:
         contents = connection.execute(select(func.count(), func.sum(func.length(BLOB.c.content)))).one()
     assert contents[0] == 3 + 1 + 5, "observation, diff, code, the tests' ids; five thoughts"
     assert contents[1] < 3_000
 
 
-def test_the_same_step_again_is_accepted_and_another_is_not(store: Store, matrix: SimpleNamespace) -> None:
+def test_a_repeated_step_is_accepted_and_a_different_one_refused(store: Store, matrix: SimpleNamespace) -> None:
     episode = next(iter(matrix.episodes.values()))
     store.add_step(step(episode, 0))
     store.add_step(step(episode, 0))
@@ -83,11 +83,11 @@ def test_the_same_step_again_is_accepted_and_another_is_not(store: Store, matrix
         store.add_step(step(episode, 0, arguments={"code": "print(2)\n" * 200}))
 
 
-def test_a_question_about_steps_asks_no_more_for_more_steps(
+def test_queries_of_steps_do_not_grow_with_their_number(
     engine: Engine, store: Store, matrix: SimpleNamespace, statements: list[str]
 ) -> None:
     episode = next(iter(matrix.episodes.values()))
-    asked = []
+    counts = []
     for index in range(20):
         store.add_step(step(episode, index))
         if index in (1, 19):
@@ -95,21 +95,21 @@ def test_a_question_about_steps_asks_no_more_for_more_steps(
             queries.steps(engine, episode, exchanges=True)
             queries.step_outline(engine, episode)
             queries.edits(engine, episode, index)
-            asked.append(len([each for each in statements if each.startswith("SELECT")]))
-    assert asked[0] == asked[1] <= 10
+            counts.append(len([statement for statement in statements if statement.startswith("SELECT")]))
+    assert counts[0] == counts[1] <= 10
 
 
 @pytest.fixture
 def statements(engine: Engine) -> Iterator[list[str]]:
     from sqlalchemy import event
 
-    seen: list[str] = []
+    recorded: list[str] = []
 
     def record(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
+        recorded.append(statement)
 
     event.listen(engine, "before_cursor_execute", record)
-    yield seen
+    yield recorded
     event.remove(engine, "before_cursor_execute", record)
 
 
@@ -125,7 +125,7 @@ def statements(engine: Engine) -> Iterator[list[str]]:
         "UPDATE note SET step_index = -1",
     ],
 )  # fmt: skip
-def test_rules_hold_whoever_writes(filled: Engine, change: str) -> None:
+def test_check_constraints_refuse_bad_rows(filled: Engine, change: str) -> None:
     with pytest.raises(IntegrityError), filled.begin() as connection:
         connection.execute(text(change))
 
@@ -143,18 +143,18 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     engine.dispose()
 
 
-def test_models_and_database_have_the_same_rules(filled: Engine) -> None:
+def test_models_and_database_have_the_same_constraints(filled: Engine) -> None:
     """Where this fails after a new term: a migration with `set_check` for its table, as `test_upgrade` shows."""
     for table in SQLModel.metadata.sorted_tables:
-        declared = {str(each.name): str(each.sqltext) for each in table.constraints if hasattr(each, "sqltext")}
-        there = {str(each["name"]): each["sqltext"] for each in inspect(filled).get_check_constraints(table.name)}
-        assert there.keys() == declared.keys()
+        declared = {str(rule.name): str(rule.sqltext) for rule in table.constraints if hasattr(rule, "sqltext")}
+        stored = {str(rule["name"]): rule["sqltext"] for rule in inspect(filled).get_check_constraints(table.name)}
+        assert stored.keys() == declared.keys()
         if filled.dialect.name == "sqlite":
-            assert there == declared
+            assert stored == declared
         else:
             for name, condition in declared.items():
                 terms = {part for part in condition.split("'")[1::2] if part}
-                assert terms == {part for part in there[name].split("'")[1::2] if part}
+                assert terms == {part for part in stored[name].split("'")[1::2] if part}
 
 
 def test_steps_of_later_episodes_get_partitions(postgres: Cluster, tmp_path: Path) -> None:
@@ -178,22 +178,24 @@ def test_steps_of_later_episodes_get_partitions(postgres: Cluster, tmp_path: Pat
         assert "step_50002" in " ".join(plan) and "step_50003" not in " ".join(plan)
     assert queries.episode(engine, episodes[-1])["id"] == episodes[-1]
     # And into a database of the other kind and back, where those partitions are missing.
-    here, there = connect(f"sqlite:///{tmp_path / 'x.db'}"), connect(postgres.create("migrated"))
-    copy(engine, here, lambda *_: None)
-    copy(here, there, lambda *_: None)
-    assert all_steps(there) == all_steps(here) == all_steps(engine)
-    for each in (engine, here, there):
-        each.dispose()
+    sqlite, postgresql = connect(f"sqlite:///{tmp_path / 'x.db'}"), connect(postgres.create("migrated"))
+    copy(engine, sqlite, lambda *_: None)
+    copy(sqlite, postgresql, lambda *_: None)
+    assert all_steps(postgresql) == all_steps(sqlite) == all_steps(engine)
+    for database in (engine, sqlite, postgresql):
+        database.dispose()
 
 
-def test_episodes_by_tool_whatever_came_of_them(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
-    one, two, three, *_ = matrix.episodes.values()
-    for episode, tool in ((one, "pdb"), (one, "eval"), (two, "view"), (three, "pdb")):
+def test_episodes_are_found_by_tool(engine: Engine, store: Store, matrix: SimpleNamespace) -> None:
+    first, two, three, *_ = matrix.episodes.values()
+    for episode, tool in ((first, "pdb"), (first, "eval"), (two, "view"), (three, "pdb")):
         index = queries.last_step(engine, episode)
         store.add_step(Step(episode_id=episode, index=0 if index is None else index + 1, tool=tool))
     store.fail_episode(three, stop_reason="error", error="the sandbox: gone")
-    found = {tool: [row["id"] for row in queries.episodes(engine, tool=tool)] for tool in ("pdb", "view", "none")}
-    assert found == {"pdb": [one, three], "view": [two], "none": []}
-    assert [row["id"] for row in queries.episodes(engine, tool=["pdb", "view"])] == sorted([one, two, three])
+    episodes_by_tool = {
+        tool: [row["id"] for row in queries.episodes(engine, tool=tool)] for tool in ("pdb", "view", "none")
+    }
+    assert episodes_by_tool == {"pdb": [first, three], "view": [two], "none": []}
+    assert [row["id"] for row in queries.episodes(engine, tool=["pdb", "view"])] == sorted([first, two, three])
     with engine.connect() as connection:
         assert connection.scalar(select(func.count()).select_from(STEP)) == 4

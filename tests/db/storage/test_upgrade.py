@@ -69,11 +69,11 @@ def seeded(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_rows_rules_and_triggers_outlive_an_upgrade(seeded: str, request: pytest.FixtureRequest) -> None:
     engine = connect(seeded)
-    before = queries.leaderboard(engine), queries.episodes(engine, limit=1000)
+    answers = queries.leaderboard(engine), queries.episodes(engine, limit=1000)
     engine.dispose()
     request.getfixturevalue("become_later")
     engine = connect(seeded, upgrade=True)
-    assert (queries.leaderboard(engine), queries.episodes(engine, limit=1000)) == before
+    assert (queries.leaderboard(engine), queries.episodes(engine, limit=1000)) == answers
     with engine.begin() as connection:
         connection.execute(text("UPDATE run SET status = 'paused'"))
         assert connection.scalar(text("SELECT mood FROM run")) == "calm"

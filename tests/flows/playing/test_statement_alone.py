@@ -33,7 +33,7 @@ def test_a_run_on_statements_alone() -> None:
     assert (rows["oracle (rewrite)"]["stop_reason"], rows["oracle (rewrite)"]["verdict"]) == ("submitted", "resolved")
     assert rows["repair (debug)"]["verdict"] == "unresolved", "it works from failing tests"
     known = queries.run(engine, run)["conditions"]
-    assert known["shows_failing_test"] is False and conditions.say(known).endswith("failing test shown: no")
+    assert known["shows_failing_test"] is False and conditions.describe(known).endswith("failing test shown: no")
     for row in rows.values():
         assert replay(engine, row, "bubblewrap").result == "same", "a replay goes by it too"
 
