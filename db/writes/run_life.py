@@ -127,10 +127,10 @@ class RunLife(Transactions):
         self._write(work)
 
     def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
-        """Return the runs that should be in progress but whose owner was silent for `older_than_s` seconds.
+        """Return runs that should be in progress, but whose owner was silent for more than `older_than_s` seconds.
 
-        With None, return all that should be in progress. That includes a scheduled run that never started because Prefect
-        did not answer.
+        With None, return all that should be in progress. That includes a scheduled run that never started because
+        Prefect did not answer.
         """
         columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
         by_a_schedule = and_(RUN.c.schedule != "", RUN.c.prefect_flow_run_id != "")
