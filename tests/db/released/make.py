@@ -52,9 +52,9 @@ def main() -> int:
 
 def play() -> None:
     """Play the runs and write the remarks."""
-    finished = play_run(entrants=ENTRANTS, limit=3, name="finished", steps=12)
+    finished = play_run(entrants=ENTRANTS, limit=3, name="finished", steps=12, owner="ada")
     Store(connect()).end_run(finished, RunStatus.FINISHED)
-    drive(cut_off := make_run(entrants=ENTRANTS, limit=2, name="cut off", sandbox="bubblewrap", workers=1), limit=2)
+    drive(cut_off := make_run(entrants=ENTRANTS, limit=2, name="cut off", owner="ada", sandbox="bubblewrap", workers=1), limit=2)
     engine = connect()
     task = queries.tasks(engine, 1)[0]["id"]
     Labels(engine).put(Label.INSTRUCTIVE, person="ada", task_id=task, reason="A good first task.")
