@@ -54,7 +54,8 @@ def play() -> None:
     """Play the runs and write the remarks."""
     finished = play_run(entrants=ENTRANTS, limit=3, name="finished", steps=12, owner="ada")
     Store(connect()).end_run(finished, RunStatus.FINISHED)
-    drive(cut_off := make_run(entrants=ENTRANTS, limit=2, name="cut off", owner="ada", sandbox="bubblewrap", workers=1), limit=2)
+    cut_off = make_run(entrants=ENTRANTS, limit=2, name="cut off", owner="ada", sandbox="bubblewrap", workers=1)
+    drive(cut_off, limit=2)
     engine = connect()
     task = queries.tasks(engine, 1)[0]["id"]
     Labels(engine).put(Label.INSTRUCTIVE, person="ada", task_id=task, reason="A good first task.")
