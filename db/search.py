@@ -64,7 +64,8 @@ def parse(query: str) -> list[Word]:
             raise UsageError(f"The quotation mark in {_quote(query[at:])} is not closed: add the closing one.")
         if not match or not match.end() > at or (match.end() < len(query) and not query[match.end()].isspace()):
             raise UsageError(
-                f"{_quote(query[at:end])} cannot be read: write FIELD:VALUE, with quotes around odd values."
+                f"{_quote(query[at:end])} is not a search term: write FIELD:VALUE, and put quotes around values with "
+                "spaces or commas."
             )
         words.append(_word(match))
         at = match.end()
@@ -78,7 +79,7 @@ def _word(match: re.Match[str]) -> Word:
         if (match["values"] or "").startswith('"') and values[0]:
             return Word(TEXT, values=values, negated=negated)
         if len(values) != 1 or values[0] not in MILESTONES:
-            hint = f'text:"{values[0]}" searches for a text' if values and values[0] else f"say {one_of(MILESTONES)}"
+            hint = f'text:"{values[0]}" searches for a text' if values and values[0] else f"write {one_of(MILESTONES)}"
             raise UsageError(f"{_quote(match[0])} is not a milestone ({', '.join(MILESTONES)}); {hint}.")
         return Word(values[0], negated=negated)
     if field not in FIELDS:

@@ -138,7 +138,7 @@ def expanded(packed: bytes) -> bytes:
     if dictionary := _DICTIONARIES.get(codec):
         return zlib.decompressobj(wbits=-15, zdict=dictionary).decompress(content)
     if codec not in (_PLAIN, b""):
-        raise ValueError(f"a stored value begins with {codec!r}, which is no codec of this version: update stackrank")
+        raise ValueError(f"a stored value has the unknown codec {codec!r}: update stackrank")
     return content
 
 

@@ -68,7 +68,7 @@ def connect(
             if behind and parsed.drivername != "sqlite" and not upgrade and not settings().auto_migrate:
                 raise DatabaseError(
                     f"The database {address} has the schema {revision} but this version of stackrank needs {HEAD}: "
-                    "stop whatever uses it, then run `stackrank db upgrade`."
+                    "stop all programs that use it, then run `stackrank db upgrade`."
                 )
             _upgrade(engine, address, revision)
     except (*FAILURES, OSError) as error:
@@ -216,7 +216,7 @@ def compact(engine: Engine) -> int:
         try:
             cursor.execute("VACUUM")
         except sqlite3.OperationalError as error:
-            print_err(f"the database's file keeps {free * size / 1e6:.0f} MB that it does not use: {error}")
+            print_err(f"could not free {free * size / 1e6:.0f} MB of unused space in the database file: {error}")
             return 0
     return free * size
 

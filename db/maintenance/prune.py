@@ -67,7 +67,7 @@ def counted(engine: Engine, runs: Sequence[int]) -> Rows:
 
 
 class Pruning(Transactions):
-    """Deletes rows; transactions and errors are as in `db.store.Store`."""
+    """Deletes rows; transactions and errors are as in `db.writes.store.Store`."""
 
     def delete_run(self, run_id: int) -> Rows:
         """Delete a run and everything that belongs to it, in one transaction; tasks and entrants stay."""

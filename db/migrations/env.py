@@ -1,4 +1,4 @@
-"""Alembic's entry: migrations run on the connection that `db.engine.connect` hands over."""
+"""Alembic's entry: migrations run on the connection that `db.connection.engine.connect` hands over."""
 
 from contextlib import nullcontext
 

@@ -120,7 +120,7 @@ class Run(SQLModel, table=True):
     leaderboard: str = Field(default="", index=True)
     # What links runs over time: the leaderboard, else the schedule, else the name in the specification.
     series: str = Field(default="", index=True)
-    # In the form of `db.conditions`. Runs are pooled only if their digests are equal.
+    # In the form of `db.writes.conditions`. Runs are pooled only if their digests are equal.
     conditions: dict[str, Any] = json()
     conditions_digest: str = ""
     owner: str = ""

@@ -2,7 +2,7 @@
 
 An episode is pending, or running and claimed by one worker, or done. Workers take a claim, and take one over, by
 compare and swap; once a worker has lost its claim, its writes are refused. Clocks of different machines are never
-compared: a process watches a claim to see whether its worker is silent (`flows.runs.claims`).
+compared: a process watches a claim to see whether its worker is silent (`flows.runs.playing.liveness`).
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def check_claim(connection: Connection, episode_id: int, by: str | None) -> None
         return
     query = select(_E.claimed_by).where(_E.id == episode_id)
     if connection.scalar(query.with_for_update(read=True)) != by:
-        raise ClaimLost(f"Episode {episode_id} is played by somebody else now.")
+        raise ClaimLost(f"Another worker now plays episode {episode_id}.")
 
 
 def claimed(by: str | BindParameter[str], at: datetime | BindParameter[datetime]) -> Row:

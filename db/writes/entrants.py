@@ -13,7 +13,7 @@ from stackrank.db.models.runs import Entrant
 
 
 class Entrants(Transactions):
-    """The part of `db.store.Store` that records entrants."""
+    """The part of `db.writes.store.Store` that records entrants."""
 
     def save_entrant(
         self,

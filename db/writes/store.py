@@ -53,7 +53,7 @@ from stackrank.db.writes.validations import RESULT, Validations
 from stackrank.db.writes.verdicts import Kept, Verdicts
 from stackrank.terms import EpisodeStatus, Milestone, Verdict
 
-Cell = tuple[int, int, int]
+EpisodeKey = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
 _BULK = 500  # rows per statement; SQLite takes 32,766 parameters
 _PART = 20_000
@@ -73,11 +73,11 @@ class SavedBenchmark:
 
 
 class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
-    """Writes to the database behind `engine`, as returned by `db.engine.connect`.
+    """Writes to the database behind `engine`, as returned by `db.connection.engine.connect`.
 
     A transaction that meets a lock, a deadlock or a lost connection is tried again, `attempts` times in all. After
     that, and for every other failure of the database, the methods raise `DatabaseError`; for an id that does not exist
-    `NotFound`; for a call that makes no sense `ValueError`.
+    `NotFound`; for an invalid call `ValueError`.
     """
 
     def save_benchmark(
@@ -138,14 +138,14 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         host: str = "",
         schedule: str = "",
         prefect_flow_run_id: str = "",
-        cells: Iterable[Cell] = (),
+        cells: Iterable[EpisodeKey] = (),
         sandbox: str = "",
     ) -> int:
         """Store a pending run and return its id. Names may repeat; a name refers to its latest run.
 
-        `conditions`: in the form of `db.conditions`; fields left out are unknown. `cells`: its episodes, which are
-        pending. Many of them are stored in several transactions; a run that is cut off in between has fewer episodes
-        than its `episodes_total` says.
+        `conditions`: in the form of `db.writes.conditions`; fields left out are unknown. `cells`: its episodes, which
+        are pending. Many of them are stored in several transactions; a run that is cut off in between has fewer
+        episodes than its `episodes_total` says.
         """
         distinct_cells = list(dict.fromkeys(cells))
         under = conditions_of.complete(conditions)
@@ -182,15 +182,15 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             self._write(partial(_insert_episodes, run_id=run_id, cells=part, sandbox=sandbox))
         return run_id
 
-    def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:
+    def create_episodes(self, run_id: int, cells: Iterable[EpisodeKey], sandbox: str = "") -> dict[EpisodeKey, int]:
         """Store a pending episode for every cell that has none yet, and return the counted episode of each cell."""
         distinct_cells = list(dict.fromkeys(cells))
         self._write(lambda connection: make_room(connection, len(distinct_cells)), write=False)
         return self._write(lambda connection: self._add_episodes(connection, run_id, distinct_cells, sandbox))
 
     def _add_episodes(
-        self, connection: Connection, run_id: int, cells: Sequence[Cell], sandbox: str
-    ) -> dict[Cell, int]:
+        self, connection: Connection, run_id: int, cells: Sequence[EpisodeKey], sandbox: str
+    ) -> dict[EpisodeKey, int]:
         _insert_episodes(connection, run_id, cells, sandbox)
         key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
         counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
@@ -325,7 +325,7 @@ _FINISH = update(EPISODE).where(
 )
 
 
-def _insert_episodes(connection: Connection, run_id: int, cells: Sequence[Cell], sandbox: str) -> None:
+def _insert_episodes(connection: Connection, run_id: int, cells: Sequence[EpisodeKey], sandbox: str) -> None:
     """Insert all episodes in one statement, so that the database counts them once and need not parse each of them."""
     if not cells:
         return

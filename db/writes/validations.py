@@ -16,7 +16,7 @@ RESULT = ("valid", "invalid_reason", "validated_rounds", "validated_at", *_COVER
 
 
 class Validations(Transactions):
-    """The part of `db.store.Store` that records validations."""
+    """The part of `db.writes.store.Store` that records validations."""
 
     def save_validation(
         self,

@@ -77,7 +77,7 @@ def test_repeated_parts_are_one_blob() -> None:
 
 
 def test_a_value_of_a_later_version_is_refused() -> None:
-    with pytest.raises(ValueError, match="no codec of this version"):
+    with pytest.raises(ValueError, match="unknown codec"):
         unfold(Folded(b"\x09abc"), str, {})
 
 
