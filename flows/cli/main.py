@@ -36,7 +36,8 @@ def print_version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
 
-        print_out(f"stackrank {version('stackrank')}")
+        installed = version("stackrank")
+        print_out(f"stackrank {installed}")
         raise typer.Exit
 
 

@@ -55,7 +55,7 @@ def test_invalid_urls_are_refused(url: str, part: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "expected"),
     [
         ("postgresql://ada:p@ss/w:rd@host/db", "postgresql://ada:***@host/db"),
         ("postgresql://host/db?user=a&password=x&sslmode=off", "postgresql://host/db?user=a&password=***&sslmode=off"),

@@ -32,7 +32,10 @@ QUESTIONS: Mapping[str, Callable[[Engine], Any]] = {
     "tool_use": lambda engine: queries.tool_use(engine),
     "episodes": lambda engine: queries.episodes(engine, limit=1000),
     "tasks": lambda engine: queries.tasks(engine, 1),
-    "labels": lambda engine: queries.task(engine, 1),
+    "task": lambda engine: queries.task(engine, 1),
+    "labels": lambda engine: queries.task_board(engine, 1)["labels"],
+    "views": lambda engine: queries.views(engine, "episodes"),
+    "notes": lambda engine: queries.notes(engine, run_id=CUT_OFF),
     "steps": lambda engine: [
         queries.steps(engine, row["id"], exchanges=True) for row in queries.episodes(engine, limit=1000)
     ],

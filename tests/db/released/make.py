@@ -1,6 +1,6 @@
 """Makes the fixture of the version that is about to be released: `python -m tests.db.released.make`.
 
-It plays three tasks of `bugs` with two entrants, leaves a second run unfinished, and writes a label, a note and a saved
+It plays six tasks of `bugs` with two entrants, leaves a second run unfinished, and writes a label, a note and a saved
 view. Run it once for a release, before the tag; a later version never writes over an earlier one's fixture.
 """
 
@@ -52,13 +52,14 @@ def main() -> int:
 
 def play() -> None:
     """Play the runs and write the remarks."""
-    finished = play_run(entrants=ENTRANTS, limit=3, name="finished", steps=12, owner="ada")
+    finished = play_run(entrants=ENTRANTS, limit=6, name="finished", owner="ada")
     Store(connect()).end_run(finished, RunStatus.FINISHED)
     cut_off = make_run(entrants=ENTRANTS, limit=2, name="cut off", owner="ada", sandbox="bubblewrap", workers=1)
     drive(cut_off, limit=2)
     engine = connect()
     task = queries.tasks(engine, 1)[0]["id"]
     Labels(engine).put(Label.INSTRUCTIVE, person="ada", task_id=task, reason="A good first task.")
+    Labels(engine).save_view("episodes", "failures", "verdict=unresolved", person="ada")
     Notes(engine).add(cut_off, "Continue this one.", author="ada")
 
 

@@ -58,5 +58,5 @@ def test_a_released_specification_runs(version: str) -> None:
     """The file has every field of its version; the run in the database has the defaults of its version."""
     spec = read_spec(released.FOLDER / version / "specification.yaml", {})
     assert [entrant.label for entrant in spec.entrants] == ["coder, debugger", "repair (rewrite)", "repair (debug)"]
-    for run in released.stored_answers(version)["runs"]:
-        assert make_spec(run["spec"], "the database").benchmark == "bugs"
+    stored = released.stored_answers(version)["run"]["spec"]
+    assert make_spec(stored, "the database").benchmark == "bugs"
