@@ -14,7 +14,7 @@ from stackrank.db.connection.errors import NO_RUN, NotFound
 from stackrank.db.connection.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import Json, as_list, fetch, fetch_one, parse_id
-from stackrank.db.totals.counters import added_up
+from stackrank.db.totals.counters import sum_columns
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 from stackrank.wording import moment
@@ -79,7 +79,7 @@ class RunSummary(RunProgress):
     schedule: str
     regressions: list[Json]
     outages: dict[str, Outage] | None
-    taken_up: int
+    auto_resumes: int
     prefect_flow_run_id: str
     host: str
     created_at: str | None
@@ -204,7 +204,7 @@ def progress(engine: Engine, run_id: int) -> RunProgress:
 def _read_progress(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]:
     c = COUNTER.c
     group = (c.run_id, c.counted, c.status, c.verdict, c.error_class)
-    query = select(*group, *added_up("episodes", "sealed", "priced", "cost_usd"))
+    query = select(*group, *sum_columns("episodes", "sealed", "priced", "cost_usd"))
     counts = {run_id: _no_progress() for run_id in run_ids}
     for row in fetch(engine, query.where(c.run_id.in_(run_ids)).group_by(*group)):
         progress, episodes = counts[row["run_id"]], row["episodes"]

@@ -109,7 +109,7 @@ def explain_exclusion(run: PooledRun, lead: PooledRun, conditions_by_digest: Map
         changed = conditions.differences(
             conditions_by_digest[run.conditions_digest], conditions_by_digest[lead.conditions_digest]
         )
-        return f"different conditions {run.conditions_digest[:8]}: {conditions.say_differences(changed)}"
+        return f"different conditions {run.conditions_digest[:8]}: {conditions.describe_differences(changed)}"
     return f"status {run.status}"
 
 

@@ -142,7 +142,7 @@ def _sentence(document: ScopeDescription) -> str:
     run_ids = _runs_text([run["run"] for run in runs])
     parts = [
         f"{document['benchmark']} {document['version'][:8]}, {run_ids} ({status}{period})",
-        f"conditions {document['conditions_digest'][:8]}: {conditions.say(document['conditions'])}",
+        f"conditions {document['conditions_digest'][:8]}: {conditions.describe(document['conditions'])}",
         _common_tasks_text(document),
         f"errors{_error_rule_text(document)}: {_list_text(error_counts)}" if document["errors"] else "no errors",
     ]

@@ -181,5 +181,5 @@ def _mismatch_sentence(first: Mapping[str, Any], second: Mapping[str, Any]) -> s
         sentences.append("The runs have different benchmarks or versions, so only unchanged tasks are compared.")
     if first["conditions_digest"] != second["conditions_digest"]:
         differing = conditions.differences(second["conditions"], first["conditions"])
-        sentences.append(f"The conditions differ: {conditions.say_differences(differing)}.")
+        sentences.append(f"The conditions differ: {conditions.describe_differences(differing)}.")
     return " ".join(sentences)

@@ -232,19 +232,15 @@ def _read_column(engine: Engine, episode_id: int, index: int, column: str) -> An
 
 
 def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
-    """Return the steps up to `last` that changed files, or may have done so: index, tool, diff, edited (a path).
-
-    `diff` is None in steps of an older version, which recorded none.
-    """
+    """Return the steps up to `last` that edited files or ran a command: index, tool, diff."""
     query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last, _S.ok)
     rows = fetch(engine, query.order_by(_S.index))
-    states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("diff", "edited"))
-    pairs = zip(rows, states, strict=True)
-    changes = [
-        {"index": row["index"], "tool": row["tool"], "diff": state.get("diff"), "edited": state.get("edited")}
-        for row, state in pairs
+    states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("diff",))
+    return [
+        {"index": row["index"], "tool": row["tool"], "diff": state["diff"]}
+        for row, state in zip(rows, states, strict=True)
+        if state.get("diff") is not None
     ]
-    return [row for row in changes if row["tool"] == "bash" or (row["diff"], row["edited"]) != (None, None)]
 
 
 def last_step_with(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:

@@ -47,7 +47,7 @@ class VerdictRow(VerdictSummary):
 
 
 def verdicts(engine: Engine, episode_id: int) -> list[VerdictRow]:
-    """Return all verdicts on an episode's work, oldest first. Episodes of an older version have none of record."""
+    """Return all verdicts on an episode's work, oldest first."""
     query = select(VERDICTS).where(_V.episode_id == episode_id).order_by(_V.id)
     return fetch(engine, query, VerdictRow)
 

@@ -19,7 +19,6 @@ from stackrank.env.sandbox.registry import backend
 from stackrank.env.state import State
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
-from stackrank.flows.runs.afterwards.same_observation import same_observation
 from stackrank.flows.runs.playing.trajectories import recorded_tools, trajectory, with_installed
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError, make_spec
 from stackrank.storable import storable_text
@@ -132,7 +131,7 @@ def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
     # Compare with text as the database stores it.
     seen, before = step.observation, past.observation
     text = storable_text(seen.text)
-    if seen.ok == before.ok and same_observation(before.text, text):
+    if seen.ok == before.ok and before.text == text:
         return
     diff = _diff(before.text, text) or f"ok: {before.ok} before, {seen.ok} now"
     found = Difference(step.index, _tool(past), diff)

@@ -132,7 +132,7 @@ class Driver:
         token, waiting = self._session.claims.token, self._outages.waiting
         while self._void:
             seen = self._void.pop(0)
-            if found := self._store.take_over(seen["id"], token, seen=seen):
+            if found := self._store.take_over(seen["id"], token, last_claim=seen):
                 if found["entrant_id"] not in waiting:
                     return found
                 self._store.postpone(found["id"], token)
@@ -168,7 +168,7 @@ class Driver:
         self._tries[cell] = failures
         if error.retried and (error.afresh or failures <= self._session.run.spec.retries):
             delay_s = 0.0 if error.afresh else BACKOFF_S * 2 ** (failures - 1) * random.uniform(1.0, 1.5)
-            if again := self._store.try_again(claim["id"], self._session.claims.token, afresh=error.afresh):
+            if again := self._store.retry_episode(claim["id"], self._session.claims.token, afresh=error.afresh):
                 self._session.claims.hold(again["id"])
                 self._waiting.append((time.monotonic() + delay_s, again))
         else:
@@ -216,7 +216,7 @@ def _cell(claim: ClaimedEpisode) -> Cell:
 def reopen_errors(session: Session) -> None:
     """Make the episodes that ended in an error pending again."""
     for row in queries.episodes(session.store.engine, session.run_id, verdict="error", limit=1_000_000):
-        session.store.try_again(row["id"])
+        session.store.retry_episode(row["id"])
 
 
 def too_many_errors(session: Session) -> str:

@@ -155,7 +155,7 @@ def test_the_step_outline_shows_debugger_states(seeded: tuple[Engine, Seeded]) -
     assert {(row["file"], row["function"]) for row in paused} == {("core.py", "Book.total")}
     assert all(row["line"].isdigit() and row["depth"].isdigit() for row in paused)
     (edit,) = queries.edits(engine, episode, last)
-    assert (edit["index"], edit["edited"], edit["diff"]) == (last - 1, "core.py", None)
+    assert (edit["index"], edit["tool"]) == (last - 1, "rewrite") and "+        for item in items:\n" in edit["diff"]
     assert queries.edits(engine, episode, last - 2) == []
     stood = queries.last_step_with(engine, episode, last, "breakpoints")
     assert stood is not None and stood["index"] == paused[-1]["index"] and stood["state"]["locals"]

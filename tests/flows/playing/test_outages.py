@@ -152,12 +152,12 @@ def test_only_one_asks_again() -> None:
     store.open_outage(run, URL, [entrant], "refused")
     assert store.claim_next(run, "w", without=[entrant]) is None
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", seen=0), range(8)))
+        found = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", probes=0), range(8)))
     (probe,) = [each for each in found if each]
-    assert store.claim_probe(run, URL, "w", seen=1) is None, "while a probe is played, nobody else asks"
+    assert store.claim_probe(run, URL, "w", probes=1) is None, "while a probe is played, nobody else asks"
     (by,) = [row["claimed_by"] for row in store.claims(run)]
     assert not store.postpone(probe["id"], "another") and store.postpone(probe["id"], by)
-    following = store.claim_probe(run, URL, "w", seen=1)
+    following = store.claim_probe(run, URL, "w", probes=1)
     assert following is not None and following["id"] != probe["id"]
     sentence = queries.describe_outages(queries.outages(store.engine, run))
     assert f"endpoint {URL} has not answered since" in sentence and "refused" in sentence
