@@ -34,7 +34,8 @@ from stackrank.wording import (
 
 if TYPE_CHECKING:
     from stackrank.db.queries import Scope
-    from stackrank.db.rows import Abilities, Scoped
+    from stackrank.db.queries.boards.abilities import AbilityBoard
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 app = typer.Typer()
 OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
@@ -85,7 +86,7 @@ def leaderboard(
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if abilities:
-        _abilities(queries.abilities(engine, scope), queries.scope_of(engine, scope), as_json)
+        _abilities(queries.abilities(engine, scope), queries.describe_scope(engine, scope), as_json)
         return
     if reliability:
         entrants = queries.reliability(engine, scope)

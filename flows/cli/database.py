@@ -14,7 +14,7 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import RunListed
+    from stackrank.db.queries.runs import RunSummary
 
 app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
 

@@ -21,7 +21,7 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import Run as RunRow
+    from stackrank.db.queries.runs import RunRow
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.specification.spec import RunSpec
 
@@ -132,7 +132,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
         def shown(counts: Counts) -> None:
             cost = f", ${counts['cost_usd']:.2f}" if counts["cost_usd"] else ""
             verdicts = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
-            waits = f"; paused: {out}" if (out := queries.paused(queries.outages(engine, run_id))) else ""
+            waits = f"; paused: {out}" if (out := queries.describe_outages(queries.outages(engine, run_id))) else ""
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
         with followed(engine, run_id, _PERIOD_S, shown):

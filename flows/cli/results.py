@@ -51,7 +51,7 @@ def runs(
     ]
     print_table(cells, columns, empty)
     for row in rows:
-        if row["status"] == "running" and (out := queries.paused(row["outages"])):
+        if row["status"] == "running" and (out := queries.describe_outages(row["outages"])):
             print_out(f"\nrun {row['id']} is paused: {out}")
 
 
@@ -220,7 +220,7 @@ def export(
     filters = {"verdict": verdict, "entrant": entrant, "task": task, "failure_point": failure_point, "tool": tool}
     count = write(engine, row, format, out, filters, split or ())
     print_err(f"{count} episodes of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
-    print_err(queries.scope_of(engine, queries.Scope(run=row["id"]))["sentence"])
+    print_err(queries.describe_scope(engine, queries.Scope(run=row["id"]))["sentence"])
 
 
 @app.command()

@@ -14,7 +14,7 @@ from stackrank.agents.episode.step import Exchange, Step, Usage
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.models import runs as models
-from stackrank.db.rows import EpisodeListed
+from stackrank.db.queries.episodes.episodes import EpisodeSummary
 from stackrank.env.actions import Action, Observation
 from stackrank.env.environment import Environment
 from stackrank.env.tools import ToolSet, tool_set
@@ -75,7 +75,7 @@ def find_trajectory(engine: Engine, which: RecordingQuery, episode_id: int) -> l
     playing = queries.episode(engine, episode_id)
     task = playing["task"]
     try:
-        recorded: Sequence[EpisodeListed] = (
+        recorded: Sequence[EpisodeSummary] = (
             queries.episodes(engine, which.run, task=task, entrant=which.entrant or None)
             if which.episode is None
             else [queries.episode(engine, which.episode)]

@@ -8,11 +8,13 @@ import pytest
 
 from stackrank.agents.episode.milestones import NEAR_LINES, MilestoneTracker, Progress
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.task import Fault, Task
 from tests.agents.episode.edit_states import edit_state
 from tests.fixtures.env import make_task
 
-SOURCE = "class Cart:\n    def total(self):\n" + "        x = 1\n" * 97 + "\n\ndef other():\n    pass\n"
+LINES = "".join(f"        x{number} = 1\n" for number in range(97))
+SOURCE = f"class Cart:\n    def total(self):\n{LINES}\n\ndef other():\n    pass\n"
 FAULT = Fault("shop/cart.py", ("Cart.total",), (40,))
 TASK: Task = make_task({"shop/cart.py": SOURCE, "tests/test_cart.py": ""}, faults=(FAULT,))
 FAILING = {"kind": "tests", "tests": {"passed": 1, "failed": 1, "ids": {}}, "solved": False, "exit": 1}

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.rows import Benchmark, Episode
+from stackrank.db.queries.catalogue import BenchmarkRow
+from stackrank.db.queries.episodes.episodes import EpisodeRow
 
 Row = Mapping[str, Any]
 PAGE = 200
@@ -40,7 +41,7 @@ class ExportSource:
         self.run = run
         self._filters = filters
         self._splits = splits
-        self.scope = queries.scope_of(engine, queries.Scope(run=run["id"]))
+        self.scope = queries.describe_scope(engine, queries.Scope(run=run["id"]))
         self.counts: dict[tuple[str, str], int] = {}
         """(split, verdict) -> number of episodes read."""
 
@@ -59,7 +60,7 @@ class ExportSource:
         return str(self.scope["sentence"])
 
     @cached_property
-    def benchmark(self) -> Benchmark:
+    def benchmark(self) -> BenchmarkRow:
         """The run's version of its benchmark."""
         return queries.benchmark(self.engine, self.run["benchmark_id"])
 
@@ -96,7 +97,7 @@ class ExportSource:
             # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
-    def whole(self) -> Iterator[Episode]:
+    def whole(self) -> Iterator[EpisodeRow]:
         """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
             episodes = queries.whole_episodes(self.engine, [row["id"] for row in group])
