@@ -77,7 +77,7 @@ def _mark_covered(engine: Engine, waiting: Sequence[Row]) -> None:
             cover for cover in approved if (cover["repository"], cover["base"]) == (row["repository"], row["base"])
         )
         row["covered_by"] = next(
-            (cover["id"] for cover in same_commit if {*row["tests"]} <= {*cover["evidence"]["mended"]}), None
+            (cover["id"] for cover in same_commit if {*row["tests"]} <= {*cover["evidence"]["fixed"]}), None
         )
         row["status"] = COVERED if row["covered_by"] else OPEN
 

@@ -148,7 +148,9 @@ def _database() -> list[Row]:
         engine.dispose()
     except DatabaseError as error:
         return [_check("database", False, str(error))]
-    paused = "; ".join(f"run {run['id']}: {out}" for run in running if (out := queries.paused(run["outages"])))
+    paused = "; ".join(
+        f"run {run['id']}: {out}" for run in running if (out := queries.describe_outages(run["outages"]))
+    )
     names = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
     remedy = f"no worker plays {names}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
     return [

@@ -8,7 +8,6 @@ import pytest
 
 from stackrank.agents.episode.milestones import NEAR_LINES, MilestoneTracker, Progress
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.task import Fault, Task
 from tests.agents.episode.edit_states import edit_state
 from tests.fixtures.env import make_task

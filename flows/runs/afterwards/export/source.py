@@ -77,7 +77,7 @@ class ExportSource:
         """Yield the selected episodes by id, of one task if `task_id` is given, and count them."""
         last_id = None
         filters = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
-        while page := queries.episodes(self.engine, self.run["id"], **filters, after=last_id, limit=PAGE):
+        while page := queries.episodes(self.engine, self.run["id"], **filters, after_id=last_id, limit=PAGE):
             for row in page:
                 split = self.split(row)
                 if not self._splits or split in self._splits:
@@ -93,14 +93,14 @@ class ExportSource:
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
-            rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if with_all_columns else {}
+            rows: Mapping[int, Any] = queries.full_episodes(self.engine, ids) if with_all_columns else {}
             # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
     def whole(self) -> Iterator[EpisodeRow]:
         """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
-            episodes = queries.whole_episodes(self.engine, [row["id"] for row in group])
+            episodes = queries.full_episodes(self.engine, [row["id"] for row in group])
             yield from (episodes[row["id"]] for row in group)
 
     def chosen(self, name: str) -> Sequence[str]:
