@@ -72,7 +72,7 @@ def run(engine: Engine, ref: int | str) -> rows.Run:
     `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
     """
     found: rows.Run = _find(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
-    entrant = select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.model, ENTRANT.c.agent, ENTRANT.c.tools)
+    entrant = select(*(ENTRANT.c[name] for name in ("id", "digest", "name", "model", "agent", "tools")))
     played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == found["id"], EPISODE.c.counted)
     entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
     return {**found, "wall_s": wall_s(found), **progress(engine, found["id"]), "entrants": entrants}

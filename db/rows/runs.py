@@ -75,7 +75,7 @@ class RunListed(Progress):
 
 
 class Run(RunListed):
-    """A run with what it was made from; `entrants` have id, name, model, agent and tools."""
+    """A run with what it was made from; `entrants` have id, digest, name, model, agent and tools."""
 
     spec: Json
     versions: Json

@@ -54,10 +54,10 @@ def prepare_interrupted(engine: Engine, run_id: int, path: Path) -> str | None:
 def prepare_resume(engine: Engine, run: RunRow, left: int) -> str:
     """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
-    from stackrank.flows.runs.playing.session import session_of
+    from stackrank.flows.runs.playing.session import join_run
     from stackrank.flows.services.prefect_server import ensure_server
 
-    session_of(run["id"], print_err)  # raises before anything starts if the run cannot be played
+    join_run(run["id"], print_err)  # raises before anything starts if the run cannot be played
     url = ensure_server(say=print_err)
     reopen(Store(engine), run)
     print_err(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
@@ -83,7 +83,7 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
     from stackrank.flows.runs.preparing.build import build
     from stackrank.flows.runs.preparing.check import check
     from stackrank.flows.runs.preparing.preflight import ask_endpoints
-    from stackrank.flows.runs.preparing.save import save_run
+    from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.services.prefect_server import ensure_server
 
     checked = build(check(wanted, engine), print_err)
@@ -94,8 +94,7 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
         some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
         print_err(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
-    run_id = save_run(Store(engine), checked)
-    open_session(run_id, checked)
+    run_id = open_session(create_run(Store(engine), checked)).run_id
     total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
     print_err(
         f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
@@ -123,7 +122,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
     from stackrank.flows.engine.evaluate_here import evaluate_here
     from stackrank.flows.runs.playing.progress import Counts, followed
     from stackrank.flows.runs.playing.session import PATIENCE_S
-    from stackrank.flows.runs.preparing.save import label_of
+    from stackrank.flows.runs.preparing.stored_run import label_of
 
     engine = with_patience(connect(), PATIENCE_S)
     row = queries.run(engine, run_id)

@@ -22,7 +22,7 @@ from stackrank.flows.engine.endpoint_limits import slots
 from stackrank.flows.runs.playing.admission import room
 from stackrank.flows.runs.playing.driver import Done, Driver
 from stackrank.flows.runs.playing.episode import play_episode
-from stackrank.flows.runs.playing.session import Session, session_of
+from stackrank.flows.runs.playing.session import Session, join_run
 from stackrank.flows.runs.specification.spec import RunSpec
 
 
@@ -35,17 +35,26 @@ from stackrank.flows.runs.specification.spec import RunSpec
 )
 def episode(run_id: int, claim: Claimed, token: str, label: str) -> dict[str, Any]:
     """Play one episode that `token` has claimed. Each retry is a separate task run."""
-    session = session_of(run_id)
-    if session.claims.token != token:
-        # Another process claimed the episode: this one belongs to a cluster.
-        session.claims.start_heart()
-        if not session.store.hand_over(claim["id"], token, session.claims.token):
-            return {"episode": claim["id"], "verdict": "", "stop_reason": ""}
+    session = join_run(run_id)
+    if session.claims.token == token:
+        return _play(session, claim, label)
+    # Another process claimed the episode: this one belongs to a cluster.
+    session.claims.start_heartbeat()
+    if not session.store.hand_over(claim["id"], token, session.claims.token):
+        return {"episode": claim["id"], "verdict": "", "stop_reason": ""}
+    session.claims.hold(claim["id"])
+    try:
+        return _play(session, claim, label)
+    finally:
+        session.claims.drop(claim["id"])
+
+
+def _play(session: Session, claim: Claimed, label: str) -> dict[str, Any]:
+    """Play a claimed episode once this machine and the entrant's endpoints have room."""
     with (
-        session.claims.held(claim["id"]),
         room(session.tasks[claim["task_id"]].limits, session.is_over),
         slots(session.entrants[claim["entrant_id"]], session.is_over),
-        log.doing("episode", run=run_id, episode=claim["id"], what=label) as outcome,
+        log.doing("episode", run=session.run_id, episode=claim["id"], what=label) as outcome,
     ):
         played = play_episode(session, claim)
         outcome.update(played)

@@ -23,7 +23,7 @@ from stackrank.flows.engine.shards import lead
 from stackrank.flows.engine.survive_slot_loss import undisturbed
 from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.driver import reopen_errors
-from stackrank.flows.runs.playing.session import leave, session_of
+from stackrank.flows.runs.playing.session import join_run, leave_run
 from stackrank.flows.runs.playing.stopping import reconsider
 from stackrank.flows.runs.preparing.preflight import silent_endpoints
 from stackrank.terms import RunStatus
@@ -39,15 +39,15 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     reap()
     store = Store(connect())
     try:
-        session = session_of(run_id)
+        session = join_run(run_id)
         silent = silent_endpoints(session.entrants)
     except BaseException as error:
-        leave(run_id)
+        leave_run(run_id)
         fail_unless_played(store, run_id, _in_one_line(error))
         raise
     store = session.store
-    if not store.start_run(run_id, prefect_flow_run_id=str(flow_run.id or "")):
-        leave(run_id)
+    if not session.start_run(prefect_flow_run_id=str(flow_run.id or "")):
+        leave_run(run_id)
         return Cancelled(message=f"run {run_id} is cancelled: `stackrank resume {run_id}` goes on with it")
     try:
         for entrant, down in silent.items():
@@ -56,7 +56,6 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
             reopen_errors(session)
         reconsider(session)
         log.info("run started", run=run_id, flow_run=flow_run.id)
-        session.claims.start_heart()
         with progress_shown(store.engine, run_id):
             why = undisturbed(lead if session.run.spec.pool else drive, session)
     except BaseException as error:
@@ -64,7 +63,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         session.end_run(status, _in_one_line(error))
         raise
     finally:
-        leave(run_id)
+        leave_run(run_id)
     counts = queries.progress(store.engine, run_id)
     reason = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
     if session.is_over():

@@ -21,7 +21,7 @@ from stackrank.flows.engine.evaluate import evaluate
 from stackrank.flows.runs.playing.session import open_session
 from stackrank.flows.runs.preparing.build import build
 from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import label_of, run_label, save_run
+from stackrank.flows.runs.preparing.stored_run import create_run, label_of, run_label
 from stackrank.flows.runs.specification.spec import RunSpec
 from stackrank.settings import settings
 
@@ -53,8 +53,8 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})
         run = build(check(spec, engine), log.info)
-        run_id = save_run(Store(engine), run, schedule=schedule, flow_run_id=flow_run_id)
-        open_session(run_id, run)
+        stored = create_run(Store(engine), run, schedule=schedule, flow_run_id=flow_run_id)
+        run_id = open_session(stored).run_id
     state: State[Any] = evaluate(run_id=run_id, label=label_of(queries.run(engine, run_id)), return_state=True)
     return state
 

@@ -35,10 +35,10 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.models.columns import now
 from stackrank.flows.engine.deployments import Workflow, is_unserved, run_tag
 from stackrank.flows.engine.episodes import drive
-from stackrank.flows.runs.playing.claims import Watch
+from stackrank.flows.runs.playing.claims import ClaimWatch
 from stackrank.flows.runs.playing.driver import spent, too_many_errors
 from stackrank.flows.runs.playing.outages import Outages
-from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.playing.throttle import rest_s
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
@@ -55,12 +55,12 @@ def shard(run_id: int, number: int, size: int, probes: bool = False) -> State[An
     status = queries.run(connect(), run_id)["status"]
     if status != RunStatus.RUNNING:
         return Completed(message=f"the run is {status}")
-    session = session_of(run_id)
+    session = join_run(run_id)
     try:
-        session.claims.start_heart()
+        session.claims.start_heartbeat()
         why = drive(session, limit=size, probes=probes)
     finally:
-        leave(run_id)
+        leave_run(run_id)
     return Failed(message=why) if why else Completed()
 
 
@@ -70,14 +70,14 @@ SHARD = Workflow(shard, limit=None, former=("flows.shards.shard",))
 def lead(session: Session) -> str:
     """Let the workers of the pool play the run, and wait for them. Returns why the run ended early."""
     spec, run_id, store = session.run.spec, session.run_id, session.store
-    watch, outages, submitted = Watch(), Outages(session), 0
+    watch, outages, submitted = ClaimWatch(), Outages(session), 0
     done, idle = -1, list[UUID]()  # `idle`: shards submitted since an episode was last played
     seen: dict[UUID, float] = {}
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})
         tag = run_tag(store.engine, run_id)
         while session.is_open():
-            for void in watch.void(store.claims(run_id), ()):
+            for void in watch.find_void(store.claims(run_id), ()):
                 store.free(void["id"], seen=void)
             claims, asked = store.claims(run_id), time.monotonic()
             counts = queries.progress(store.engine, run_id)

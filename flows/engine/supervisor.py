@@ -31,7 +31,7 @@ from stackrank.flows.engine.resumed_run import RESUMED_RUN
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
 from stackrank.flows.runs.afterwards.abandoned_runs import LeftRuns
-from stackrank.flows.runs.playing.liveness import Silence
+from stackrank.flows.runs.playing.liveness import SilenceWatch
 
 EVERY_S = 15.0
 LOOKS = 8
@@ -52,7 +52,7 @@ class Supervisor:
         self._store = store
         self._pool = pool
         self._left = LeftRuns(store)
-        self._taken = Silence()
+        self._taken = SilenceWatch()
         self._resumed: set[str] = set()
         self._over: dict[UUID, int] = {}
         """Flow runs whose run is over and played by nobody -> the number of looks in a row that found this."""
@@ -105,7 +105,7 @@ class Supervisor:
         if not found:
             return
         taken_s = TAKEN_S.get(client.read_work_pool(self._pool).type, LONGEST_TAKEN_S)
-        left = self._taken.find({each.id: each.state_id for each in found}, taken_s)
+        left = self._taken.find_silent({each.id: each.state_id for each in found}, taken_s)
         for each in found:
             if each.id in left:
                 client.set_flow_run_state(each.id, Scheduled(message="its worker never started it"))

@@ -13,7 +13,7 @@ from stackrank.db.models.columns import now
 from stackrank.db.rows import Ended, Interrupted
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
-from stackrank.flows.runs.playing.liveness import Silence
+from stackrank.flows.runs.playing.liveness import SilenceWatch
 from stackrank.flows.runs.specification.spec import make_spec, played_by_hand
 from stackrank.settings import settings
 
@@ -45,7 +45,7 @@ class LeftRuns:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._silence = Silence()
+        self._silence = SilenceWatch()
 
     def silent(self) -> list[Interrupted]:
         """Return the runs that gave no sign of life for `run_silent_s` while this process watched.
@@ -53,7 +53,7 @@ class LeftRuns:
         Runs played by a person or by somebody's program are left out: nobody else can continue them.
         """
         going = self._store.interrupted_runs()
-        silent = self._silence.find({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
+        silent = self._silence.find_silent({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
         return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
 
     def ended_badly(self) -> list[Ended]:

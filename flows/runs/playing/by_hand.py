@@ -12,10 +12,10 @@ from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.playing.episode import play_episode
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
-from stackrank.flows.runs.playing.session import leave, open_session
+from stackrank.flows.runs.playing.session import leave_run, open_session
 from stackrank.flows.runs.preparing.build import build
 from stackrank.flows.runs.preparing.check import CheckedRun, check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.settings import default_owner
 from stackrank.terms import RunStatus, StopReason
@@ -53,14 +53,14 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
 
 def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
     """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
-    run_id = save_run(store, run)
-    session = open_session(run_id, run)
+    session = open_session(create_run(store, run))
+    run_id = session.run_id
     row = store.claim_next(run_id, session.claims.token)
     assert row is not None
     episode_id = row["id"]
     try:
-        store.start_run(run_id)
-        session.claims.start_heart()
+        session.claims.hold(episode_id)
+        session.start_run()
         verdict = play_episode(session, row, here=here)["verdict"]
         ended = (
             Ended(RunStatus.FINISHED, episode_id) if verdict else Ended(RunStatus.CANCELLED, episode_id, "cancelled")
@@ -76,6 +76,6 @@ def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
         store.end_run(run_id, RunStatus.FAILED, " ".join(str(error).split())[:500])
         raise
     finally:
-        leave(run_id)
+        leave_run(run_id)
     store.end_run(run_id, ended.status, ended.reason)
     return ended

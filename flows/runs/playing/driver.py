@@ -10,7 +10,7 @@ from collections.abc import Callable
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.rows import Claim, Claimed
-from stackrank.flows.runs.playing.claims import Watch
+from stackrank.flows.runs.playing.claims import ClaimWatch
 from stackrank.flows.runs.playing.episode import break_off
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.outages import Outages
@@ -47,7 +47,7 @@ class Driver:
         self._store = session.store
         self._submit = submit
         self._limit = limit
-        self._watch = Watch()
+        self._watch = ClaimWatch()
         self._outages = Outages(session, at_once=probes)
         self._looked = 0.0
         self._void: list[Claim] = []
@@ -107,6 +107,7 @@ class Driver:
                 self._store.fail_episode(claim["id"], stop_reason="error", error=error, by=self._session.claims.token)
                 continue
             self._playing[claim["id"]] = claim
+            self._session.claims.hold(claim["id"])
             self._submit(claim, lambda error, claim=claim: self._over.put((claim, error)))  # type: ignore[misc]
         return False
 
@@ -120,7 +121,7 @@ class Driver:
             self._looked = now
             rows = self._store.claims(self._session.run_id)
             mine = {*self._playing, *(claim["id"] for _, claim in self._waiting)}
-            self._void = self._watch.void(rows, mine)
+            self._void = self._watch.find_void(rows, mine)
             self._others = self._limit is None and any(row["id"] not in mine for row in rows)
             self._outages.look({row["id"] for row in rows})
         found = self._claimed()
@@ -144,13 +145,13 @@ class Driver:
             due, claim = entry
             if due <= due_by and claim["entrant_id"] not in self._outages.waiting:
                 self._waiting.remove(entry)
-                self._session.claims.let_go(claim["id"])
                 self._store.begin(claim["id"], self._session.claims.token)
                 return claim
         return None
 
     def _ended(self, claim: Claimed, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
+        self._session.claims.drop(claim["id"])
         if error is not None and not isinstance(error, EpisodeFailed):
             # Its player died, or could not play it: the claim will be found void.
             log.warning("an episode was left, and will be gone on with", run=self._session.run_id, error=error)
@@ -202,7 +203,7 @@ class Driver:
     def _give_back(self) -> None:
         """Release the claims on episodes that wait for a retry, for the next process that plays the run."""
         for _, claim in self._waiting:
-            self._session.claims.let_go(claim["id"])
+            self._session.claims.drop(claim["id"])
             if self._session.is_over():
                 break_off(self._session, claim["id"])
             else:

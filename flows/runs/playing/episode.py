@@ -39,7 +39,7 @@ def play_episode(session: Session, claim: Claimed, *, here: bool = False) -> dic
     nothing = {"episode": episode_id, "verdict": "", "stop_reason": ""}
     outcome: Future[Outcome] = Future()
     try:
-        with session.playing(episode_id) as ended:
+        with session.end_event() as ended:
             outcome.add_done_callback(lambda _: ended.set())
             if here:
                 _play(session, claim, outcome)

@@ -23,7 +23,7 @@ from stackrank.env.tools import tool_set
 from stackrank.extensions.mcp.server import McpServer, Offer
 from stackrank.flows.runs.preparing.build import build
 from stackrank.flows.runs.preparing.check import check, make_entrant
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -53,7 +53,7 @@ def _tasks() -> dict[str, tuple[str, int, Entry]]:
 def _run(spec: dict[str, Any]) -> int:
     usable("bubblewrap")
     fields = {"benchmark": "bugs", "sandbox": "bubblewrap", "workers": 1, **spec}
-    run_id = save_run(Store(connect()), build(check(make_spec(fields, "the test")), print))
+    run_id = create_run(Store(connect()), build(check(make_spec(fields, "the test")), print)).id
     drive(run_id)
     return run_id
 
@@ -185,7 +185,7 @@ def test_an_episode_with_a_server_is_killed_and_gone_on_with(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         spec = make_spec({**fields, "entrants": [entrant], "mcp": {"other": BY_HAND}}, "the test")
-        run_id = save_run(Store(connect()), build(check(spec), print))
+        run_id = create_run(Store(connect()), build(check(spec), print)).id
         code = f"from tests.fixtures.playing import drive; drive({run_id})"
         process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[3])
         wait_for(lambda: "listdir" in [step["tool"] for step in queries.steps(connect(), 1)], "the middle")

@@ -25,9 +25,9 @@ from stackrank.env.validate import Standing, Validation, validate
 from stackrank.extensions.authoring.audit.audit import Audit
 from stackrank.extensions.authoring.audit.run import Audits, OnAudit, audit_benchmark
 from stackrank.flows.runs.playing.sandboxes import side_by_side
-from stackrank.flows.runs.playing.session import leave, session_of
+from stackrank.flows.runs.playing.session import join_run, leave_run
 from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.home import home
 from tests.env.benchmarks.test_foreign_benchmarks import BROKEN, CHECK, FIXED, write
@@ -94,11 +94,11 @@ def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) ->
     assert "with the fix" in run.invalid["tax-bands"]
     everything = check(make_spec({**spec, "include_invalid": True}, "test"), engine)
     assert len(everything.tasks) == 2 and not everything.invalid
-    run_id = save_run(Store(engine), run)
+    run_id = create_run(Store(engine), run).id
     try:  # whoever plays it builds the environments of its tasks, and of no others
-        assert [task.id for task in session_of(run_id).run.tasks] == ["club-ledger"]
+        assert [task.id for task in join_run(run_id).run.tasks] == ["club-ledger"]
     finally:
-        leave(run_id)
+        leave_run(run_id)
     result = stackrank("run", "--path", str(suite), "--agent", "oracle", "--tasks", "tax-bands")
     assert result.status == 2
     assert "--include-invalid" in result.sentence()

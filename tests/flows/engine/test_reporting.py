@@ -17,7 +17,7 @@ from stackrank import log
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.flows.engine import webhook
-from stackrank.flows.runs.preparing.save import run_label
+from stackrank.flows.runs.preparing.stored_run import run_label
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable

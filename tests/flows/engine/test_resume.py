@@ -95,7 +95,7 @@ def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str) -> No
     process.kill()
     process.wait()
     going = rows(run_id, status="running")
-    assert going and all(claims.is_gone(row["claimed_by"]) for row in going)
+    assert going and all(claims.is_dead_worker(row["claimed_by"]) for row in going)
     done = {row["id"]: row["ended_at"] for row in rows(run_id, status="done")}
     assert drive(run_id) == ""
     assert_as_undisturbed(run_id, endpoint, extra=len(going))

@@ -24,7 +24,7 @@ from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.engine import scheduled_run
 from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import RunSpec, read_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -149,8 +149,8 @@ def test_trigger_once_and_skip_while_one_goes_on(
 
     monkeypatch.setenv("STACKRANK_SILENT_S", "3600")  # no worker lives long enough to take up what another one left
     engine = connect(database)
-    cut_off = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="by-hand")
-    by_others = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="another")
+    cut_off = create_run(Store(engine), check(read_spec(spec, {}), engine), schedule="by-hand").id
+    by_others = create_run(Store(engine), check(read_spec(spec, {}), engine), schedule="another").id
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.execute(update(RUN).values(status="running", heartbeat_at=now() - timedelta(days=1)))
     stackrank("schedule", str(spec), "--name", "by-hand", "--pool", pool)

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from stackrank.db.models.columns import now
-from stackrank.flows.runs.playing.session import leave, session_of
+from stackrank.flows.runs.playing.session import join_run, leave_run
 from tests.fixtures.playing import make_run
 
 
@@ -34,12 +34,12 @@ def test_workers_that_can_play_nothing_end_the_run(
 
     monkeypatch.setattr(shards, "_submit", fails)
     spec = {"entrants": [{"agent": "random"}], "limit": 2, "shard_size": 1, "sandbox": "bubblewrap"}
-    session = session_of(make_run(**spec, pool="nobody"))
+    session = join_run(make_run(**spec, pool="nobody"))
     try:
         session.store.start_run(session.run_id)
         why = shards.lead(session)
     finally:
-        leave(session.run_id)
+        leave_run(session.run_id)
     assert why == ("the workers of the pool nobody cannot play it: the environment variable OPENAI_API_KEY is not set")
     assert len(submitted) == 4  # two rounds of two
     assert (

@@ -20,7 +20,7 @@ from stackrank.flows.runs.playing import driver
 from stackrank.flows.runs.playing.driver import Done, Driver
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.progress import followed
-from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.specification.spec import SpecError
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
@@ -35,10 +35,10 @@ def session(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]
     """The session of a run that goes on."""
     monkeypatch.setattr(driver, "BACKOFF_S", 0.1)
     run_id = make_run(limit=EPISODES, entrants=[{"agent": "random"}], workers=1, sandbox="bubblewrap", retries=1)
-    session = session_of(run_id)
+    session = join_run(run_id)
     session.store.start_run(run_id)
     yield session
-    leave(run_id)
+    leave_run(run_id)
 
 
 def fails_once(session: Session, seen: Callable[[], None]) -> Callable[[Claimed, Done], None]:
@@ -101,7 +101,7 @@ def test_a_run_that_cannot_be_played_says_why(session: Session) -> None:
     other.start()
     for each in (run_id, session.run_id):
         session.store.change_spec(each, {"benchmark": "gone"})
-        leave(each)
+        leave_run(each)
         with pytest.raises(SpecError):
             evaluate.fn(each, "label")
     over.set()
@@ -126,7 +126,7 @@ def test_a_run_that_was_cut_off_while_it_was_made_is_not_played(database: str, m
     monkeypatch.setattr(Store, "_write", real)
     (run,) = queries.runs(connect())
     with pytest.raises(SpecError, match="it has 2 of its 4 episodes: start a new one"):
-        session_of(run["id"])
+        join_run(run["id"])
 
 
 def test_an_episode_that_nobody_could_play_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_a_cancel_while_a_resume_starts_wins(stackrank: CommandLine, monkeypatch
     def prepared(run_id: int, say: object = None) -> None:
         assert stackrank("cancel", str(run)).status == 0
 
-    monkeypatch.setattr("stackrank.flows.runs.playing.session.session_of", prepared)
+    monkeypatch.setattr("stackrank.flows.runs.playing.session.join_run", prepared)
     monkeypatch.setattr("stackrank.flows.services.prefect_server.ensure_server", lambda say: "")
     resumed = stackrank("resume", str(run))
     assert resumed.status == 2 and f"run {run} has changed in the meantime and is cancelled" in resumed.err

@@ -18,7 +18,7 @@ from stackrank.flows.runs.playing import driver, outages
 from stackrank.flows.runs.playing.driver import Done, Driver
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.outages import Outages
-from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.preparing import preflight
 from stackrank.flows.runs.preparing.check import Entrant
 from tests.fixtures.playing import drive, make_run
@@ -50,7 +50,7 @@ class Played:
         self.asked: Counter[int] = Counter()
         entrants = [MODEL, {"agent": "random"}]
         run = make_run(limit=TASKS, entrants=entrants, workers=workers, sandbox="bubblewrap", **spec)
-        self.session: Session = session_of(run)
+        self.session: Session = join_run(run)
         self.session.store.start_run(run)
 
     def drive(self, limit: int | None = None, probes: bool = False) -> str:
@@ -89,7 +89,7 @@ def test_the_rest_goes_on_and_nothing_is_lost() -> None:
         assert sum(played.asked.values()) == 6 + TASKS
         assert min(count for count in played.asked.values() if count) >= 2, "each probe is another episode"
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
@@ -104,7 +104,7 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
         assert played.session.store.start_run(played.session.run_id) and not played.out
         assert played.drive() == "" and played.counts == (2 * TASKS, 0, 0, 0)
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
@@ -120,7 +120,7 @@ def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
         assert played.drive() == ""
         assert played.counts == (2 * TASKS - 1, 0, 1, 0)
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
@@ -141,7 +141,7 @@ def test_a_shard_waits_for_no_endpoint_and_the_shard_of_a_probe_asks_at_once(mon
         played.drive(limit=1, probes=True)
         assert not played.out and played.counts == (TASKS + 1, TASKS - 1, 0, 0)
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
@@ -177,14 +177,14 @@ def test_who_is_silent_is_known_before_the_first_episode(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(preflight, "ask_endpoints", spy)
     entrants = [MODEL, {**MODEL, "tools": "rewrite"}, {"agent": "random"}]
-    session = session_of(make_run(limit=1, entrants=entrants, sandbox="bubblewrap"))
+    session = join_run(make_run(limit=1, entrants=entrants, sandbox="bubblewrap"))
     try:
         silent = preflight.silent_endpoints(session.entrants)
         assert {error.endpoint for error in silent.values()} == {URL}
         assert {session.entrants[key].spec.model for key in silent} == {"m"} and len(silent) == 2
         assert len(asked) == 2
     finally:
-        leave(session.run_id)
+        leave_run(session.run_id)
 
 
 @pytest.mark.usefixtures("database")

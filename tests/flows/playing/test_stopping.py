@@ -13,7 +13,7 @@ from stackrank.db.rows import Claimed, Stopping
 from stackrank.flows.cli import runs
 from stackrank.flows.runs.playing.driver import Done, Driver
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
-from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.playing.stopping import reconsider
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.flows.services import prefect_server
@@ -40,13 +40,13 @@ def opened(database: str) -> Iterator[Callable[..., Session]]:
     def make(**spec: Any) -> Session:
         run_id = make_run(**{"limit": 40, "workers": 1, "sandbox": "bubblewrap", "stop": {"decided": 0.05}, **spec})
         made.append(run_id)
-        session = session_of(run_id)
+        session = join_run(run_id)
         session.store.start_run(run_id)
         return session
 
     yield make
     for run_id in made:
-        leave(run_id)
+        leave_run(run_id)
 
 
 def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, Done], None]:

@@ -19,8 +19,8 @@ from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
-from stackrank.flows.runs.playing import session as sessions
 from stackrank.flows.runs.playing.session import Session
+from stackrank.flows.runs.preparing.stored_run import load_run
 from stackrank.terms import RunStatus
 from tests.fixtures.playing import make_run
 from tests.flows.engine.test_resume import assert_as_undisturbed, endpoint, in_a_process, rows, scripted_run, steps_of
@@ -38,8 +38,8 @@ def late(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     monkeypatch.setenv("STACKRANK_SILENT_S", "0.5")
     run_id = make_run(**RANDOM)
     Store(connect()).start_run(run_id)
-    made = sessions._reopened(run_id, print)
-    made.claims.start_heart()
+    made = Session(load_run(run_id, print))
+    made.claims.start_heartbeat()
     yield made
     made.close()
 
@@ -75,10 +75,10 @@ def test_an_interrupted_run_is_cancelled_at_once_and_only_once(late: Session) ->
 
 def test_a_run_that_is_about_to_be_resumed_goes_on_where_nobody_heard_of_the_cancel(late: Session) -> None:
     store = Store(connect())
-    late.claims.give_up()  # no beat comes in between
+    late.claims.close()  # no beat comes in between
     store.cancel_run(late.run_id, "cancelled by ada")
     assert store.reopen_run(queries.run(store.engine, late.run_id))
-    late._hear(store.heartbeat(late.run_id), False)
+    late._on_heartbeat(store.heartbeat(late.run_id), False)
     assert late.is_open()
 
 
@@ -89,8 +89,8 @@ def test_who_cannot_start_a_run_leaves_it_to_whoever_plays_it(late: Session, clo
     set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
     fail_unless_played(store, late.run_id, "the key was refused")
     assert status(late.run_id) == "running"
-    late.claims.give_up()
-    wait_for(lambda: not late.claims._heart or not late.claims._heart.is_alive(), "no beat comes any more")
+    late.claims.close()
+    wait_for(lambda: not late.claims._thread or not late.claims._thread.is_alive(), "no beat comes any more")
     set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
     fail_unless_played(store, late.run_id, "the key was refused")
     assert status(late.run_id) == "failed"

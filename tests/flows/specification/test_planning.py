@@ -13,7 +13,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power, spread
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.plan import plan
 from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.calls import CommandLine
@@ -29,7 +29,7 @@ def made(**spec: Any) -> Any:
 def played(solves: Any, **spec: Any) -> None:
     """A run whose episodes ended as `solves` says of the entrant's place, the task's place and the attempt."""
     store = Store(connect())
-    run_id = save_run(store, check(made(**spec)))
+    run_id = create_run(store, check(made(**spec))).id
     store.start_run(run_id)
     episodes = queries.episodes(store.engine, run_id, limit=10_000)
     tasks, entrants = (sorted({row[name] for row in episodes}) for name in ("task", "entrant"))
