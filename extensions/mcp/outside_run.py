@@ -12,7 +12,7 @@ from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
-from stackrank.flows.runs.playing.by_hand import Ended, play_one
+from stackrank.flows.runs.playing.by_hand import PlayedEpisode, play_one
 from stackrank.flows.runs.playing.error_policy import sentence
 from stackrank.flows.runs.preparing.build import build
 from stackrank.flows.runs.preparing.check import check
@@ -100,7 +100,7 @@ class OutsideGame:
         self._seat.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
-    def _ending(self, ended: Ended) -> Observation:
+    def _ending(self, ended: PlayedEpisode) -> Observation:
         if ended.status is not RunStatus.FINISHED:
             self.failed = ended.status is RunStatus.FAILED
             return Observation(f"The episode has no verdict: {ended.reason}", False)

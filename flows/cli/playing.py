@@ -144,7 +144,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
                 debug=debug,
                 on_pool=on_pool,
                 say=print_err,
-                begun=lambda: queries.run(engine, run_id) != row,
+                is_started=lambda: queries.run(engine, run_id) != row,
             )
 
 

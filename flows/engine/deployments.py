@@ -43,11 +43,13 @@ def asked() -> Iterator[SyncPrefectClient]:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
-        if meant := meaning(error):
-            raise meant from error
+        if server_error := meaning(error):
+            raise server_error from error
         if isinstance(error, RuntimeError):
             raise
-        raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
+        raise ServerError(
+            f"The Prefect server rejected the request ({str(error).splitlines()[0]}): try again."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,11 @@ class Workflow:
 
     def stored(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
         """Return all deployments of this flow."""
-        found: list[DeploymentResponse] = []
-        wanted = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
-        while page := client.read_deployments(flow_filter=wanted, limit=PAGE, offset=len(found)):
-            found += page
-        return found
+        deployments: list[DeploymentResponse] = []
+        flow_filter = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
+        while page := client.read_deployments(flow_filter=flow_filter, limit=PAGE, offset=len(deployments)):
+            deployments += page
+        return deployments
 
     def update_former(self, client: SyncPrefectClient) -> list[str]:
         """Point deployments of earlier versions at this version's flow. Returns their names."""
@@ -115,8 +117,8 @@ class Workflow:
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    found = queries.played_in(engine, run_id)
-    return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
+    run = queries.played_in(engine, run_id)
+    return f"stackrank-run-{run_id}@{run['created_at'] if run else ''}"
 
 
 def is_unserved(client: SyncPrefectClient, pool: str) -> bool:

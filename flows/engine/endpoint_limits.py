@@ -46,10 +46,12 @@ def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
 
 def _endpoints(entrant: Entrant) -> list[Endpoint]:
     """Return the endpoints of an entrant, each once: an agent with two slots of one endpoint could wait for itself."""
-    found: dict[str, Endpoint] = {}
+    endpoints: dict[str, Endpoint] = {}
     for endpoint in entrant.setup.endpoints:
-        found.setdefault(endpoint.shown_url, endpoint)
-    return [found[url] for url in sorted(found)]  # always in this order, so that no two episodes wait for each other
+        endpoints.setdefault(endpoint.shown_url, endpoint)
+    return [
+        endpoints[url] for url in sorted(endpoints)
+    ]  # always in this order, so that no two episodes wait for each other
 
 
 def _entered(held: ExitStack, name: str) -> bool:
@@ -70,12 +72,12 @@ def _take(name: str, per_minute: float, amount: int) -> None:
 
 
 @functools.cache
-def _make(what: str, most: int, per_second: float | None) -> str:
+def _make(subject: str, limit: int, per_second: float | None) -> str:
     """Create or update a limit, if needed. Returns its name."""
-    name = "stackrank-" + re.sub(r"[^A-Za-z0-9.]+", "-", what)
+    name = "stackrank-" + re.sub(r"[^A-Za-z0-9.]+", "-", subject)
     with get_client(sync_client=True) as client:
         try:
-            client.upsert_global_concurrency_limit_by_name(name, most, per_second)
+            client.upsert_global_concurrency_limit_by_name(name, limit, per_second)
         except ObjectAlreadyExists:  # another process has created it meanwhile
-            client.upsert_global_concurrency_limit_by_name(name, most, per_second)
+            client.upsert_global_concurrency_limit_by_name(name, limit, per_second)
     return name

@@ -19,8 +19,8 @@ from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.registry import reap
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.engine.reporting import announce, progress_shown
-from stackrank.flows.engine.shards import lead
-from stackrank.flows.engine.survive_slot_loss import undisturbed
+from stackrank.flows.engine.shards import lead_shards
+from stackrank.flows.engine.survive_slot_loss import play_despite_slot_loss
 from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.driver import reopen_errors
 from stackrank.flows.runs.playing.session import join_run, leave_run
@@ -43,12 +43,12 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         silent = silent_endpoints(session.entrants)
     except BaseException as error:
         leave_run(run_id)
-        fail_unless_played(store, run_id, _in_one_line(error))
+        fail_unless_played(store, run_id, _one_line(error))
         raise
     store = session.store
     if not session.start_run(prefect_flow_run_id=str(flow_run.id or "")):
         leave_run(run_id)
-        return Cancelled(message=f"run {run_id} is cancelled: `stackrank resume {run_id}` goes on with it")
+        return Cancelled(message=f"run {run_id} is cancelled: resume it with `stackrank resume {run_id}`")
     try:
         for entrant, down in silent.items():
             store.open_outage(run_id, down.endpoint, [entrant], str(down))
@@ -57,10 +57,10 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         reconsider(session)
         log.info("run started", run=run_id, flow_run=flow_run.id)
         with progress_shown(store.engine, run_id):
-            why = undisturbed(lead if session.run.spec.pool else drive, session)
+            early_end = play_despite_slot_loss(lead_shards if session.run.spec.pool else drive, session)
     except BaseException as error:
         status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
-        session.end_run(status, _in_one_line(error))
+        session.end_run(status, _one_line(error))
         raise
     finally:
         leave_run(run_id)
@@ -69,11 +69,11 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     if session.is_over():
         session.end_run(RunStatus.CANCELLED, reason)
         return Cancelled(message=reason)
-    if not why and (left := counts["pending"] + counts["running"]):
-        why = f"{left} episodes have no verdict: `stackrank resume {run_id}` goes on with them"
-    if why:
-        session.end_run(RunStatus.FAILED, why)
-        return Failed(message=why)
+    if not early_end and (unplayed := counts["pending"] + counts["running"]):
+        early_end = f"{unplayed} episodes have no verdict: play them with `stackrank resume {run_id}`"
+    if early_end:
+        session.end_run(RunStatus.FAILED, early_end)
+        return Failed(message=early_end)
     if counts["not_played"]:
         reason += f", {counts['not_played']} not needed"
     # If two processes play the run, only the one that ends it reports the result.
@@ -83,5 +83,5 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     return Completed(message=reason)
 
 
-def _in_one_line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:500] or type(error).__name__

@@ -20,7 +20,7 @@ from stackrank.flows.runs.preparing.stored_run import label_of
 from stackrank.flows.runs.specification.spec import make_spec
 
 
-@flow(name="resumed-run", flow_run_name="run {run_id} goes on", persist_result=False)
+@flow(name="resumed-run", flow_run_name="resume run {run_id}", persist_result=False)
 def resumed_run(run_id: int) -> State[Any]:
     """Continue a run. Raises SpecError if this machine cannot play it, and leaves it unchanged for other machines."""
     log.configure()

@@ -45,10 +45,12 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     engine = connect()
     schedule = str(deployment.name or "")
     flow_run_id = str(flow_run.id)
-    for left in Store(engine).interrupted_runs(settings().run_silent_s):
-        if schedule and left["schedule"] == schedule and left["prefect_flow_run_id"] != flow_run_id:
-            log.warning("going on with a run that was cut off", run=left["id"])
-            evaluate(run_id=left["id"], label=label_of(queries.run(engine, left["id"])), return_state=True)
+    for interrupted in Store(engine).interrupted_runs(settings().run_silent_s):
+        if schedule and interrupted["schedule"] == schedule and interrupted["prefect_flow_run_id"] != flow_run_id:
+            log.warning("continuing an interrupted run", run=interrupted["id"])
+            evaluate(
+                run_id=interrupted["id"], label=label_of(queries.run(engine, interrupted["id"])), return_state=True
+            )
     run_id = queries.run_of_flow(engine, flow_run_id)
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})

@@ -16,15 +16,15 @@ class WebhookError(InfrastructureError):
     """The message was not delivered. The error text omits the address, which is a secret."""
 
 
-def webhook_url(chosen: str) -> str:
+def webhook_url(setting: str) -> str:
     """Return the address in a specification (`$NAME` means an environment variable), else `STACKRANK_WEBHOOK`.
 
     Returns an empty text if neither is set. Raises WebhookError if the value is not an address.
     """
-    url = os.path.expandvars(chosen) or settings().webhook
+    url = os.path.expandvars(setting) or settings().webhook
     if url and not _is_address(url):
-        shown = chosen if chosen.startswith("$") else "STACKRANK_WEBHOOK or `webhook:`"
-        raise WebhookError(f"{shown} is not an http or https address: set it to the URL of the webhook")
+        source = setting if setting.startswith("$") else "STACKRANK_WEBHOOK or `webhook:`"
+        raise WebhookError(f"{source} is not an http or https address: set it to the URL of the webhook")
     return url
 
 

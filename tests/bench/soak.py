@@ -34,7 +34,7 @@ from stackrank.db.models.runs import Step
 from stackrank.db.rows import Claimed
 from stackrank.db.totals import counters
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.terms import RunStatus
 from tests.fixtures.playing import make_run
@@ -47,7 +47,7 @@ SPEC: dict[str, Any] = {"limit": 10, "attempts": 5, "workers": 4, "entrants": [{
 SPEC |= {"sandbox": "bubblewrap"}
 
 
-def simulated(session: Session, claim: Claimed, done: Done) -> None:
+def simulated(session: Session, claim: Claimed, done: OnEnd) -> None:
     """An episode without a sandbox. One that was cut off goes on after its last step."""
 
     def play() -> None:

@@ -38,7 +38,7 @@ from stackrank.extensions.repair.proposals import OPERATORS
 from stackrank.extensions.repair.source import Candidate as Repair
 from stackrank.extensions.repair.source import ParsedFile
 from stackrank.flows.runs.playing.error_policy import policy, sentence
-from stackrank.flows.runs.playing.sandboxes import side_by_side
+from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.preparing.build import build_environments
 from stackrank.flows.runs.preparing.save import save_benchmark
 
@@ -123,7 +123,7 @@ def audit_benchmark(
     results |= {task: Audit(task, reason) for task, reason in unbuilt.items()}
     built = [task for task in left if task.id not in unbuilt]
     search = functools.partial(_audit, seed=seed, rejected=rejected)
-    with closing(side_by_side(search, built, backend, workers)) as found:
+    with closing(map_tasks(search, built, backend, workers)) as found:
         for result in found:
             results[result.task] = result
             if result.audited:

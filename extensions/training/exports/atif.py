@@ -26,7 +26,7 @@ def atif(source: Source) -> Iterator[dict[str, Any]]:
         from atif import Trajectory
     except ImportError:
         raise SpecError("the format atif needs another package: run pip install 'stackrank[atif]'") from None
-    for row, steps in source.played(exchanges=True, whole=True):
+    for row, steps in source.played(exchanges=True, all_columns=True):
         if len(steps) > 1:
             document = _trajectory(source, row, steps)
             Trajectory.model_validate(document)

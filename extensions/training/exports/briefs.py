@@ -28,7 +28,7 @@ def seeker(source: Source) -> Iterator[dict[str, Any]]:
     briefs are left out.
     """
     configs = {each["id"]: each["config"] for each in queries.entrants(source.engine)}
-    for row, steps in source.played(exchanges=True, whole=True):
+    for row, steps in source.played(exchanges=True, all_columns=True):
         asked = list(questions(steps))
         found = list(_briefs(asked, _limits(configs[row["entrant_id"]])))
         ends = [*(place for place, *_ in found[1:]), len(asked)][: len(found)]

@@ -28,11 +28,11 @@ def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
 
     If the run is in progress, this waits for a sign of life for `silent_s`: timestamps by other clocks prove nothing.
     """
-    heard = _heartbeat(store, run_id)
+    last_heartbeat = _heartbeat(store, run_id)
     deadline = time.monotonic() + settings().silent_s
-    while heard is not None and _heartbeat(store, run_id) == heard and time.monotonic() < deadline:
+    while last_heartbeat is not None and _heartbeat(store, run_id) == last_heartbeat and time.monotonic() < deadline:
         time.sleep(settings().beat_s)
-    store.cannot_start(run_id, reason, heard=heard)
+    store.cannot_start(run_id, reason, heard=last_heartbeat)
 
 
 def _heartbeat(store: Store, run_id: int) -> datetime | None:
@@ -40,7 +40,7 @@ def _heartbeat(store: Store, run_id: int) -> datetime | None:
     return next((run["heartbeat_at"] for run in store.interrupted_runs() if run["id"] == run_id), None)
 
 
-class LeftRuns:
+class AbandonedRuns:
     """Finds abandoned runs. Used by one thread, which looks every few seconds."""
 
     def __init__(self, store: Store) -> None:
@@ -54,9 +54,9 @@ class LeftRuns:
         """
         going = self._store.interrupted_runs()
         silent = self._silence.find_silent({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
-        return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
+        return [run for run in going if run["id"] in silent and _is_resumable(run)]
 
-    def ended_badly(self) -> list[Ended]:
+    def take_failed(self) -> list[Ended]:
         """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.
 
         Each run is given to only one caller, who must resume it.
@@ -70,9 +70,9 @@ class LeftRuns:
         return [run for run in due if self._store.take_up(run["id"], seen=run["taken_up"], most=len(PAUSES_S))]
 
 
-def _goes_on_alone(run: Interrupted) -> bool:
+def _is_resumable(run: Interrupted) -> bool:
     try:
         return not played_by_hand(make_spec(run["spec"], f"run {run['id']}"))
     except UsageError as error:
-        log.warning("a run that fell silent cannot be played here", run=run["id"], error=error)
+        log.warning("an abandoned run cannot be played here", run=run["id"], error=error)
         return False

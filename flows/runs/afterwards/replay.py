@@ -105,8 +105,8 @@ def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
         return Replayed(error.difference, told_otherwise)
     if outcome.steps < len(past) - 1:
         step = past[outcome.steps + 1]
-        ended = f"the episode ended before this step: {outcome.stop_reason}"
-        early = Difference(outcome.steps + 1, _tool(step), _diff(step.observation.text, ended))
+        ending = f"the episode ended before this step: {outcome.stop_reason}"
+        early = Difference(outcome.steps + 1, _tool(step), _diff(step.observation.text, ending))
         return Replayed(early, told_otherwise)
     verdict = Verdict.RESOLVED if outcome.score and outcome.score.resolved else Verdict.UNRESOLVED
     if row["verdict"] == Verdict.ERROR or verdict == row["verdict"]:
@@ -130,18 +130,18 @@ def _task(engine: Engine, row: Episode) -> Task:
 
 def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
     # Compare with text as the database stores it.
-    seen, before = step.observation, past.observation
-    text = storable_text(seen.text)
-    if seen.ok == before.ok and same_observation(before.text, text):
+    replayed, recorded = step.observation, past.observation
+    text = storable_text(replayed.text)
+    if replayed.ok == recorded.ok and same_observation(recorded.text, text):
         return
-    diff = _diff(before.text, text) or f"ok: {before.ok} before, {seen.ok} now"
-    found = Difference(step.index, _tool(past), diff)
-    if seen.ok != before.ok or not (_of_a_server(seen.state) and _of_a_server(before.state)):
-        raise _Differs(found)
-    if storable_text(seen.state.get("diff", "")) != before.state.get("diff", ""):
-        changes = _diff(before.state.get("diff", ""), seen.state.get("diff", ""))
+    diff = _diff(recorded.text, text) or f"ok: {recorded.ok} before, {replayed.ok} now"
+    difference = Difference(step.index, _tool(past), diff)
+    if replayed.ok != recorded.ok or not (_of_a_server(replayed.state) and _of_a_server(recorded.state)):
+        raise _Differs(difference)
+    if storable_text(replayed.state.get("diff", "")) != recorded.state.get("diff", ""):
+        changes = _diff(recorded.state.get("diff", ""), replayed.state.get("diff", ""))
         raise _Differs(Difference(step.index, _tool(past), changes))
-    told_otherwise.append(found)
+    told_otherwise.append(difference)
 
 
 def _of_a_server(state: State) -> bool:
@@ -153,7 +153,9 @@ def _tool(past: Step) -> str:
     return past.action.tool if past.action else ""
 
 
-def _diff(before: str, now: str) -> str:
-    lines = list(difflib.unified_diff(before.splitlines(), now.splitlines(), "recorded", "replayed", lineterm="", n=2))
-    more = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
-    return "\n".join([*lines[:MOST_LINES], *more])
+def _diff(recorded: str, replayed: str) -> str:
+    lines = list(
+        difflib.unified_diff(recorded.splitlines(), replayed.splitlines(), "recorded", "replayed", lineterm="", n=2)
+    )
+    omitted = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
+    return "\n".join([*lines[:MOST_LINES], *omitted])

@@ -1,4 +1,4 @@
-"""A run of one episode, played by the person at this terminal or by somebody else's program.
+"""A run of one episode, played by the person at this terminal or by an outside program.
 
 It does not use Prefect: while somebody watches, nothing has to be scheduled or retried.
 """
@@ -22,8 +22,8 @@ from stackrank.terms import RunStatus, StopReason
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How the run ended."""
+class PlayedEpisode:
+    """A run of one episode, and how it ended."""
 
     status: RunStatus
     episode_id: int
@@ -31,7 +31,7 @@ class Ended:
     """Why the run did not finish; empty if it did."""
 
 
-def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], say: Say) -> Ended:
+def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], say: Say) -> PlayedEpisode:
     """Let the person at the terminal play a task. `fields`: further fields of the run's specification.
 
     Raises SpecError, SandboxError, DatabaseError.
@@ -48,10 +48,10 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
         "wall_s": None,
         "tags": ["play"],
     }
-    return play_one(store, build(check(make_spec(data, "the call")), say), here=True)
+    return play_one(store, build(check(make_spec(data, "the call")), say), in_this_thread=True)
 
 
-def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
+def play_one(store: Store, run: CheckedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
     """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
     session = open_session(create_run(store, run))
     run_id = session.run_id
@@ -61,21 +61,21 @@ def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
     try:
         session.claims.hold(episode_id)
         session.start_run()
-        verdict = play_episode(session, row, here=here)["verdict"]
-        ended = (
-            Ended(RunStatus.FINISHED, episode_id) if verdict else Ended(RunStatus.CANCELLED, episode_id, "cancelled")
-        )
+        verdict = play_episode(session, row, in_this_thread=in_this_thread)["verdict"]
+        ending = PlayedEpisode(RunStatus.FINISHED, episode_id)
+        if not verdict:
+            ending = PlayedEpisode(RunStatus.CANCELLED, episode_id, "cancelled")
     except EpisodeFailed as error:
         store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=str(error), by=error.by or None)
-        ended = Ended(RunStatus.FAILED, episode_id, str(error))
+        ending = PlayedEpisode(RunStatus.FAILED, episode_id, str(error))
     except KeyboardInterrupt:
         # On a terminal, this happens only while a tool is working: while a line is typed, Ctrl-C discards the line.
-        ended = Ended(RunStatus.CANCELLED, episode_id, "the player interrupted it")
-        store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=ended.reason)
+        ending = PlayedEpisode(RunStatus.CANCELLED, episode_id, "the player interrupted the episode")
+        store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=ending.reason)
     except Exception as error:
         store.end_run(run_id, RunStatus.FAILED, " ".join(str(error).split())[:500])
         raise
     finally:
         leave_run(run_id)
-    store.end_run(run_id, ended.status, ended.reason)
-    return ended
+    store.end_run(run_id, ending.status, ending.reason)
+    return ending

@@ -1,4 +1,4 @@
-"""Cancelling a run, on whatever machines it is played."""
+"""Cancels a run on all machines that play it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class ClaimWatch:
 
     def find_void(self, claims: Iterable[Claim], held: Collection[int]) -> list[Claim]:
         """Return the rows of `Store.claims` that may be taken over. `held`: episodes that this process plays now."""
-        others = [claim for claim in claims if claim["id"] not in held]
-        states = {claim["id"]: (claim["claimed_by"], claim["alive_at"]) for claim in others}
+        foreign_claims = [claim for claim in claims if claim["id"] not in held]
+        states = {claim["id"]: (claim["claimed_by"], claim["alive_at"]) for claim in foreign_claims}
         silent = self._silence.find_silent(states, settings().silent_s)
-        return [claim for claim in others if claim["id"] in silent or is_dead_worker(claim["claimed_by"])]
+        return [claim for claim in foreign_claims if claim["id"] in silent or is_dead_worker(claim["claimed_by"])]

@@ -93,14 +93,18 @@ def policy(error: BaseException) -> Policy:
     """Return the policy for an error, chosen by its class and not by its text."""
     if isinstance(error, OSError) and error.errno in _SHORTAGES:
         return SHORTAGE
-    for kind, found in POLICIES.items():
+    for kind, matching in POLICIES.items():
         if isinstance(error, kind):
-            return found
+            return matching
     return FAULT
 
 
 def sentence(error: BaseException) -> str:
     """Return the error as one line."""
     text = " ".join(str(error).split()) or type(error).__name__
-    found = policy(error)
-    return f"{found.cause}: {text}" if found is not FAULT else f"{found.cause}: {type(error).__name__}: {text}"
+    error_policy = policy(error)
+    return (
+        f"{error_policy.cause}: {text}"
+        if error_policy is not FAULT
+        else f"{error_policy.cause}: {type(error).__name__}: {text}"
+    )

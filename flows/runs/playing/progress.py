@@ -24,18 +24,18 @@ def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Count
 
     Nothing is shown while the database is unavailable; the run itself reports what that means for it.
     """
-    over = threading.Event()
+    end_event = threading.Event()
 
     def follow() -> None:
-        last, pause_s = False, period_s
-        while not last:
-            last = over.wait(pause_s)
-            asked = time.monotonic()
+        is_last, pause_s = False, period_s
+        while not is_last:
+            is_last = end_event.wait(pause_s)
+            query_start = time.monotonic()
             try:
                 counts = queries.progress(engine, run_id)
             except DatabaseError:
                 continue
-            pause_s = max(period_s, rest_s(time.monotonic() - asked))
+            pause_s = max(period_s, rest_s(time.monotonic() - query_start))
             show(counts)
 
     thread = threading.Thread(target=follow, name="progress", daemon=True)
@@ -43,5 +43,5 @@ def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Count
     try:
         yield
     finally:
-        over.set()
+        end_event.set()
         thread.join(timeout=5)

@@ -27,7 +27,7 @@ from stackrank.extensions.authoring.benchmarks import deep_suite
 from stackrank.extensions.authoring.benchmarks.deep_suite import Deep, Releases
 from stackrank.extensions.authoring.difficulty.measure import find_measured, measure, save_measured
 from stackrank.flows.runs.playing.error_policy import policy, sentence
-from stackrank.flows.runs.playing.sandboxes import side_by_side
+from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.preparing.build import build_environments
 from stackrank.flows.runs.preparing.save import save_benchmark
 
@@ -185,14 +185,14 @@ def _results(
     """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
     late: set[str] = set()
     prove = partial(_prove, rounds=rounds, proved=proved)
-    with closing(side_by_side(prove, tasks, backend, workers)) as found:
+    with closing(map_tasks(prove, tasks, backend, workers)) as found:
         for result in found:
             if result.out_of_time or result.standing is Standing.ERROR:
                 late.add(result.task)
             else:
                 yield result
     # One at a time, so that none takes time from another.
-    with closing(side_by_side(prove, [task for task in tasks if task.id in late], backend, 1)) as found:
+    with closing(map_tasks(prove, [task for task in tasks if task.id in late], backend, 1)) as found:
         yield from found
 
 

@@ -203,14 +203,14 @@ class RunSpec(BaseModel):
     def episodes_are_tasks(self) -> bool:
         """Whether each episode is a Prefect task run."""
         # Dask and Ray get their work from Prefect's task runners.
-        wanted = self.prefect_tasks or ("shards" if self.pool and self.runner == "threads" else "episodes")
-        return wanted == "episodes"
+        granularity = self.prefect_tasks or ("shards" if self.pool and self.runner == "threads" else "episodes")
+        return granularity == "episodes"
 
     @property
     def source(self) -> Source:
         """Where the benchmark's data is."""
         places = (self.path, self.fixes, self.repos, self.environments)
-        path, fixes, repos, environments = (Path(each) if each else None for each in places)
+        path, fixes, repos, environments = (Path(place) if place else None for place in places)
         return Source(path, fixes, repos, environments, self.night, count=self.limit, sandbox=self.sandbox)
 
     @field_validator("path", "fixes", "repos", "environments")
@@ -330,22 +330,32 @@ def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
     they do not set comes from the file's matrix.
     """
     data = _read_yaml(file) if file is not None else {}
-    given = {name: value for name, value in overrides.items() if value is not None and value != []}
-    axes = {"agents": given.pop("agent", None), "models": given.pop("model", None), "tools": given.pop("tools", None)}
-    chosen = {name: values for name, values in axes.items() if values}
-    if chosen:
+    fields = {name: value for name, value in overrides.items() if value is not None and value != []}
+    axes = {
+        "agents": fields.pop("agent", None),
+        "models": fields.pop("model", None),
+        "tools": fields.pop("tools", None),
+    }
+    matrix_axes = {name: values for name, values in axes.items() if values}
+    if matrix_axes:
         matrix = data.get("matrix")
-        data["matrix"] = {**(matrix if isinstance(matrix, dict) else {}), **chosen}
-        if not chosen.get("models") and chosen.get("agents") and not any(map(_needs_model, chosen["agents"])):
+        data["matrix"] = {**(matrix if isinstance(matrix, dict) else {}), **matrix_axes}
+        if (
+            not matrix_axes.get("models")
+            and matrix_axes.get("agents")
+            and not any(map(_needs_model, matrix_axes["agents"]))
+        ):
             data["matrix"]["models"] = []  # the file's models are for agents that use one
         data["entrants"] = []
-    spec = make_spec({**data, **given}, str(file) if file else "the call")
+    spec = make_spec({**data, **fields}, str(file) if file else "the call")
     if spec.name.isdecimal() or spec.name == queries.LATEST:
         raise SpecError(f"a run cannot be named {spec.name!r}, which commands take for another run: name it otherwise")
     if player := played_by_hand(spec):
         command = "mcp" if player == "outside" else "play"
-        whom = "somebody else's program" if player == "outside" else "a person"
-        raise SpecError(f"the agent {player} cannot play among others: `stackrank {command} TASK` lets {whom} play")
+        player_kind = "somebody else's program" if player == "outside" else "a person"
+        raise SpecError(
+            f"the agent {player} cannot play among others: `stackrank {command} TASK` lets {player_kind} play"
+        )
     return spec
 
 
@@ -356,7 +366,7 @@ def _needs_model(agent: str) -> bool:
 def played_by_hand(spec: RunSpec) -> str:
     """Return the run's agent that a person or an outside program plays; empty if there is none. Raises SpecError."""
     try:
-        return next((each.agent for each in spec.entrants if find_agent(each.agent).interactive), "")
+        return next((entrant.agent for entrant in spec.entrants if find_agent(entrant.agent).interactive), "")
     except SetupError as error:
         raise SpecError(str(error)) from None
 
@@ -366,7 +376,7 @@ def make_spec(data: dict[str, Any], source: str) -> RunSpec:
     try:
         return RunSpec.model_validate(data)
     except ValidationError as error:
-        problems = [problem(each, _fields(each["loc"])) for each in error.errors()[:4]]
+        problems = [problem(details, _fields(details["loc"])) for details in error.errors()[:4]]
         raise SpecError(f"{source}: {'; '.join(problems)}") from None
 
 

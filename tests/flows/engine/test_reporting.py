@@ -51,11 +51,11 @@ class Chat:
 
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
-    found = Chat()
-    monkeypatch.setenv("CHAT_URL", found.url)
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    chat_server = Chat()
+    monkeypatch.setenv("CHAT_URL", chat_server.url)
+    yield chat_server
+    chat_server.server.shutdown()
+    chat_server.server.server_close()
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
         ("$CHAT_HOOK", "https://a.b/c", "https://x.y/z"),
     ],
 )
-def test_which_webhook(chosen: str, default: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_webhook(setting: str, default: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAT_HOOK", "https://x.y/z")
     monkeypatch.setenv("STACKRANK_WEBHOOK", default)
-    assert webhook.webhook_url(chosen) == expected
+    assert webhook.webhook_url(setting) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,27 +176,27 @@ def test_a_run_that_is_worse_is_told(
     second = stackrank("run", str(file), "--json")
     assert second.status == 0, "what happens to a message does not fail a run"
     run = queries.run(connect(database), second.json()["run"])
-    (found,) = run["regressions"]
-    assert (found["what"], found["before"], found["value_before"]) == ("rate", first["run"], 1.0)
-    (told,) = chat.told
-    assert found["sentence"] in told["text"] and f"http://board.example/run?id={run['id']}" in told["text"]
+    (regression,) = run["regressions"]
+    assert (regression["what"], regression["before"], regression["value_before"]) == ("rate", first["run"], 1.0)
+    (message,) = chat.told
+    assert regression["sentence"] in message["text"] and f"http://board.example/run?id={run['id']}" in message["text"]
     assert "127.0.0.1 answered 403" in second.err and "s3cret" not in second.err
     assert "s3cret" not in json.dumps(run)
 
     with get_client(sync_client=True) as client:
-        artifacts = {each.key: each for each in client.read_artifacts()}
+        artifacts = {artifact.key: artifact for artifact in client.read_artifacts()}
         assert float(artifacts[f"run-{run['id']}-progress"].data) == 100.0
         (row,) = json.loads(artifacts[f"run-{run['id']}-result"].data)
         assert row["entrant"] == "repair (rewrite)" and row["episodes"] == 7
         summary = artifacts[f"run-{run['id']}-summary"].data
-        assert found["sentence"] in summary and "http://board.example/episode?id=" in summary
-        names = [each.name for each in client.read_flow_runs(limit=200)]
+        assert regression["sentence"] in summary and "http://board.example/episode?id=" in summary
+        names = [artifact.name for artifact in client.read_flow_runs(limit=200)]
         assert any(name.startswith("nightly 20") and name.endswith("· repair (rewrite)") for name in names)
 
         def events() -> list[dict[str, Any]]:
-            wanted = {"filter": {"event": {"name": ["stackrank.regression"]}}}
-            return list(client._client.post("/events/filter", json=wanted).json()["events"])
+            event_filter = {"filter": {"event": {"name": ["stackrank.regression"]}}}
+            return list(client._client.post("/events/filter", json=event_filter).json()["events"])
 
-        heard = wait_for(events, "an event", every_s=0.5)
-        assert heard[0]["resource"]["prefect.resource.id"] == "stackrank.leaderboard.nightly"
-        assert heard[0]["payload"]["sentence"] == found["sentence"]
+        sent = wait_for(events, "an event", every_s=0.5)
+        assert sent[0]["resource"]["prefect.resource.id"] == "stackrank.leaderboard.nightly"
+        assert sent[0]["payload"]["sentence"] == regression["sentence"]

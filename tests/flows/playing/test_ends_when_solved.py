@@ -27,7 +27,7 @@ def test_an_episode_ends_as_its_run_says(ends: bool, reason: str) -> None:
 
 def test_the_usual_conditions_are_those_of_older_runs() -> None:
     spec = {"benchmark": "bugs", "sandbox": "bubblewrap", **ORACLE}
-    usual, other = (check(make_spec({**spec, **more}, "the test")) for more in ({}, {"ends_when_solved": False}))
-    before = conditions.complete({**usual.conditions, "ends_when_solved": True})
-    assert conditions.digest(conditions.complete(usual.conditions)) == conditions.digest(before)
-    assert conditions.digest(conditions.complete(other.conditions)) != conditions.digest(before)
+    usual, unusual = (check(make_spec({**spec, **fields}, "the test")) for fields in ({}, {"ends_when_solved": False}))
+    completed = conditions.complete({**usual.conditions, "ends_when_solved": True})
+    assert conditions.digest(conditions.complete(usual.conditions)) == conditions.digest(completed)
+    assert conditions.digest(conditions.complete(unusual.conditions)) != conditions.digest(completed)

@@ -29,4 +29,4 @@ def test_the_class_of_an_error(error: Exception, expected: ErrorClass) -> None:
 
 
 def test_every_class_is_somebodys() -> None:
-    assert {each.error_class for each in POLICIES.values()} | {ErrorClass.OURS} == set(ErrorClass)
+    assert {policy.error_class for policy in POLICIES.values()} | {ErrorClass.OURS} == set(ErrorClass)

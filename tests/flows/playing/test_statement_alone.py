@@ -32,19 +32,21 @@ def test_a_run_on_statements_alone() -> None:
     rows = {row["entrant"]: row for row in queries.episodes(engine, run)}
     assert (rows["oracle (rewrite)"]["stop_reason"], rows["oracle (rewrite)"]["verdict"]) == ("submitted", "resolved")
     assert rows["repair (debug)"]["verdict"] == "unresolved", "it works from failing tests"
-    known = queries.run(engine, run)["conditions"]
-    assert known["shows_failing_test"] is False and conditions.say(known).endswith("failing test shown: no")
+    run_conditions = queries.run(engine, run)["conditions"]
+    assert run_conditions["shows_failing_test"] is False and conditions.say(run_conditions).endswith(
+        "failing test shown: no"
+    )
     for row in rows.values():
         assert replay(engine, row, "bubblewrap").result == "same", "a replay goes by it too"
 
 
 def test_it_is_said_by_a_flag_or_a_file_and_pooled_with_nothing_else() -> None:
     spec = {"benchmark": "bugs", "sandbox": "bubblewrap", "entrants": ENTRANTS[:1], "limit": 1}
-    usual, alone = (check(make_spec({**spec, **more}, "the test")) for more in ({}, {"shows_failing_test": False}))
-    digests = [conditions.digest(conditions.complete(each.conditions)) for each in (usual, alone)]
+    usual, alone = (check(make_spec({**spec, **fields}, "the test")) for fields in ({}, {"shows_failing_test": False}))
+    digests = [conditions.digest(conditions.complete(run.conditions)) for run in (usual, alone)]
     assert digests[0] != digests[1]
-    before = {name: value for name, value in usual.conditions.items() if name != "shows_failing_test"}
-    assert digests[0] == conditions.digest(conditions.complete(before)), "runs of older versions stay equal"
+    older_conditions = {name: value for name, value in usual.conditions.items() if name != "shows_failing_test"}
+    assert digests[0] == conditions.digest(conditions.complete(older_conditions)), "runs of older versions stay equal"
     assert read_spec(None, {"agent": ["repair"], "shows_failing_test": False}).shows_failing_test is False
 
 
@@ -54,8 +56,8 @@ def test_tasks_whose_failing_test_cannot_be_withheld_are_left_out(tmp_path: Path
     write(tmp_path / "told", {**program, "test_a.py": "from a import x\n\n\ndef test_x():\n    assert x == 2\n"})
     write(tmp_path / "untold", {**program, "check.sh": "python -c 'import a; assert a.x == 2'\n"})
     spec = {"benchmark": "repo", "path": str(tmp_path), "sandbox": "local", "entrants": ENTRANTS[:1]}
-    found = check(make_spec({**spec, "shows_failing_test": False}, "the test"))
-    assert [task.id for task in found.tasks] == ["told"]
-    assert "names no test file" in found.left_out["untold"]
+    checked = check(make_spec({**spec, "shows_failing_test": False}, "the test"))
+    assert [task.id for task in checked.tasks] == ["told"]
+    assert "names no test file" in checked.left_out["untold"]
     with pytest.raises(SpecError, match="untold cannot be played without showing its failing test"):
         check(make_spec({**spec, "tasks": ["untold"], "shows_failing_test": False}, "the test"))

@@ -11,7 +11,7 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.rows import Claimed, Stopping
 from stackrank.flows.cli import runs
-from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.playing.stopping import reconsider
@@ -35,43 +35,43 @@ TOOLS = ("rewrite", "debug", "debug5")
 @pytest.fixture
 def opened(database: str) -> Iterator[Callable[..., Session]]:
     """Opens the session of a new run that goes on."""
-    made: list[int] = []
+    run_ids: list[int] = []
 
     def make(**spec: Any) -> Session:
         run_id = make_run(**{"limit": 40, "workers": 1, "sandbox": "bubblewrap", "stop": {"decided": 0.05}, **spec})
-        made.append(run_id)
+        run_ids.append(run_id)
         session = join_run(run_id)
         session.store.start_run(run_id)
         return session
 
     yield make
-    for run_id in made:
+    for run_id in run_ids:
         leave_run(run_id)
 
 
-def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, Done], None]:
+def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, OnEnd], None]:
     """Episodes that end at once, as `resolves` says of the entrant's name and the task's row."""
 
-    def submit(claim: Claimed, done: Done) -> None:
+    def submit(claim: Claimed, on_end: OnEnd) -> None:
         name = session.entrants[claim["entrant_id"]].spec.label
         verdict = "resolved" if resolves(name, claim["task_id"]) else "unresolved"
         session.store.finish_episode(
             claim["id"], verdict=verdict, stop_reason="submitted", cost_usd=0.5, wall_s=2.0, by=session.claims.token
         )
-        done(None)
+        on_end(None)
 
     return submit
 
 
 def known(session: Session) -> Stopping:
-    found = queries.stopping(session.store.engine, session.run_id)
-    assert found is not None
-    return found
+    stopping = queries.stopping(session.store.engine, session.run_id)
+    assert stopping is not None
+    return stopping
 
 
 def counts(session: Session) -> dict[str, int]:
-    found = queries.progress(session.store.engine, session.run_id)
-    return {name: found[name] for name in ("done", "pending", "running", "not_played")}  # type: ignore[literal-required]
+    progress = queries.progress(session.store.engine, session.run_id)
+    return {name: progress[name] for name in ("done", "pending", "running", "not_played")}  # type: ignore[literal-required]
 
 
 def episodes_of(session: Session) -> dict[str, int]:
@@ -86,18 +86,20 @@ def only_good(name: str, task: int) -> bool:
 def test_a_run_ends_when_it_is_known_and_says_what_it_saved(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad"))
     assert Driver(session, plays(session, only_good)).run() == ""
-    found, now = known(session), counts(session)
-    assert [(pair["first"], pair["second"], pair["decision"]) for pair in found["pairs"]] == [("good", "bad", "behind")]
-    assert now["not_played"] > now["done"] and now["pending"] == now["running"] == 0
-    assert found["not_played"] == now["not_played"] and found["saved_usd"] == now["not_played"] * 0.5
-    assert found["saved_s"] == now["not_played"] * 2.0
-    assert f"{now['not_played']} of {found['episodes_total']} episodes" in found["sentence"]
-    (pair,) = found["pairs"]
+    stopping, progress = known(session), counts(session)
+    assert [(pair["first"], pair["second"], pair["decision"]) for pair in stopping["pairs"]] == [
+        ("good", "bad", "behind")
+    ]
+    assert progress["not_played"] > progress["done"] and progress["pending"] == progress["running"] == 0
+    assert stopping["not_played"] == progress["not_played"] and stopping["saved_usd"] == progress["not_played"] * 0.5
+    assert stopping["saved_s"] == progress["not_played"] * 2.0
+    assert f"{progress['not_played']} of {stopping['episodes_total']} episodes" in stopping["sentence"]
+    (pair,) = stopping["pairs"]
     assert pair["difference"] == -1 and pair["ci_low"] <= -1 + 1e-9 and pair["ci_high"] < 0
     assert pair["p_corrected"] <= 0.05
     # Both sides of the last task that counted were played; nothing lies idle in between.
-    assert now["done"] in (2 * pair["tasks"], 2 * pair["tasks"] + 1)
-    assert queries.run_summary(session.store.engine, session.run_id)["stop"] == found
+    assert progress["done"] in (2 * pair["tasks"], 2 * pair["tasks"] + 1)
+    assert queries.run_summary(session.store.engine, session.run_id)["stop"] == stopping
     session.store.end_run(session.run_id, "finished")
     scope = queries.scope_of(session.store.engine)
     assert scope["stopped"] == [session.run_id] and f"run {session.run_id} stopped early" in scope["sentence"]
@@ -114,19 +116,19 @@ def test_tasks_come_in_a_random_order_that_the_seed_fixes(opened: Callable[..., 
     shuffled = order(seed=1)
     assert len(shuffled) == 10 and shuffled != sorted(shuffled)
     assert order(seed=1) == shuffled != order(seed=2)
-    plain = order(stop=None)
-    assert plain == sorted(plain)
+    unshuffled = order(stop=None)
+    assert unshuffled == sorted(unshuffled)
 
 
 def test_who_is_decided_leaves_and_the_others_play_everything(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad", "same"))
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
-    found = known(session)
-    by_names = {(pair["first"], pair["second"]): pair["decision"] for pair in found["pairs"]}
+    stopping = known(session)
+    by_names = {(pair["first"], pair["second"]): pair["decision"] for pair in stopping["pairs"]}
     assert by_names == {("good", "bad"): "behind", ("good", "same"): "open", ("bad", "same"): "ahead"}
     board = episodes_of(session)
     tasks = len(session.run.tasks)
-    assert board["good"] == board["same"] == tasks > board["bad"] and found["not_played"] == tasks - board["bad"]
+    assert board["good"] == board["same"] == tasks > board["bad"] and stopping["not_played"] == tasks - board["bad"]
 
 
 def test_equal_entrants_are_decided_within_a_margin_and_else_play_everything(opened: Callable[..., Session]) -> None:
@@ -158,17 +160,17 @@ def test_quick_episodes_do_not_decide_before_the_slow_ones_of_their_tasks(opened
     """What ends first is no random sample: here the first task dealt never ends, and the others speak for one side."""
     session = opened(entrants=entrants("good", "bad"), workers=4)
     first = queries.episodes(session.store.engine, session.run_id, limit=1)[0]["id"]
-    held: list[Done] = []
+    held: list[OnEnd] = []
     submit = plays(session, only_good)
 
-    def slow(claim: Claimed, done: Done) -> None:
+    def slow(claim: Claimed, on_end: OnEnd) -> None:
         if claim["id"] != first:
-            submit(claim, done)
+            submit(claim, on_end)
             if counts(session)["pending"] == 0:
                 session.store.fail_episode(first, stop_reason="error", error="gone", by=session.claims.token)
                 held[0](EpisodeFailed("gone"))
         else:
-            held.append(done)
+            held.append(on_end)
 
     Driver(session, slow).run()
     assert counts(session)["not_played"] == 0
@@ -183,10 +185,10 @@ def test_several_workers_and_a_resumed_run_come_to_the_same(opened: Callable[...
     threads = [Thread(target=Driver(many, plays(many, only_good), limit=7).run) for _ in range(20)]
     for thread in threads[:2]:  # two at a time; each gives up after seven episodes, as a shard does
         thread.start()
-    for before, after in zip(threads, [*threads[2:], None, None], strict=True):
-        before.join(600)
-        if after is not None:
-            after.start()
+    for predecessor, successor in zip(threads, [*threads[2:], None, None], strict=True):
+        predecessor.join(600)
+        if successor is not None:
+            successor.start()
     assert counts(many)["pending"] == counts(many)["running"] == 0
     ours, theirs = known(alone)["pairs"][0], known(many)["pairs"][0]
     assert ours["decision"] == theirs["decision"] == "behind"

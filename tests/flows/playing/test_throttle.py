@@ -5,23 +5,25 @@ from __future__ import annotations
 import pytest
 
 from stackrank.flows.runs.playing import throttle
-from stackrank.flows.runs.playing.throttle import LONGEST_S, RESTS, Throttled
+from stackrank.flows.runs.playing.throttle import LONGEST_S, REST_FACTOR, ThrottledQuery
 
 
-@pytest.mark.parametrize(("took_s", "rest_s"), [(0.06, 0.06 * RESTS), (0.2, 0.2 * RESTS), (60.0, LONGEST_S)])
+@pytest.mark.parametrize(
+    ("took_s", "rest_s"), [(0.06, 0.06 * REST_FACTOR), (0.2, 0.2 * REST_FACTOR), (60.0, LONGEST_S)]
+)
 def test_the_longer_an_answer_takes_the_longer_it_holds(
     monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr(throttle.time, "monotonic", lambda: clock[0])
-    asked: list[float] = []
+    times: list[float] = []
 
     def ask() -> int:
-        asked.append(clock[0])
+        times.append(clock[0])
         clock[0] += took_s
-        return len(asked)
+        return len(times)
 
-    question = Throttled(ask)
+    question = ThrottledQuery(ask)
     assert question() == question() == 1
     clock[0] = took_s + 0.99 * rest_s
     assert question() == 1
@@ -32,7 +34,7 @@ def test_the_longer_an_answer_takes_the_longer_it_holds(
 def test_a_small_run_is_asked_about_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle.time, "monotonic", lambda: 1.0)
     answers = iter(range(3))
-    question = Throttled(lambda: next(answers))
+    question = ThrottledQuery(lambda: next(answers))
     assert [question() for _ in range(3)] == [0, 1, 2]
 
 
@@ -40,12 +42,12 @@ def test_a_question_that_failed_is_asked_again() -> None:
     answers = iter([OSError("away"), "there"])
 
     def ask() -> str:
-        found = next(answers)
-        if isinstance(found, OSError):
-            raise found
-        return found
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
 
-    question = Throttled(ask)
+    question = ThrottledQuery(ask)
     with pytest.raises(OSError, match="away"):
         question()
     assert question() == "there"

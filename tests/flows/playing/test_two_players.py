@@ -38,10 +38,10 @@ def late(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     monkeypatch.setenv("STACKRANK_SILENT_S", "0.5")
     run_id = make_run(**RANDOM)
     Store(connect()).start_run(run_id)
-    made = Session(load_run(run_id, print))
-    made.claims.start_heartbeat()
-    yield made
-    made.close()
+    session = Session(load_run(run_id, print))
+    session.claims.start_heartbeat()
+    yield session
+    session.close()
 
 
 def status(run_id: int) -> str:
@@ -55,13 +55,13 @@ def resumed(run_id: int) -> None:
     assert store.start_run(run_id)
 
 
-@pytest.mark.parametrize("how", [RunStatus.CANCELLED, RunStatus.FAILED])
-def test_who_heard_of_a_cancel_does_not_end_the_run_that_was_resumed_since(late: Session, how: RunStatus) -> None:
+@pytest.mark.parametrize("outcome", [RunStatus.CANCELLED, RunStatus.FAILED])
+def test_who_heard_of_a_cancel_does_not_end_the_run_that_was_resumed_since(late: Session, outcome: RunStatus) -> None:
     store = Store(connect())
     assert store.cancel_run(late.run_id, "cancelled by ada")
     wait_for(late.is_over, "the heart hears of it")
     resumed(late.run_id)
-    assert not late.end_run(how, "1 episode has no verdict")
+    assert not late.end_run(outcome, "1 episode has no verdict")
     assert status(late.run_id) == "running"
 
 
@@ -113,12 +113,12 @@ def stopped(server: Cluster) -> list[psutil.Process]:
     meanwhile."""
     control = psutil.Process(int((server.folder / "data" / "postmaster.pid").read_text().splitlines()[0]))
     control.send_signal(signal.SIGSTOP)
-    found = [control]
-    for each in control.children(recursive=True):
+    processes = [control]
+    for child in control.children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            each.send_signal(signal.SIGSTOP)
-            found.append(each)
-    return found
+            child.send_signal(signal.SIGSTOP)
+            processes.append(child)
+    return processes
 
 
 @pytest.mark.slow
@@ -137,8 +137,8 @@ def test_a_database_that_stands_still_makes_nobody_silent(
         with pytest.raises(subprocess.TimeoutExpired):
             players[0].wait(timeout=2 * silent_s)
     finally:
-        for each in standing:
-            each.send_signal(signal.SIGCONT)
-    assert [each.wait(timeout=600) for each in players] == [0, 0]
+        for process in standing:
+            process.send_signal(signal.SIGCONT)
+    assert [player.wait(timeout=600) for player in players] == [0, 0]
     assert_as_undisturbed(run_id, endpoint)
     assert sum(row["interruptions"] for row in rows(run_id)) == 0

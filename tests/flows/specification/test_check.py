@@ -38,20 +38,20 @@ def test_check_builds_and_prints_nothing_and_build_does(
 ) -> None:
     tasks = [make_task({"a.py": ""}, id=name, environment=Environment("", (name,))) for name in ("sound", "broken")]
     benchmark = SimpleNamespace(name="two", license="", source="", tasks=lambda: tasks, excluded=dict)
-    spy, said = Spy(), list[str]()
+    spy, messages = Spy(), list[str]()
     monkeypatch.setattr("stackrank.flows.runs.preparing.check.load_benchmark", lambda *_: benchmark)
     monkeypatch.setattr("stackrank.flows.runs.preparing.check.chosen_backend", lambda _: spy)
     spec = make_spec({"benchmark": "two", "entrants": [{"agent": "random"}]}, "the test")
     checked = check(spec)
     assert [task.id for task in checked.tasks] == ["sound", "broken"] and not spy.built
     assert tuple(capsys.readouterr()) == ("", "")
-    built = build(checked, said.append)
-    assert [task.id for task in built.tasks] == ["sound"]
-    assert built.left_out == {"broken": "there is no such package"}
-    assert sorted(spy.built) == ["broken", "sound"] and sorted(said) == ["building broken", "building sound"]
+    prepared = build(checked, messages.append)
+    assert [task.id for task in prepared.tasks] == ["sound"]
+    assert prepared.left_out == {"broken": "there is no such package"}
+    assert sorted(spy.built) == ["broken", "sound"] and sorted(messages) == ["building broken", "building sound"]
     tasks.pop(0)
     with pytest.raises(SpecError, match="no task is left: there is no such package"):
-        build(check(spec), said.append)
+        build(check(spec), messages.append)
 
 
 class Few(TaskByTask):
@@ -65,8 +65,8 @@ class Few(TaskByTask):
 
 
 def test_what_people_should_know_about_the_tasks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr("stackrank.flows.runs.preparing.check.load_benchmark", lambda *_: Few())
     monkeypatch.setattr("stackrank.flows.runs.preparing.check.chosen_backend", lambda _: Spy())
-    build(check(make_spec({"benchmark": "few", "entrants": [{"agent": "random"}]}, "the test")), said.append)
-    assert said == ["it has only 1 of the 3 tasks that were wanted"]
+    build(check(make_spec({"benchmark": "few", "entrants": [{"agent": "random"}]}, "the test")), messages.append)
+    assert messages == ["it has only 1 of the 3 tasks that were wanted"]

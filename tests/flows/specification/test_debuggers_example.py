@@ -29,7 +29,9 @@ def played(**overrides: Any) -> list[str]:
 def test_every_model_plays_every_tool_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     run = checked(model=["a", "b"])
-    assert [(each.spec.model, each.spec.tools) for each in run.entrants] == [(m, t) for m in "ab" for t in SETS]
+    assert [(entrant.spec.model, entrant.spec.tools) for entrant in run.entrants] == [
+        (m, t) for m in "ab" for t in SETS
+    ]
     assert not run.idle
 
 
@@ -76,8 +78,19 @@ def test_a_model_that_is_named_with_such_an_agent_is_an_error() -> None:
 @pytest.mark.slow
 def test_the_document_of_a_run_names_who_was_left_out(stackrank: CommandLine, prefect_server: str) -> None:
     usable("bubblewrap")
-    asked = ("--benchmark", "bugs", "--limit", "1", "--agent", "random", "--tools", "rewrite", "--tools", "investigate")
-    found = stackrank("run", *asked, "--steps", "2", "--sandbox", "bubblewrap", "--json").json()
-    assert [entrant["tools"] for entrant in found["entrants"]] == ["rewrite"]
-    assert list(found["left_out"]) == ["random (investigate)"]
-    assert "does not use investigate" in found["left_out"]["random (investigate)"]
+    options = (
+        "--benchmark",
+        "bugs",
+        "--limit",
+        "1",
+        "--agent",
+        "random",
+        "--tools",
+        "rewrite",
+        "--tools",
+        "investigate",
+    )
+    document = stackrank("run", *options, "--steps", "2", "--sandbox", "bubblewrap", "--json").json()
+    assert [entrant["tools"] for entrant in document["entrants"]] == ["rewrite"]
+    assert list(document["left_out"]) == ["random (investigate)"]
+    assert "does not use investigate" in document["left_out"]["random (investigate)"]

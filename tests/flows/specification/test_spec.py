@@ -99,7 +99,7 @@ def test_flags_override_the_file(tmp_path: Path) -> None:
 
 def test_models_and_tools_are_crossed() -> None:
     spec = read_spec(None, {"model": ["a", "b"], "tools": ["rewrite", "debug"]})
-    assert [each.label for each in spec.entrants] == [
+    assert [entrant.label for entrant in spec.entrants] == [
         "llm/a (rewrite)", "llm/a (debug)", "llm/b (rewrite)", "llm/b (debug)",
     ]  # fmt: skip
 
@@ -115,30 +115,30 @@ def test_a_matrix_is_a_short_form_of_entrants(tmp_path: Path) -> None:
     file.write_text(PAPER)
     spec = read_spec(file, {"attempts": 2})
     models = [f"llm/{model} ({tools})" for model in "ab" for tools in ("rewrite", "debug", "debug5")]
-    assert [each.label for each in spec.entrants] == ["oracle (rewrite)", *models]
+    assert [entrant.label for entrant in spec.entrants] == ["oracle (rewrite)", *models]
     assert spec.matrix is None and spec.entrants[-1].config == {"temperature": 0}
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
 
 
 def test_an_agent_without_a_model_plays_beside_models() -> None:
     spec = read_spec(None, {"agent": ["repair", "llm"], "model": ["a", "b"], "tools": ["debug"], "benchmark": "bugs"})
-    assert [each.label for each in spec.entrants] == ["repair (debug)", "llm/a (debug)", "llm/b (debug)"]
+    assert [entrant.label for entrant in spec.entrants] == ["repair (debug)", "llm/a (debug)", "llm/b (debug)"]
 
 
 def test_flags_replace_entrants_and_axes_of_the_matrix(tmp_path: Path) -> None:
     file = tmp_path / "paper.yaml"
     file.write_text(PAPER)
     spec = read_spec(file, {"model": ["c"]})
-    assert [each.label for each in spec.entrants] == ["llm/c (rewrite)", "llm/c (debug)", "llm/c (debug5)"]
+    assert [entrant.label for entrant in spec.entrants] == ["llm/c (rewrite)", "llm/c (debug)", "llm/c (debug5)"]
     spec = read_spec(file, {"tools": ["bash"]})
-    assert [each.label for each in spec.entrants] == ["llm/a (bash)", "llm/b (bash)"]
+    assert [entrant.label for entrant in spec.entrants] == ["llm/a (bash)", "llm/b (bash)"]
 
 
 def test_every_field_is_described(stackrank: CommandLine) -> None:
     for kind in (RunSpec, *PARTS.values()):
         assert all(field.description for field in kind.model_fields.values())
-    written = (ROOT / "docs" / "reference" / "specification.md").read_text(encoding="utf-8")
-    assert stackrank("spec").out == written, "run `make reference`"
+    page = (ROOT / "docs" / "reference" / "specification.md").read_text(encoding="utf-8")
+    assert stackrank("spec").out == page, "run `make reference`"
 
 
 def test_the_schema_for_editors(stackrank: CommandLine) -> None:
@@ -189,8 +189,8 @@ def test_a_specification_survives_json() -> None:
 
 
 def test_what_prefect_knows_of() -> None:
-    def tasks(**said: str) -> bool:
-        return make_spec({"benchmark": "bugs", "entrants": [{"agent": "oracle"}], **said}, "x").episodes_are_tasks
+    def tasks(**fields: str) -> bool:
+        return make_spec({"benchmark": "bugs", "entrants": [{"agent": "oracle"}], **fields}, "x").episodes_are_tasks
 
     assert tasks() and not tasks(pool="p") and not tasks(prefect_tasks="shards")
     assert tasks(pool="p", prefect_tasks="episodes") and tasks(pool="p", runner="ray")

@@ -93,35 +93,35 @@ def export(
         raise SpecError(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
     if unknown := sorted(set(splits) - set(SPLITS)):
         raise SpecError(f"there is no split {unknown[0]!r}: choose one of {', '.join(SPLITS)}")
-    chosen = FORMATS[format]
+    output = FORMATS[format]
     source = Source(engine, run, filters, splits)
     for name, values in source.unknown().items():
         raise SpecError(
             f"run {run['id']} has no {name} {values[0]!r}: `stackrank episodes {run['id']}` lists what it has"
         )
-    written = 0
+    record_count = 0
 
     def records() -> Iterator[dict[str, Any]]:
-        nonlocal written
-        for record in chosen.records(source):
-            written += 1
+        nonlocal record_count
+        for record in output.records(source):
+            record_count += 1
             yield record
 
     if out is None:
-        write_stdout(chosen.pieces(records()))
+        write_stdout(output.pieces(records()))
         return sum(source.counts.values())
     if out.suffix == ".parquet":
-        write_parquet(out, records(), chosen.optional)
-    elif chosen.file_name:
-        write_folder(out, records(), chosen.file_name)
+        write_parquet(out, records(), output.optional)
+    elif output.file_name:
+        write_folder(out, records(), output.file_name)
     else:
-        write_text(out, chosen.pieces(records()))
+        write_text(out, output.pieces(records()))
     episodes = sum(source.counts.values())
     if is_stream(out):
         return episodes
-    given = {name: value for name, value in {**filters, "split": list(splits)}.items() if value}
-    beside = {"file": out.name, "format": format, "filters": given, "episodes": episodes, "records": written}
-    about = json.dumps({**beside, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
-    write_text(out.with_name(f"{out.name}.scope.json"), [about])
-    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, beside, chosen.about)])
+    used_filters = {name: value for name, value in {**filters, "split": list(splits)}.items() if value}
+    facts = {"file": out.name, "format": format, "filters": used_filters, "episodes": episodes, "records": record_count}
+    scope_json = json.dumps({**facts, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
+    write_text(out.with_name(f"{out.name}.scope.json"), [scope_json])
+    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, facts, output.about)])
     return episodes

@@ -15,7 +15,7 @@ _SHOWN = ("index", "tool", "arguments", "thought", "observation", "ok", "milesto
 
 def jsonl(source: Source) -> Iterator[dict[str, Any]]:
     """Yield each episode with all its steps, as `trace --json` prints it."""
-    for row, steps in source.played(whole=True):
+    for row, steps in source.played(all_columns=True):
         yield {**row, "scope": source.sentence, "steps": steps}
 
 
@@ -31,21 +31,21 @@ def steps(source: Source) -> Iterator[dict[str, Any]]:
     `reward`: 1.0 if this step ends a resolved episode, else 0.0; None in an episode without a verdict.
     """
     for row, played in source.played(exchanges=True):
-        about = source.about(row)
+        columns = source.about(row)
         reward = {Verdict.RESOLVED: 1.0, Verdict.UNRESOLVED: 0.0}.get(row["verdict"])
-        for before, step in pairwise(played):
+        for previous, step in pairwise(played):
             last = step is played[-1]
             tests = step["state"].get("tests") or {}
             yield {
-                **about,
-                "observation_before": before["observation"],
+                **columns,
+                "observation_before": previous["observation"],
                 **{name: step[name] for name in _SHOWN},
                 "investigation": step["investigation"],
                 "tests_passed": tests.get("passed"),
                 "tests_failed": tests.get("failed"),
                 "reward": reward if last or reward is None else 0.0,
                 "done": last,
-                "answers": [_answer(each) for each in step["exchanges"]],
+                "answers": [_answer(exchange) for exchange in step["exchanges"]],
                 "scope": source.sentence,
             }
 

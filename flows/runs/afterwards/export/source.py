@@ -46,12 +46,12 @@ class Source:
 
     def unknown(self) -> dict[str, list[str]]:
         """Return what the filters name and the run does not have: `entrant` or `task` -> names."""
-        known = {
+        names = {
             "entrant": {each["name"] for each in self.run["entrants"]},
             "task": {each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])},
         }
-        asked = {name: sorted(set(self.chosen(name)) - names) for name, names in known.items()}
-        return {name: names for name, names in asked.items() if names}
+        unknown = {name: sorted(set(self.chosen(name)) - names) for name, names in names.items()}
+        return {name: names for name, names in unknown.items() if names}
 
     @property
     def sentence(self) -> str:
@@ -66,7 +66,7 @@ class Source:
     @cached_property
     def digests(self) -> Mapping[int, str]:
         """The digest of each task, by the task's id."""
-        return {each["id"]: each["digest"] or each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])}
+        return {task["id"]: task["digest"] or task["name"] for task in queries.tasks(self.engine, self.benchmark["id"])}
 
     def split(self, row: Row) -> str:
         """Return the split of an episode, which is that of its task."""
@@ -74,33 +74,33 @@ class Source:
 
     def rows(self, task_id: int | None = None) -> Iterator[Row]:
         """Yield the selected episodes by id, of one task if `task_id` is given, and count them."""
-        after = None
-        chosen = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
-        while page := queries.episodes(self.engine, self.run["id"], **chosen, after=after, limit=PAGE):
+        last_id = None
+        filters = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
+        while page := queries.episodes(self.engine, self.run["id"], **filters, after=last_id, limit=PAGE):
             for row in page:
                 split = self.split(row)
                 if not self._splits or split in self._splits:
                     key = (split, row["verdict"])
                     self.counts[key] = self.counts.get(key, 0) + 1
                     yield row
-            after = page[-1]["id"]
+            last_id = page[-1]["id"]
 
     def played(
-        self, *, exchanges: bool = False, whole: bool = False, task_id: int | None = None
+        self, *, exchanges: bool = False, all_columns: bool = False, task_id: int | None = None
     ) -> Iterator[tuple[Row, list[Any]]]:
         """Yield the episodes of `rows` with their steps. `whole`: episodes are as `queries.episode` returns them."""
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
-            rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if whole else {}
+            rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if all_columns else {}
             # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
     def whole(self) -> Iterator[Episode]:
         """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
-            found = queries.whole_episodes(self.engine, [row["id"] for row in group])
-            yield from (found[row["id"]] for row in group)
+            episodes = queries.whole_episodes(self.engine, [row["id"] for row in group])
+            yield from (episodes[row["id"]] for row in group)
 
     def chosen(self, name: str) -> Sequence[str]:
         """Return the values of a filter; empty if it is not set."""
