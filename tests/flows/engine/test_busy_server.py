@@ -43,11 +43,11 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bool, int, li
 
 
 def test_a_run_that_has_not_begun_waits_for_it(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
-    assert played(refused=3, begun=False) == (False, 4, [])
+    assert played(refused=3, is_started=False) == (False, 4, [])
 
 
 def test_a_run_that_has_begun_is_over(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
-    interrupted, calls, (warning,) = played(refused=3, begun=True)
+    interrupted, calls, (warning,) = played(refused=3, is_started=True)
     assert (
         (interrupted, calls) == (False, 1)
         and "the Prefect server reported an error" in warning
@@ -57,10 +57,10 @@ def test_a_run_that_has_begun_is_over(played: Callable[..., tuple[bool, int, lis
 
 def test_patience_ends(played: Callable[..., tuple[bool, int, list[str]]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "START_PATIENCE_S", 0.0)
-    _, calls, (warning,) = played(refused=3, begun=False)
+    _, calls, (warning,) = played(refused=3, is_started=False)
     assert calls == 1 and "the Prefect server reported an error" in warning
 
 
 def test_what_it_does_not_allow_is_an_error(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
     with pytest.raises(HTTPStatusError):
-        played(refused=1, begun=False, status=401)
+        played(refused=1, is_started=False, status=401)

@@ -59,7 +59,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "default", "expected"),
+    ("setting", "default", "expected"),
     [
         ("", "", ""),
         ("", "https://a.b/c", "https://a.b/c"),
