@@ -22,9 +22,9 @@ from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR, put_back
 from stackrank.env.tools.run_tests import run_visible_tests
+from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.shown import asked_for, capped
 from stackrank.errors import StackrankError
-from stackrank.extensions.mcp.connection import Connection
 from stackrank.terms import StopReason
 
 INSTRUCTIONS = """\
@@ -103,7 +103,7 @@ class DebugEnv:
         return self._over
 
     def reset(self) -> tuple[Observation, dict[str, Any]]:
-        """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, McpServerFailed."""
+        """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, ToolServerFailed."""
         self.close()
         started = awake.now()
         self._over, self._score, self._done, self.changes = None, None, [], None
@@ -160,8 +160,9 @@ class DebugEnv:
         except (Refused, GuestBug) as error:  # no agent has touched these files
             raise PreparationFailed(f"the files of {self.task.id} cannot be put into a sandbox: {error}") from None
         for offer in self.tools.offers:
-            self._bench.servers[offer.name] = Connection(sandbox, offer.name, offer.server, offer)
-            self._bench.servers[offer.name].open()
+            connection = server_plugin().connect(sandbox, offer.name, offer.server, offer)
+            self._bench.servers[offer.name] = connection
+            connection.open()
         return self._bench
 
     def _run_first_tests(self, bench: Bench) -> Observation:

@@ -16,8 +16,8 @@ from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
 from stackrank.env.sandbox.guest.diffs import file_diff, quoted
 from stackrank.env.state import State, fitting, outcomes_of
 from stackrank.env.task import Task
+from stackrank.env.tools.servers import ServerConnection
 from stackrank.errors import StackrankError
-from stackrank.extensions.mcp.connection import Connection
 
 if TYPE_CHECKING:
     from stackrank.env.terminal.session import Session
@@ -91,7 +91,7 @@ class Bench:
     """The test file that the agent is told to write; empty if it is shown a failing test."""
     terminal: Session | None = None
     """The terminal; None until it is used."""
-    servers: dict[str, Connection] = field(default_factory=dict)
+    servers: dict[str, ServerConnection] = field(default_factory=dict)
     """The entrant's MCP servers, by name."""
     asked: list[dict[str, Any]] | None = None
     """The messages that the entrant's own program sent to its model last; None if no program runs."""
