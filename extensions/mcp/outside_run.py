@@ -14,8 +14,7 @@ from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
 from stackrank.flows.runs.playing.by_hand import PlayedEpisode, play_one
 from stackrank.flows.runs.playing.error_policy import sentence
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus
 
@@ -90,7 +89,7 @@ class OutsideGame:
 
     def _play(self, client: Client) -> None:
         try:
-            run = build(check(make_spec(self._spec(client), "the call"), self._store.engine), self._say)
+            run = prepare(make_spec(self._spec(client), "the call"), self._say, self._store.engine)
             (entrant,) = run.entrants
             run = replace(run, entrants=(replace(entrant, agent=seated(self._seat)),))
             ending = self._ending(play_one(self._store, run))

@@ -80,25 +80,24 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
     """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.playing.session import open_session
-    from stackrank.flows.runs.preparing.build import build
-    from stackrank.flows.runs.preparing.check import check
-    from stackrank.flows.runs.preparing.preflight import ask_endpoints
+    from stackrank.flows.runs.preparing.prepared_run import prepare
     from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.services.prefect_server import ensure_server
 
-    checked = build(check(wanted, engine), print_err)
-    ask_endpoints(checked.entrants)
-    for name, reason in {**checked.left_out, **checked.idle}.items():
+    prepared = prepare(wanted, print_err, engine)
+    for error in prepared.silent_endpoints.values():
+        raise error
+    for name, reason in {**prepared.left_out, **prepared.idle}.items():
         print_err(f"left out: {name}: {reason}")
-    if invalid := list(checked.invalid):
+    if invalid := list(prepared.invalid):
         some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
         print_err(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
-    run_id = open_session(create_run(Store(engine), checked)).run_id
-    total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
+    run_id = open_session(create_run(Store(engine), prepared)).run_id
+    total = len(prepared.tasks) * len(prepared.entrants) * wanted.attempts
     print_err(
-        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
-        f"{total} episodes, {wanted.workers} at a time, in {checked.backend.name} sandboxes"
+        f"run {run_id}: {len(prepared.tasks)} tasks x {len(prepared.entrants)} entrants x {wanted.attempts} attempts = "
+        f"{total} episodes, {wanted.workers} at a time, in {prepared.backend.name} sandboxes"
     )
     return run_id, url
 
@@ -159,7 +158,7 @@ def require_over(engine: Engine, run_id: int) -> None:
 def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
     """Print the result of a run. Returns the exit status."""
     from stackrank.db import queries
-    from stackrank.flows.runs.preparing.check import idle_entrants
+    from stackrank.flows.runs.preparing.entrants import idle_entrants
     from stackrank.flows.runs.specification.spec import make_spec
 
     row = queries.run(engine, run_id)

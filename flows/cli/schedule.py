@@ -64,7 +64,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Create a schedule, or update it. Without --cron or --every, a new one runs only when you `trigger` it."""
-    from stackrank.flows.runs.preparing.check import check
+    from stackrank.flows.runs.preparing.prepared_run import check
     from stackrank.flows.runs.specification.spec import SpecError, read_spec
 
     wanted = read_spec(spec, {})

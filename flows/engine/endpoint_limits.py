@@ -18,7 +18,7 @@ from prefect.exceptions import ObjectAlreadyExists
 
 from stackrank.agents.episode.protocol import Endpoint, EndpointError
 from stackrank.agents.llm.endpoints import limits
-from stackrank.flows.runs.preparing.check import Entrant
+from stackrank.flows.runs.preparing.entrants import Entrant
 
 _PATIENCE_S = 5.0
 _BURST_S = 10.0

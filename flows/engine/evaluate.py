@@ -25,7 +25,6 @@ from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.driver import reopen_errors
 from stackrank.flows.runs.playing.session import join_run, leave_run
 from stackrank.flows.runs.playing.stopping import reconsider
-from stackrank.flows.runs.preparing.preflight import silent_endpoints
 from stackrank.terms import RunStatus
 
 
@@ -40,7 +39,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     store = Store(connect())
     try:
         session = join_run(run_id)
-        silent = silent_endpoints(session.entrants)
+        silent = session.run.silent_endpoints
     except BaseException as error:
         leave_run(run_id)
         fail_unless_played(store, run_id, _one_line(error))
@@ -50,8 +49,9 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         leave_run(run_id)
         return Cancelled(message=f"run {run_id} is cancelled: resume it with `stackrank resume {run_id}`")
     try:
-        for entrant, down in silent.items():
-            store.open_outage(run_id, down.endpoint, [entrant], str(down))
+        for entrant_id, entrant in session.entrants.items():
+            if error := silent.get(entrant.digest):
+                store.open_outage(run_id, error.endpoint, [entrant_id], str(error))
         if errors:
             reopen_errors(session)
         reconsider(session)

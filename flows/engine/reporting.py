@@ -148,14 +148,12 @@ def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], regressions: list
     lines = [f"# {run['name']}", "", f"{scope} It took {run['wall_s'] or 0:.0f} s."]
     if address := link("run", run["id"]):
         lines.append(f"[Run {run['id']} on the dashboard]({address})")
-    lines += ["", *(f"- **{each['sentence']}**" for each in regressions)]
+    lines += ["", *(f"- **{row['sentence']}**" for row in regressions)]
     lines += ["", "| entrant | resolved | errors | failure points |", "| --- | --- | --- | --- |"]
     remarks = [
         f"{row['entrant']}: {text}" for row in rows for text in (row["apart"], row["partial"], row["warning"]) if text
     ]
-    points = {
-        each["entrant_id"]: each["failure_points"] for each in queries.failure_points(engine, Scope(run=run["id"]))
-    }
+    points = {row["entrant_id"]: row["failure_points"] for row in queries.failure_points(engine, Scope(run=run["id"]))}
     for row in rows:
         failure_points = ", ".join(f"{name} {count}" for name, count in points.get(row["entrant_id"], {}).items())
         lines.append(f"| {row['entrant']} | {percent(row['rate'])} | {row['errors']} | {failure_points} |")
@@ -163,5 +161,5 @@ def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], regressions: list
     failed = queries.episodes(engine, run["id"], verdict="unresolved", limit=10)
     if failed and link("episode", 0):
         lines += ["", "Unresolved, for instance:"]
-        lines += [f"- [{each['task']} by {each['entrant']}]({link('episode', each['id'])})" for each in failed]
+        lines += [f"- [{row['task']} by {row['entrant']}]({link('episode', row['id'])})" for row in failed]
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.evaluate import evaluate
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.preparing.stored_run import label_of
 from stackrank.flows.runs.specification.spec import make_spec
 

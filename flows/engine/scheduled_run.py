@@ -19,8 +19,7 @@ from stackrank.db.writes.store import Store
 from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.evaluate import evaluate
 from stackrank.flows.runs.playing.session import open_session
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import prepare
 from stackrank.flows.runs.preparing.stored_run import create_run, label_of, run_label
 from stackrank.flows.runs.specification.spec import RunSpec
 from stackrank.settings import settings
@@ -54,8 +53,8 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     run_id = queries.run_of_flow(engine, flow_run_id)
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})
-        run = build(check(spec, engine), log.info)
-        stored = create_run(Store(engine), run, schedule=schedule, flow_run_id=flow_run_id)
+        prepared = prepare(spec, log.info, engine)
+        stored = create_run(Store(engine), prepared, schedule=schedule, flow_run_id=flow_run_id)
         run_id = open_session(stored).run_id
     state: State[Any] = evaluate(run_id=run_id, label=label_of(queries.run(engine, run_id)), return_state=True)
     return state

@@ -102,7 +102,8 @@ def rows() -> list[Row]:
     """Return all schedules, sorted by name."""
     with asked() as client:
         SCHEDULED_RUN.update_former(client)
-        return [_row(client, each) for each in sorted(SCHEDULED_RUN.stored(client), key=lambda each: each.name)]
+        deployments = sorted(SCHEDULED_RUN.stored(client), key=lambda deployment: deployment.name)
+        return [_row(client, deployment) for deployment in deployments]
 
 
 def row(name: str) -> Row:

@@ -29,8 +29,8 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check, make_entrant
+from stackrank.flows.runs.preparing.entrants import make_entrant
+from stackrank.flows.runs.preparing.prepared_run import build, check
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from stackrank.terms import StopReason

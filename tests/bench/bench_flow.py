@@ -94,7 +94,7 @@ def _play(episodes: int, server: psutil.Process) -> dict[str, float]:
     from stackrank.db.writes.store import Store
     from stackrank.flows.engine.evaluate import evaluate
     from stackrank.flows.runs.playing import episode
-    from stackrank.flows.runs.preparing.check import check
+    from stackrank.flows.runs.preparing.prepared_run import check
     from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.runs.specification.spec import make_spec
 

@@ -39,8 +39,8 @@ from stackrank.extensions.repair.source import Candidate as Repair
 from stackrank.extensions.repair.source import ParsedFile
 from stackrank.flows.runs.playing.error_policy import policy, sentence
 from stackrank.flows.runs.playing.sandboxes import map_tasks
-from stackrank.flows.runs.preparing.build import build_environments
-from stackrank.flows.runs.preparing.save import save_benchmark
+from stackrank.flows.runs.preparing.environments import build_environments
+from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 
 _AUDIT = TypeAdapter(Audit)
 OnAudit = Callable[[Audit, int, int], None]

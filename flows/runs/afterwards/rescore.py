@@ -30,7 +30,7 @@ from stackrank.env.tools import ToolSet
 from stackrank.errors import StackrankError
 from stackrank.flows.runs.playing.episode import verdict_record
 from stackrank.flows.runs.playing.error_policy import sentence
-from stackrank.flows.runs.preparing.build import build_environments
+from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.storable import storable_text
 from stackrank.terms import RunStatus, TestOutcome, Verdict

@@ -13,8 +13,7 @@ from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.playing.episode import play_episode
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.session import leave_run, open_session
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import CheckedRun, check
+from stackrank.flows.runs.preparing.prepared_run import PreparedRun, prepare
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.settings import default_owner
@@ -48,10 +47,10 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
         "wall_s": None,
         "tags": ["play"],
     }
-    return play_one(store, build(check(make_spec(data, "the call")), say), in_this_thread=True)
+    return play_one(store, prepare(make_spec(data, "the call"), say), in_this_thread=True)
 
 
-def play_one(store: Store, run: CheckedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
+def play_one(store: Store, run: PreparedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
     """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
     session = open_session(create_run(store, run))
     run_id = session.run_id

@@ -16,9 +16,9 @@ from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.base import digest
 from stackrank.env.sandbox.base import Say
 from stackrank.env.task import Task
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import CheckedRun, Entrant, check
-from stackrank.flows.runs.preparing.save import save_benchmark
+from stackrank.flows.runs.preparing.entrants import Entrant
+from stackrank.flows.runs.preparing.prepared_run import PreparedRun, build, check
+from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.terms import FAILURE_POINTS
 
@@ -31,14 +31,14 @@ class StoredRun:
     """A prepared run, and where it is in the database."""
 
     id: int
-    prepared: CheckedRun
+    prepared: PreparedRun
     tasks: Mapping[int, Task]
     """The id of its row -> the task."""
     entrants: Mapping[int, Entrant]
     """The id of its row -> the entrant."""
 
 
-def create_run(store: Store, prepared: CheckedRun, *, schedule: str = "", flow_run_id: str = "") -> StoredRun:
+def create_run(store: Store, prepared: PreparedRun, *, schedule: str = "", flow_run_id: str = "") -> StoredRun:
     """Store a run with all its episodes as pending.
 
     `schedule`: the deployment that starts the run; `flow_run_id`: the Prefect flow run that creates it.
@@ -93,12 +93,13 @@ def load_run(run_id: int, say: Say) -> StoredRun:
             f"{row['episodes_total']} episodes): start a new run"
         )
     # The tasks chosen when the run was created, because the set of tasks known as invalid may have changed since.
-    chosen = {"tasks": queries.tasks_of_run(engine, run_id)}
-    prepared = build(check(make_spec({**row["spec"], **chosen}, f"run {run_id}")), say)
-    if digest(prepared.all_tasks) != row["benchmark_digest"]:
+    selection = {"tasks": queries.tasks_of_run(engine, run_id)}
+    checked = check(make_spec({**row["spec"], **selection}, f"run {run_id}"))
+    if digest(checked.all_tasks) != row["benchmark_digest"]:
         raise SpecError(
-            f"the tasks of {prepared.benchmark.name} have changed since run {run_id} was created: start a new run"
+            f"the tasks of {checked.benchmark.name} have changed since run {run_id} was created: start a new run"
         )
+    prepared = build(checked, say)
     task_ids = {task["name"]: task["id"] for task in queries.tasks(engine, row["benchmark_id"])}
     entrants = {entrant.digest: entrant for entrant in prepared.entrants}
     for entrant_row in row["entrants"]:

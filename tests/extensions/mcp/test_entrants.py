@@ -21,8 +21,8 @@ from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import apply_patch
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.servers import Offer, ToolServer
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check, make_entrant
+from stackrank.flows.runs.preparing.entrants import make_entrant
+from stackrank.flows.runs.preparing.prepared_run import build, check
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from tests.fixtures.calls import CommandLine

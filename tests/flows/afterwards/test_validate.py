@@ -26,7 +26,7 @@ from stackrank.extensions.authoring.audit.audit import Audit
 from stackrank.extensions.authoring.audit.run import Audits, OnAudit, audit_benchmark
 from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.playing.session import join_run, leave_run
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.home import home

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stackrank.agents.llm.endpoints import limits
-from stackrank.flows.runs.preparing.check import Entrant, make_entrant
+from stackrank.flows.runs.preparing.entrants import Entrant, make_entrant
 from stackrank.flows.runs.specification.spec import make_spec
 
 pytestmark = pytest.mark.usefixtures("prefect_server")

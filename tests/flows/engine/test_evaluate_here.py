@@ -19,7 +19,8 @@ URL = "http://127.0.0.1:1/api"
 
 
 @pytest.mark.parametrize(
-    ("on_pool", "user_retries", "expected"), [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")]
+    ("on_pool", "user_retries", "expected"),
+    [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")],
 )
 def test_only_a_server_that_is_merely_told_is_given_up_soon(
     monkeypatch: pytest.MonkeyPatch, on_pool: bool, user_retries: str | None, expected: str | None

@@ -23,7 +23,7 @@ from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.engine import scheduled_run
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import RunSpec, read_spec
 from tests.fixtures.calls import CommandLine

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +20,9 @@ from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.outages import Outages
 from stackrank.flows.runs.playing.session import Session, join_run, leave_run
-from stackrank.flows.runs.preparing import preflight
-from stackrank.flows.runs.preparing.check import Entrant
+from stackrank.flows.runs.preparing.endpoints import find_silent_endpoints
+from stackrank.flows.runs.preparing.entrants import Entrant, make_entrant
+from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.playing import drive, make_run
 from tests.fixtures.scripted import ANSWERS, ENTRANT, Script
 from tests.flows.engine.test_resume import endpoint, rows, scripted_run
@@ -164,27 +166,24 @@ def test_only_one_asks_again() -> None:
     assert store.end_outage(run, URL) and not store.end_outage(run, URL)
 
 
-@pytest.mark.usefixtures("database")
-def test_who_is_silent_is_known_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two entrants of one endpoint: it is asked once. The third has none."""
+def test_an_endpoint_of_two_entrants_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third entrant has no endpoint."""
     monkeypatch.setattr("stackrank.agents.llm.endpoints.retries.FIRST_CONTACT_S", 0.1)
-    labels: list[str] = []
-    ask = preflight.ask_endpoints
+    checked: list[str] = []
 
-    def spy(entrants: list[Entrant]) -> None:
-        labels.extend(entrant.spec.label for entrant in entrants)
-        ask(entrants)
+    def watch(entrant: Entrant) -> Entrant:
+        def check() -> None:
+            checked.append(entrant.spec.tools)
+            entrant.setup.check()
 
-    monkeypatch.setattr(preflight, "ask_endpoints", spy)
-    entrants = [MODEL, {**MODEL, "tools": "rewrite"}, {"agent": "random"}]
-    session = join_run(make_run(limit=1, entrants=entrants, sandbox="bubblewrap"))
-    try:
-        silent = preflight.silent_endpoints(session.entrants)
-        assert {error.endpoint for error in silent.values()} == {URL}
-        assert {session.entrants[key].spec.model for key in silent} == {"m"} and len(silent) == 2
-        assert len(labels) == 2
-    finally:
-        leave_run(session.run_id)
+        return replace(entrant, setup=replace(entrant.setup, check=check))
+
+    spec = make_spec({"entrants": [MODEL, {**MODEL, "tools": "rewrite"}, {"agent": "random"}]}, "the test")
+    first, second, third = (watch(make_entrant(entrant)) for entrant in spec.entrants)
+    silent = find_silent_endpoints([first, second, third])
+    assert set(silent) == {first.digest, second.digest}
+    assert {error.endpoint for error in silent.values()} == {URL}
+    assert checked == [first.spec.tools, third.spec.tools]
 
 
 @pytest.mark.usefixtures("database")

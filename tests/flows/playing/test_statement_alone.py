@@ -10,7 +10,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes import conditions
 from stackrank.flows.runs.afterwards.replay import replay
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.specification.spec import SpecError, make_spec, read_spec
 from tests.fixtures.playing import play_run
 from tests.support.repository import write

@@ -12,8 +12,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.local import LocalBackend
 from stackrank.env.task import Task
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import build, check
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.env import make_task
 
@@ -39,8 +38,8 @@ def test_check_builds_and_prints_nothing_and_build_does(
     tasks = [make_task({"a.py": ""}, id=name, environment=Environment("", (name,))) for name in ("sound", "broken")]
     benchmark = SimpleNamespace(name="two", license="", source="", tasks=lambda: tasks, excluded=dict)
     spy, messages = Spy(), list[str]()
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.load_benchmark", lambda *_: benchmark)
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.chosen_backend", lambda _: spy)
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.load_benchmark", lambda *_: benchmark)
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.chosen_backend", lambda _: spy)
     spec = make_spec({"benchmark": "two", "entrants": [{"agent": "random"}]}, "the test")
     checked = check(spec)
     assert [task.id for task in checked.tasks] == ["sound", "broken"] and not spy.built
@@ -66,7 +65,7 @@ class Few(TaskByTask):
 
 def test_what_people_should_know_about_the_tasks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.load_benchmark", lambda *_: Few())
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.chosen_backend", lambda _: Spy())
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.load_benchmark", lambda *_: Few())
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.chosen_backend", lambda _: Spy())
     build(check(make_spec({"benchmark": "few", "entrants": [{"agent": "random"}]}, "the test")), messages.append)
     assert messages == ["it has only 1 of the 3 tasks that were wanted"]

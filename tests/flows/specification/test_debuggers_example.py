@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from stackrank.env.tools import TOOL_SETS
-from stackrank.flows.runs.preparing.check import check, idle_entrants
+from stackrank.flows.runs.preparing.entrants import idle_entrants
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.specification.spec import SpecError, read_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable

@@ -16,8 +16,8 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.patches import apply_patch
-from stackrank.flows.runs.preparing import preflight
-from stackrank.flows.runs.preparing.check import make_entrant
+from stackrank.flows.runs.preparing.endpoints import find_silent_endpoints
+from stackrank.flows.runs.preparing.entrants import make_entrant
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import drive, make_run, play_run
@@ -38,7 +38,6 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAISe
         started.append(OpenAIServer(script, **{"key": KEY, **options}).__enter__())
         monkeypatch.setenv("OPENAI_BASE_URL", started[-1].url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        monkeypatch.setattr(preflight, "_passed", set())
         return started[-1]
 
     yield start
@@ -149,8 +148,7 @@ def test_entrants_that_differ_in_tools_are_asked_about_once(endpoint: Any) -> No
     server = endpoint([says("yes")], models=404)
     rows = [{"agent": "llm", "model": "m", "tools": tools} for tools in ("rewrite", "debug", "debug5")]
     spec = make_spec({"entrants": [*rows, {"agent": "oracle"}]}, "the test")
-    for _ in range(2):
-        preflight.ask_endpoints(make_entrant(entrant) for entrant in spec.entrants)
+    assert not find_silent_endpoints(make_entrant(entrant) for entrant in spec.entrants)
     assert server.asked == 1
 
 
@@ -159,7 +157,7 @@ def test_both_models_of_a_seeker_are_asked_about(endpoint: Any) -> None:
     row = {"agent": "seeker", "model": "large", "config": {"seeker_model": "small"}}
     spec = make_spec({"entrants": [row]}, "the test")
     with pytest.raises(SetupError, match="the model small"):
-        preflight.ask_endpoints([make_entrant(spec.entrants[0])])
+        find_silent_endpoints([make_entrant(spec.entrants[0])])
 
 
 def test_a_key_that_is_refused_in_the_middle_ends_the_run(database: str, endpoint: Any) -> None:

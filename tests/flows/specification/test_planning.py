@@ -12,9 +12,9 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power, spread
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.plan import plan
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.preparing.stored_run import create_run
-from stackrank.flows.runs.specification.plan import plan
 from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.calls import CommandLine
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.protocol import SetupError
-from stackrank.flows.runs.preparing.check import make_entrant, why_idle
+from stackrank.flows.runs.preparing.entrants import make_entrant, why_idle
 from stackrank.flows.runs.specification.spec import PARTS, EntrantSpec, RunSpec, SpecError, make_spec, read_spec
 from tests.fixtures.calls import CommandLine
 

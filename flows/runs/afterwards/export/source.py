@@ -47,8 +47,8 @@ class Source:
     def unknown(self) -> dict[str, list[str]]:
         """Return what the filters name and the run does not have: `entrant` or `task` -> names."""
         names = {
-            "entrant": {each["name"] for each in self.run["entrants"]},
-            "task": {each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])},
+            "entrant": {row["name"] for row in self.run["entrants"]},
+            "task": {row["name"] for row in queries.tasks(self.engine, self.benchmark["id"])},
         }
         unknown = {name: sorted(set(self.chosen(name)) - names) for name, names in names.items()}
         return {name: names for name, names in unknown.items() if names}

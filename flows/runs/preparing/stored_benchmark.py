@@ -48,17 +48,17 @@ def _task_row(task: Task) -> dict[str, Any]:
 def shown_files(task: Task) -> dict[str, str]:
     """Return the text files of a task that a trace shows, up to MOST_SHOWN bytes: faulty ones, Python, others."""
     faulty = {fault.file for fault in task.faults}
-    shown: dict[str, str] = {}
-    left = MOST_SHOWN
+    texts: dict[str, str] = {}
+    bytes_left = MOST_SHOWN
     # Of a whole repository, only the faulty files are read.
     files = task.files.read(faulty) if isinstance(task.files, CommitFiles) else task.files
     for path in sorted(files, key=lambda path: (path not in faulty, not path.endswith(".py"), path)):
         content = files[path]
-        if len(content) > left or b"\0" in content:
+        if len(content) > bytes_left or b"\0" in content:
             continue
         try:
-            shown[path] = content.decode()
+            texts[path] = content.decode()
         except UnicodeDecodeError:
             continue
-        left -= len(content)
-    return shown
+        bytes_left -= len(content)
+    return texts

@@ -19,7 +19,8 @@ from stackrank.db.stats.power import POWER
 from stackrank.db.stats.rates import ALPHA
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.registry import load_benchmark, select
-from stackrank.flows.runs.preparing.check import invalid_tasks, why_idle
+from stackrank.flows.runs.preparing.entrants import why_idle
+from stackrank.flows.runs.preparing.prepared_run import invalid_tasks
 from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
 from stackrank.wording import duration, usd
 
@@ -120,14 +121,14 @@ def _chosen(engine: Engine, spec: RunSpec) -> _Chosen:
     try:
         benchmark = load_benchmark(spec.benchmark, spec.source)
         all_tasks = tuple(benchmark.tasks())
-        playing = [each for each in spec.entrants if not why_idle(each)]
-        competing = frozenset(each.label for each in playing if not find_agent(each.agent).reference)
+        playing = [entrant for entrant in spec.entrants if not why_idle(entrant)]
+        competing = frozenset(entrant.label for entrant in playing if not find_agent(entrant.agent).reference)
         unsound = {} if spec.include_invalid else invalid_tasks(engine, benchmark, all_tasks)
         sound = [task for task in all_tasks if task.id not in unsound]
         selected = [task for task in select(all_tasks, spec.tasks, None) if task.id not in unsound]
         played = select(selected, None, spec.limit)
         means = episode_means(engine, benchmark.name, {name: getattr(spec, name) for name in _LIMITS})
-        episodes = tuple(_episode(each, means) for each in playing)
+        episodes = tuple(_episode(entrant, means) for entrant in playing)
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
     return _Chosen(benchmark.name, len(sound), len(played), competing, episodes)
