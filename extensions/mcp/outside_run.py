@@ -13,7 +13,7 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
 from stackrank.flows.runs.playing.by_hand import PlayedEpisode, play_one
-from stackrank.flows.runs.playing.error_policy import sentence
+from stackrank.flows.runs.playing.error_policy import describe_error
 from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus
@@ -48,7 +48,7 @@ class OutsideGame:
         self._thread: threading.Thread | None = None
         self.failed = False
         """Whether the infrastructure failed, so that there is no verdict."""
-        checked = check(make_spec(self._spec(Client()), "the call"), store.engine)
+        checked = check(make_spec(self._spec(Client()), ""), store.engine)
         self.tools: ToolSet = checked.entrants[0].tools
         self.steps = checked.budget.steps
 
@@ -89,13 +89,13 @@ class OutsideGame:
 
     def _play(self, client: Client) -> None:
         try:
-            run = prepare(make_spec(self._spec(client), "the call"), self._say, self._store.engine)
+            run = prepare(make_spec(self._spec(client), ""), self._say, self._store.engine)
             (entrant,) = run.entrants
             run = replace(run, entrants=(replace(entrant, agent=seated(self._seat)),))
             ending = self._ending(play_one(self._store, run))
         except BaseException as error:
             self.failed = True
-            ending = Observation(f"The episode could not be played: {sentence(error)}", False)
+            ending = Observation(f"The episode could not be played: {describe_error(error)}", False)
         self._seat.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 

@@ -119,7 +119,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
     from stackrank.db.connection.engine import connect
     from stackrank.db.connection.retries import with_patience
     from stackrank.flows.engine.evaluate_here import evaluate_here
-    from stackrank.flows.runs.playing.progress import Counts, followed
+    from stackrank.flows.runs.playing.progress import Counts, follow_progress
     from stackrank.flows.runs.playing.session import PATIENCE_S
     from stackrank.flows.runs.preparing.stored_run import label_of
 
@@ -133,7 +133,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
             waits = f"; paused: {out}" if (out := queries.paused(queries.outages(engine, run_id))) else ""
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
-        with followed(engine, run_id, _PERIOD_S, shown):
+        with follow_progress(engine, run_id, _PERIOD_S, shown):
             on_pool = bool(row["spec"].get("pool"))
             return evaluate_here(
                 run_id,

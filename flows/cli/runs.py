@@ -105,7 +105,7 @@ def resume(
     row = queries.run(engine, run)
     run_id = row["id"]
     changes = {name: value for name, value in (("workers", workers), ("budget_usd", budget)) if value is not None}
-    spec = make_spec({**row["spec"], **changes}, "the call")
+    spec = make_spec({**row["spec"], **changes}, "")
     # The actions of an outside program are repeated from the record, and then the episode gets its verdict.
     if played_by_hand(spec) not in ("", "outside"):
         again = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
@@ -221,12 +221,12 @@ def replay(
             "in its verdict" if difference.step is None else f"at step {difference.step} ({difference.tool or 'reset'})"
         )
         print_out(f"different: episode {row['id']} differs {where}\n{difference.diff}")
-    elif found.told_otherwise:
+    elif found.different_answers:
         print_out(
             f"{found.result}: their steps succeeded and changed the same files, and all other observations of episode "
             f"{row['id']} and its verdict are the same"
         )
-        first = found.told_otherwise[0]
+        first = found.different_answers[0]
         print_out(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
         print_out(

@@ -25,7 +25,7 @@ _BURST_S = 10.0
 
 
 @contextmanager
-def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
+def hold_slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
     """Wait until an entrant's endpoints have room, and hold slots there while its episode is played.
 
     Gives False if `stopped` returned True first. Raises ConcurrencySlotAcquisitionError and other errors of Prefect.
@@ -33,11 +33,11 @@ def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
     with ExitStack() as held:
         for endpoint in _endpoints(entrant):
             if endpoint.requests_per_minute or endpoint.tokens_per_minute:
-                limits.share(_take)
+                limits.share(_take_amount)
             if endpoint.max_concurrency is None:
                 continue
-            name = _make(f"{endpoint.shown_url} episodes", endpoint.max_concurrency, None)
-            while not _entered(held, name):
+            name = _create_limit(f"{endpoint.shown_url} episodes", endpoint.max_concurrency, None)
+            while not _take_slot(held, name):
                 if stopped():
                     yield False
                     return
@@ -54,7 +54,7 @@ def _endpoints(entrant: Entrant) -> list[Endpoint]:
     ]  # always in this order, so that no two episodes wait for each other
 
 
-def _entered(held: ExitStack, name: str) -> bool:
+def _take_slot(held: ExitStack, name: str) -> bool:
     try:
         held.enter_context(
             concurrency(name, timeout_seconds=_PATIENCE_S, strict=True, raise_on_lease_renewal_failure=False)
@@ -64,15 +64,17 @@ def _entered(held: ExitStack, name: str) -> bool:
     return True
 
 
-def _take(name: str, per_minute: float, amount: int) -> None:
+def _take_amount(name: str, per_minute: float, amount: int) -> None:
     try:
-        rate_limit(_make(name, math.ceil(per_minute / 60 * _BURST_S), per_minute / 60), occupy=amount, strict=True)
+        rate_limit(
+            _create_limit(name, math.ceil(per_minute / 60 * _BURST_S), per_minute / 60), occupy=amount, strict=True
+        )
     except Exception as error:
         raise EndpointError(f"Prefect's limit for {name} could not be queried ({error})") from error
 
 
 @functools.cache
-def _make(subject: str, limit: int, per_second: float | None) -> str:
+def _create_limit(subject: str, limit: int, per_second: float | None) -> str:
     """Create or update a limit, if needed. Returns its name."""
     name = "stackrank-" + re.sub(r"[^A-Za-z0-9.]+", "-", subject)
     with get_client(sync_client=True) as client:

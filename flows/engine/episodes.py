@@ -18,7 +18,7 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from stackrank import log
 from stackrank.db.rows import Claimed
-from stackrank.flows.engine.endpoint_limits import slots
+from stackrank.flows.engine.endpoint_limits import hold_slots
 from stackrank.flows.runs.playing.admission import reserve_room
 from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.episode import play_episode
@@ -53,7 +53,7 @@ def _play(session: Session, claim: Claimed, label: str) -> dict[str, Any]:
     """Play a claimed episode once this machine and the entrant's endpoints have room."""
     with (
         reserve_room(session.tasks[claim["task_id"]].limits, session.is_over),
-        slots(session.entrants[claim["entrant_id"]], session.is_over),
+        hold_slots(session.entrants[claim["entrant_id"]], session.is_over),
         log.doing("episode", run=session.run_id, episode=claim["id"], what=label) as outcome,
     ):
         played = play_episode(session, claim)

@@ -18,7 +18,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.registry import reap
 from stackrank.flows.engine.episodes import drive
-from stackrank.flows.engine.reporting import announce, progress_shown
+from stackrank.flows.engine.reporting import report_run, show_progress
 from stackrank.flows.engine.shards import lead_shards
 from stackrank.flows.engine.survive_slot_loss import play_despite_slot_loss
 from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
@@ -50,13 +50,13 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         return Cancelled(message=f"run {run_id} is cancelled: resume it with `stackrank resume {run_id}`")
     try:
         for entrant_id, entrant in session.entrants.items():
-            if error := silent.get(entrant.digest):
-                store.open_outage(run_id, error.endpoint, [entrant_id], str(error))
+            if down := silent.get(entrant.digest):
+                store.open_outage(run_id, down.endpoint, [entrant_id], str(down))
         if errors:
             reopen_errors(session)
         reconsider(session)
         log.info("run started", run=run_id, flow_run=flow_run.id)
-        with progress_shown(store.engine, run_id):
+        with show_progress(store.engine, run_id):
             early_end = play_despite_slot_loss(lead_shards if session.run.spec.pool else drive, session)
     except BaseException as error:
         status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
@@ -79,7 +79,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     # If two processes play the run, only the one that ends it reports the result.
     if session.end_run(RunStatus.FINISHED, reason):
         log.info("run finished", run=run_id, result=reason)
-        announce(store.engine, run_id, session.run.spec)
+        report_run(store.engine, run_id, session.run.spec)
     return Completed(message=reason)
 
 

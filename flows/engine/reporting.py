@@ -30,7 +30,7 @@ from stackrank.db.queries import Scope
 from stackrank.db.rows import Progress, Ranked, Run
 from stackrank.db.writes.store import Store
 from stackrank.flows.engine.webhook import WebhookError, post, webhook_url
-from stackrank.flows.runs.playing.progress import followed
+from stackrank.flows.runs.playing.progress import follow_progress
 from stackrank.flows.runs.specification.spec import RunSpec
 from stackrank.settings import settings
 from stackrank.wording import percent
@@ -44,7 +44,7 @@ Row = dict[str, Any]
 
 
 @contextmanager
-def progress_shown(engine: Engine, run_id: int) -> Iterator[None]:
+def show_progress(engine: Engine, run_id: int) -> Iterator[None]:
     """Keep a progress artifact of the flow run up to date while episodes are played."""
     try:
         artifact = create_progress_artifact(0.0, key=f"run-{run_id}-progress", description=f"Run {run_id}: episodes")
@@ -68,11 +68,11 @@ def progress_shown(engine: Engine, run_id: int) -> Iterator[None]:
             log.warning("could not report progress to Prefect", run=run_id, error=error)
             is_unreachable = True
 
-    with followed(engine, run_id, UPDATE_EVERY_S, show):
+    with follow_progress(engine, run_id, UPDATE_EVERY_S, show):
         yield
 
 
-def announce(engine: Engine, run_id: int, spec: RunSpec) -> None:
+def report_run(engine: Engine, run_id: int, spec: RunSpec) -> None:
     """Report a finished run: its result as artifacts, and what got worse as events and a chat message."""
     try:
         run = queries.run(engine, run_id)
@@ -84,7 +84,7 @@ def announce(engine: Engine, run_id: int, spec: RunSpec) -> None:
         return
     try:
         if regressions and (url := webhook_url(spec.webhook)):
-            post(url, message(run, regressions, scope))
+            post(url, chat_message(run, regressions, scope))
             log.info("sent the report to the webhook", run=run_id)
     except WebhookError as error:
         log.warning(str(error), run=run_id)
@@ -103,22 +103,22 @@ def _find_regressions(engine: Engine, run: Run, spec: RunSpec) -> list[Row]:
                 "prefect.resource.id": f"{LEADERBOARD}{run['leaderboard']}",
                 "prefect.resource.name": run["leaderboard"],
             },
-            payload={"run": run_id, "name": run["name"], "link": link("run", run_id), **regression},
+            payload={"run": run_id, "name": run["name"], "link": dashboard_link("run", run_id), **regression},
         )
     return regressions
 
 
-def link(page: str, row_id: int) -> str:
+def dashboard_link(page: str, row_id: int) -> str:
     """Return the address of a run or episode on the dashboard; empty if `STACKRANK_DASHBOARD_URL` is not set."""
     base = settings().dashboard_url.rstrip("/")
     return f"{base}/{page}?{urlencode({'id': row_id})}" if base else ""
 
 
-def message(run: Run, regressions: list[Row], scope: str) -> str:
+def chat_message(run: Run, regressions: list[Row], scope: str) -> str:
     """Return the text of the chat message. `about`: the scope of the run."""
     lines = [f"stackrank: {run['leaderboard']} got worse in run {run['id']} ({run['name']})"]
     lines += [f"• {regression['sentence']}" for regression in regressions]
-    return "\n".join([*lines, scope, *filter(None, [link("run", run["id"])])])
+    return "\n".join([*lines, scope, *filter(None, [dashboard_link("run", run["id"])])])
 
 
 def _show(engine: Engine, run: Run, regressions: list[Row]) -> None:
@@ -146,7 +146,7 @@ def _show(engine: Engine, run: Run, regressions: list[Row]) -> None:
 
 def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], regressions: list[Row], scope: str) -> str:
     lines = [f"# {run['name']}", "", f"{scope} It took {run['wall_s'] or 0:.0f} s."]
-    if address := link("run", run["id"]):
+    if address := dashboard_link("run", run["id"]):
         lines.append(f"[Run {run['id']} on the dashboard]({address})")
     lines += ["", *(f"- **{row['sentence']}**" for row in regressions)]
     lines += ["", "| entrant | resolved | errors | failure points |", "| --- | --- | --- | --- |"]
@@ -159,7 +159,7 @@ def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], regressions: list
         lines.append(f"| {row['entrant']} | {percent(row['rate'])} | {row['errors']} | {failure_points} |")
     lines += ["", *remarks]
     failed = queries.episodes(engine, run["id"], verdict="unresolved", limit=10)
-    if failed and link("episode", 0):
+    if failed and dashboard_link("episode", 0):
         lines += ["", "Unresolved, for instance:"]
-        lines += [f"- [{row['task']} by {row['entrant']}]({link('episode', row['id'])})" for row in failed]
+        lines += [f"- [{row['task']} by {row['entrant']}]({dashboard_link('episode', row['id'])})" for row in failed]
     return "\n".join(lines)

@@ -214,7 +214,7 @@ def test_who_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"tools": "debug"}, "brings its own tools"),
+        ({"tools": "debug"}, "has its own tools"),
         ({"model": ""}, "needs a model"),
         ({"config": {"files": {"a": "b"}}}, "no `command`"),
         ({"config": {"command": "x", "files": {"../a": "b"}}}, "cannot be the name of a file"),

@@ -29,7 +29,7 @@ from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
 from stackrank.errors import StackrankError
 from stackrank.flows.runs.playing.episode import verdict_record
-from stackrank.flows.runs.playing.error_policy import sentence
+from stackrank.flows.runs.playing.error_policy import describe_error
 from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.storable import storable_text
@@ -158,7 +158,7 @@ def rescore(
             if isinstance(error, CannotRescore):
                 impossible[row["id"]] = str(error)
             elif error is not None:
-                failed[row["id"]] = sentence(error)
+                failed[row["id"]] = describe_error(error)
             on_result(scored, len(episodes))
     verdicts = _taken(engine, run_id, tasks, backend.name)
     return Rescoring(

@@ -21,7 +21,7 @@ PARTS = {
     "model_s": "the model's answers",
     "sandbox_s": "tools in the sandbox",
     "tests_s": "the verdict's tests",
-    "rest_s": "starting sandboxes, waiting for a busy machine, and being cut off",
+    "rest_s": "starting sandboxes, waiting for a busy machine, and interruptions",
 }
 REMEDIES = {
     "waited_s": "raise the endpoint's limits (`requests_per_minute`, `tokens_per_minute`, `max_concurrency`) or lower "
@@ -80,7 +80,7 @@ def _state(run: Run) -> str:
 
 def _speed(run: Run, spent: Sequence[TimeSpent], shares: dict[str, float], slowest: dict[str, float]) -> str:
     if not shares:
-        return "No episode has a verdict yet, so nothing is known of where the time goes."
+        return "No episode has a verdict yet, so it is unknown where the time goes."
     largest = sorted(((share, name) for name, share in shares.items() if share >= 0.05), reverse=True)
     parts = ", ".join(f"{percent(share, 0)} {PARTS[name]}" for share, name in largest)
     text = f"An episode takes {duration(_mean([episode['total_s'] for episode in spent]))}: {parts}."
@@ -90,7 +90,7 @@ def _speed(run: Run, spent: Sequence[TimeSpent], shares: dict[str, float], slowe
         text += f" {first} is the slowest entrant, {last} the fastest."
     unplayed = run["pending"] + run["running"]
     if unplayed and run["status"] == RunStatus.RUNNING:
-        text += f" {run['running']} are played at the moment and {run['pending']} wait."
+        text += f" {run['running']} are being played, {run['pending']} are waiting."
     return text
 
 
@@ -104,13 +104,13 @@ def _failing(run: Run, example: str) -> str:
 
 def _advice(run: Run, shares: dict[str, float]) -> str:
     if _silence(run) is not None:
-        return f"`stackrank resume {run['id']}`, or start a worker (`stackrank up`), which takes it up by itself"
+        return f"`stackrank resume {run['id']}`, or start a worker (`stackrank up`), which resumes it automatically"
     if run["status"] == RunStatus.RUNNING and run["outages"]:
-        return "see to that endpoint; its entrants go on by themselves when it answers"
+        return "check that endpoint; its entrants continue when it answers again"
     if run["status"] in (RunStatus.FAILED, RunStatus.CANCELLED):
-        return f"when the cause is mended, `stackrank resume {run['id']}` goes on with what is left"
+        return f"fix the cause, then play the rest with `stackrank resume {run['id']}`"
     if run["errors"] and run["status"] == RunStatus.FINISHED:
-        return f"`stackrank resume {run['id']}` tries the errors again"
+        return f"retry the errors with `stackrank resume {run['id']}`"
     worst = max(shares, key=lambda name: shares[name]) if shares else ""
     return REMEDIES.get(worst, "") if run["status"] == RunStatus.RUNNING else ""
 

@@ -58,14 +58,14 @@ def reserve_room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
             log.warning("this machine's episode ledger cannot be changed", error=str(error))
 
 
-def capacity() -> tuple[int, int]:
+def machine_capacity() -> tuple[int, int]:
     """Return how many episodes and how many megabytes this machine has room for. Raises SettingsError."""
     limits = settings()
     return limits.host_workers, limits.host_memory_mb or psutil.virtual_memory().total >> 20
 
 
 def _add_entry(entry: str, needed_mb: int) -> bool:
-    max_episodes, memory_mb = capacity()
+    max_episodes, memory_mb = machine_capacity()
     with _ledger() as entries:
         if entries and (len(entries) >= max_episodes or sum(mb for _, mb in entries.values()) + needed_mb > memory_mb):
             for dead in [

@@ -17,9 +17,9 @@ from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.record import environment_digest, pack, scorer_digest
 from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
-from stackrank.flows.runs.playing.error_policy import EpisodeFailed, policy, sentence
+from stackrank.flows.runs.playing.error_policy import EpisodeFailed, describe_error, find_policy
 from stackrank.flows.runs.playing.session import Session, SessionState
-from stackrank.flows.runs.playing.trajectories import find_trajectory, to_row, trajectory
+from stackrank.flows.runs.playing.trajectories import find_trajectory, load_trajectory, to_row
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason, Verdict
 
@@ -53,8 +53,8 @@ def play_episode(session: Session, claim: Claimed, *, in_this_thread: bool = Fal
     except (Exception, SystemExit) as error:
         if session.is_over():
             return {**no_verdict, "stop_reason": end_early(session, episode_id)}
-        error_policy = policy(error)
-        text = sentence(error)
+        error_policy = find_policy(error)
+        text = describe_error(error)
         if error_policy.waits:
             # The run's driver releases the episode once all workers know that the endpoint is down.
             endpoint = getattr(error, "endpoint", "") or f"of {session.entrants[claim['entrant_id']].spec.label}"
@@ -105,12 +105,12 @@ def _play_to_end(session: Session, claim: Claimed) -> Outcome:
             seed=session.run.spec.seed,
             attempt=claim["attempt"],
             cancelled=session.is_over,
-            past=trajectory(store.engine, episode_id) if claim["interruptions"] else (),
+            past=load_trajectory(store.engine, episode_id) if claim["interruptions"] else (),
             as_stored=storable_json,
             find_recording=lambda recording: find_trajectory(store.engine, recording, episode_id),
         )
     if outcome.score is not None:
-        finish(store, episode_id, outcome, task, session.run.backend.name, by=session.claims.token)
+        _store_verdict(store, episode_id, outcome, task, session.run.backend.name, by=session.claims.token)
     return outcome
 
 
@@ -125,7 +125,9 @@ def end_early(session: Session, episode_id: int) -> str:
     return str(StopReason.CANCELLED)
 
 
-def finish(store: Store, episode_id: int, outcome: Outcome, task: Task, backend: str, *, by: str | None = None) -> None:
+def _store_verdict(
+    store: Store, episode_id: int, outcome: Outcome, task: Task, backend: str, *, by: str | None = None
+) -> None:
     """Store the verdict and the totals in one transaction. `by`: who must hold the claim; raises ClaimLost."""
     change = pack(outcome.changes) if outcome.changes is not None else None
     score = outcome.score

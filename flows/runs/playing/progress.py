@@ -19,7 +19,7 @@ Counts = Progress
 
 
 @contextmanager
-def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Counts], None]) -> Iterator[None]:
+def follow_progress(engine: Engine, run_id: int, period_s: float, show: Callable[[Counts], None]) -> Iterator[None]:
     """Call `show` in a separate thread every `period_s` seconds while the body runs, and once more when it is over.
 
     Nothing is shown while the database is unavailable; the run itself reports what that means for it.

@@ -26,7 +26,7 @@ _USAGE = [usage_field.name for usage_field in fields(Usage) if usage_field.name 
 """The fields of a step's usage that have columns; the others are only in its exchanges."""
 
 
-def trajectory(engine: Engine, episode_id: int) -> list[Step]:
+def load_trajectory(engine: Engine, episode_id: int) -> list[Step]:
     """Return the committed steps of an episode, beginning with the reset."""
     return [from_row(row) for row in queries.steps(engine, episode_id, exchanges=True)]
 
@@ -92,7 +92,7 @@ def find_trajectory(engine: Engine, recording: Recording, episode_id: int) -> li
     if len(candidates) > 1:
         names = ", ".join(repr(row["entrant"]) for row in candidates)
         raise SetupError(f"{source} has several episodes of the task {task}: set `entrant` to one of {names}")
-    steps = trajectory(engine, candidates[0]["id"])
+    steps = load_trajectory(engine, candidates[0]["id"])
     if not steps:
         raise SetupError(f"episode {candidates[0]['id']} has no steps that the agent replay could repeat")
     return steps

@@ -85,8 +85,8 @@ def _check_prices(spec: RunSpec, entrants: Sequence[Entrant]) -> None:
     for entrant in entrants if dollar_limits else ():
         for model in entrant.setup.unpriced:
             raise SpecError(
-                f"{dollar_limits[0]} cannot be enforced, because the price of the model {model} is unknown: set `price` in "
-                "the config of its entrant, or name a price table in STACKRANK_PRICES"
+                f"{dollar_limits[0]} cannot be enforced, because the price of the model {model} is unknown: set "
+                "`price` in the config of its entrant, or name a price table in STACKRANK_PRICES"
             )
 
 

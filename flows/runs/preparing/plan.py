@@ -177,7 +177,11 @@ def _about_episodes(episodes: Sequence[_Episode]) -> str:
         limits_note = ", in part under other limits" if any(episode.other_limits for episode in episodes) else ""
         return f"Costs and times come from earlier episodes{limits_note}."
     tokens = f"{TOKENS_IN:,} tokens in, half of them cached, and {TOKENS_OUT:,} out"
-    subject = "an episode" if all(episode.assumed for episode in episodes) else "an episode of who has not played yet"
+    subject = (
+        "an episode"
+        if all(episode.assumed for episode in episodes)
+        else "an episode of an entrant that has not played yet"
+    )
     return f"Assumed of {subject}: {tokens}, {MODEL_S:.0f} s with a model and {SCRIPT_S:.0f} s without."
 
 
@@ -190,7 +194,7 @@ def _advice(
         f"{share:.0%} of the variance at {_count(attempts, 'attempt')} lies between tasks, which attempts do not reduce"
     )
     if power(detect, played, attempts, spread, alpha) >= POWER:
-        return "It is enough as it is."
+        return "The run is large enough."
     if cheapest is None:
         at_best = detectable_difference(available, 100, spread, alpha)
         least = "nothing" if at_best is None else f"{100 * at_best:.1f} points"

@@ -23,7 +23,7 @@ from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
 from stackrank.env.validate import RecordsValidations, Standing, Validation, validate
 from stackrank.errors import PluginError
-from stackrank.flows.runs.playing.error_policy import policy, sentence
+from stackrank.flows.runs.playing.error_policy import describe_error, find_policy
 from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
@@ -201,8 +201,8 @@ def _prove(
                 return Validation(task.id, Standing.VALID, measured=measure(task, sandbox))
         return validate(task, new_sandbox, rounds, measure)
     except Exception as error:
-        if policy(error).retried or isinstance(error, GuestBug):
-            return Validation(task.id, Standing.ERROR, sentence(error))
+        if find_policy(error).retried or isinstance(error, GuestBug):
+            return Validation(task.id, Standing.ERROR, describe_error(error))
         if isinstance(error, BenchmarkError):  # from data that is read only when needed, such as a repository
             return Validation(task.id, Standing.ERROR, str(error))
         raise

@@ -40,14 +40,14 @@ def problem(error: ErrorDetails, field_names: Sequence[str]) -> str:
     field = ".".join(str(part) for part in error["loc"])
     if kind == "extra_forbidden":
         similar = get_close_matches(str(error["loc"][-1]), field_names, n=1)
-        return f"{field} is not a field; " + (
-            f"did you mean {similar[0]}?" if similar else f"there are {', '.join(field_names)}"
+        return f"unknown field {field}: " + (
+            f"did you mean {similar[0]}?" if similar else f"use {', '.join(field_names)}"
         )
     if kind == "missing":
         return f"{field} is missing"
     if kind in _LIMITS or kind in _SHOULD_BE:
         should = _LIMITS[kind](context) if kind in _LIMITS else _SHOULD_BE[kind]
-        return f"{field} has to be {should}, not {_shown(error['input'])}"
+        return f"{field} must be {should}, not {_shown(error['input'])}"
     message = error["msg"].removeprefix("Value error, ")
     return f"{field}: {message} (it is {_shown(error['input'])})" if field else message
 

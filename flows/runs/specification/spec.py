@@ -261,7 +261,7 @@ class RunSpec(BaseModel):
     @classmethod
     def _some(cls, value: list[str] | None) -> list[str] | None:
         if value == []:
-            raise ValueError("this names no task: name some, or leave it out to play all")
+            raise ValueError("no task given: name tasks, or leave the field out to play all")
         return value if value is None else list(dict.fromkeys(value))
 
     @model_validator(mode="after")
@@ -291,13 +291,12 @@ class RunSpec(BaseModel):
             entrant.config = _portable(entrant)
         if not self.entrants:
             raise ValueError(
-                "the run has no entrant: name one with --agent (for instance llm or repair), or under `entrants:` or "
-                "`matrix:` in the file"
+                "no entrant given: add --agent repair, or --agent llm --model NAME, or list some under `entrants:`"
             )
         labels = [entrant.label for entrant in self.entrants]
-        double = sorted({label for label in labels if labels.count(label) > 1})
-        if double:
-            raise ValueError(f"two entrants are called {double[0]!r}: give them names")
+        duplicates = sorted({label for label in labels if labels.count(label) > 1})
+        if duplicates:
+            raise ValueError(f"duplicate entrant {duplicates[0]!r}: give each a `name`")
         if self.stop is not None and self.stop.against and self.stop.against not in labels:
             raise ValueError(f"stop.against: no entrant is called {self.stop.against!r}: choose {one_of(labels)}")
         return self
@@ -347,15 +346,12 @@ def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
         ):
             data["matrix"]["models"] = []  # the file's models are for agents that use one
         data["entrants"] = []
-    spec = make_spec({**data, **fields}, str(file) if file else "the call")
+    spec = make_spec({**data, **fields}, str(file or ""))
     if spec.name.isdecimal() or spec.name == queries.LATEST:
-        raise SpecError(f"a run cannot be named {spec.name!r}, which commands take for another run: name it otherwise")
+        raise SpecError(f"a run cannot be named {spec.name!r}, because commands use that for another run: rename it")
     if player := played_by_hand(spec):
         command = "mcp" if player == "outside" else "play"
-        player_kind = "somebody else's program" if player == "outside" else "a person"
-        raise SpecError(
-            f"the agent {player} cannot play among others: `stackrank {command} TASK` lets {player_kind} play"
-        )
+        raise SpecError(f"the agent {player} plays single tasks only: use `stackrank {command} TASK`")
     return spec
 
 
@@ -372,12 +368,15 @@ def played_by_hand(spec: RunSpec) -> str:
 
 
 def make_spec(data: dict[str, Any], source: str) -> RunSpec:
-    """Make a specification from plain data. Raises SpecError with the first few problems."""
+    """Make a specification from plain data. Raises SpecError with the first few problems.
+
+    `source`: where the data is from, such as a file; empty for command-line options.
+    """
     try:
         return RunSpec.model_validate(data)
     except ValidationError as error:
         problems = [problem(details, _fields(details["loc"])) for details in error.errors()[:4]]
-        raise SpecError(f"{source}: {'; '.join(problems)}") from None
+        raise SpecError(f"{source}: {'; '.join(problems)}" if source else "; ".join(problems)) from None
 
 
 def _fields(place: tuple[int | str, ...]) -> list[str]:

@@ -159,8 +159,8 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
 
     varies = played(call("other_clock"), call("other_echo", text="hello"), call("other_clock"))
     assert varies["replayed"] == "same but for 2 answers of MCP servers" and varies["difference"] is None
-    assert [each["step"] for each in varies["told_otherwise"]] == [1, 3]
-    assert "+it is " in varies["told_otherwise"][0]["diff"]
+    assert [each["step"] for each in varies["different_answers"]] == [1, 3]
+    assert "+it is " in varies["different_answers"][0]["diff"]
     told = stackrank("replay", "1")
     assert told.status == 0 and "same but for 2 answers" in told.out and "step 1 (other_clock)" in told.out
     assert stackrank("trace", "1", "--json").json()["replayed"] == varies["replayed"]
@@ -268,7 +268,7 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
         (_entrant("debug+other", other={**BY_HAND, "varies": ["("]}), r"mcp.other.varies.*is not a regular expression"),
         (_entrant("debug+other"), "name the MCP server 'other', which the run does not describe: put it under `mcp:`"),
         (_entrant("debug+othr", other=BY_HAND), "which the run does not describe.*or choose other"),
-        (_entrant("debug+other", other={"comand": []}), "mcp.other.comand is not a field; did you mean command"),
+        (_entrant("debug+other", other={"comand": []}), "unknown field mcp.other.comand: did you mean command"),
         (_entrant("debug+other", other={"command": []}), r"mcp.other.command"),
         (_entrant("debug+o.o", **{"o.o": BY_HAND}), "needs a name of at most 32 letters, digits, - and _"),
         (

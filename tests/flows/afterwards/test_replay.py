@@ -49,7 +49,7 @@ def test_a_model_looks_at_everything_that_could_vary(
     played_by_a_model(monkeypatch, sandbox=sandbox)
     result = stackrank("replay", "1", "--json")
     assert result.status == 0, result.json()["difference"]["diff"]
-    assert result.json() == {"episode": 1, "steps": 13, "replayed": "same", "difference": None, "told_otherwise": []}
+    assert result.json() == {"episode": 1, "steps": 13, "replayed": "same", "difference": None, "different_answers": []}
     assert "same: all 13 steps" in stackrank("replay", "1").out
     row = stackrank("trace", "1", "--json").json()
     assert row["replayed"] == "same" and row["replayed_at"]

@@ -72,7 +72,7 @@ def test_the_largest_part_has_a_remedy(run: int) -> None:
 
 def test_nothing_is_known_yet(run: int) -> None:
     text = why(connect(), run)["why"]
-    assert "nothing is known of where the time goes" in text and "No episode ended in an error" in text
+    assert "it is unknown where the time goes" in text and "No episode ended in an error" in text
 
 
 def test_who_fails(run: int) -> None:
@@ -82,7 +82,7 @@ def test_who_fails(run: int) -> None:
     store.end_run(run, "finished")
     text = why(connect(), run)["why"]
     assert "1 ended in an error (1 by machine), for instance: the sandbox: no engine." in text
-    assert f"`stackrank resume {run}` tries the errors again" in text
+    assert f"retry the errors with `stackrank resume {run}`" in text
 
 
 def test_what_stands_still(run: int) -> None:

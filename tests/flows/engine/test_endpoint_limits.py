@@ -22,12 +22,12 @@ def entrant(url: str, agent: str = "llm", **config: Any) -> Entrant:
 
 
 def test_so_many_episodes_use_an_endpoint_at_the_same_time() -> None:
-    from stackrank.flows.engine.endpoint_limits import slots
+    from stackrank.flows.engine.endpoint_limits import hold_slots
 
     lock, two, playing, peak = threading.Lock(), threading.Event(), [0], [0]
 
     def play(_: int) -> bool:
-        with slots(entrant("http://127.0.0.1:9/v1", max_concurrency=2), lambda: False) as may:
+        with hold_slots(entrant("http://127.0.0.1:9/v1", max_concurrency=2), lambda: False) as may:
             with lock:
                 playing[0] += 1
                 peak[0] = max(peak[0], playing[0])
@@ -46,29 +46,29 @@ def test_so_many_episodes_use_an_endpoint_at_the_same_time() -> None:
 
 def test_whoever_waits_hears_that_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     from stackrank.flows.engine import endpoint_limits
-    from stackrank.flows.engine.endpoint_limits import slots
+    from stackrank.flows.engine.endpoint_limits import hold_slots
 
     monkeypatch.setattr(endpoint_limits, "_PATIENCE_S", 120.0)
     limited = entrant("http://127.0.0.1:9/v2", max_concurrency=1)
     # Both models of the seeker ask the same endpoint: it does not wait for itself.
     seeker = entrant("http://127.0.0.1:9/v2", "seeker", seeker_model="s", max_concurrency=1)
-    with slots(seeker, lambda: False) as may:
+    with hold_slots(seeker, lambda: False) as may:
         assert may
         with monkeypatch.context() as hasty:
             hasty.setattr(endpoint_limits, "_PATIENCE_S", 0.2)
-            with slots(limited, lambda: True) as has_slot:
+            with hold_slots(limited, lambda: True) as has_slot:
                 assert not has_slot
-    with slots(limited, lambda: True) as has_slot:
+    with hold_slots(limited, lambda: True) as has_slot:
         assert has_slot
 
 
 def test_what_may_be_asked_a_minute_is_shared() -> None:
-    from stackrank.flows.engine.endpoint_limits import slots
+    from stackrank.flows.engine.endpoint_limits import hold_slots
 
     settings = entrant("http://127.0.0.1:9/v3", requests_per_minute=120)
     limits._all.clear()
     try:
-        with slots(settings, lambda: False):
+        with hold_slots(settings, lambda: False):
             rate = limits.Rate("http://127.0.0.1:9/v3 requests")
             foreign_rate = limits.Rate("http://127.0.0.1:9/v3 requests")  # that of another process
             rate.per_minute = foreign_rate.per_minute = 120
@@ -85,5 +85,5 @@ def test_an_entrant_without_limits_asks_nothing(monkeypatch: pytest.MonkeyPatch)
     from stackrank.flows.engine import endpoint_limits
 
     monkeypatch.setattr(endpoint_limits, "_make", None)
-    with endpoint_limits.slots(entrant("http://127.0.0.1:9/v4"), lambda: True) as may:
+    with endpoint_limits.hold_slots(entrant("http://127.0.0.1:9/v4"), lambda: True) as may:
         assert may

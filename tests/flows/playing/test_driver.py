@@ -19,7 +19,7 @@ from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver
 from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
-from stackrank.flows.runs.playing.progress import followed
+from stackrank.flows.runs.playing.progress import follow_progress
 from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.specification.spec import SpecError
 from tests.fixtures.calls import CommandLine
@@ -156,7 +156,7 @@ def test_progress_without_a_database_is_no_traceback(
 
     monkeypatch.setattr(queries, "progress", spy)
     engine = connect(f"sqlite:///{tmp_path / 'empty.db'}", migrate=False)  # it has no tables
-    with followed(engine, 1, 0.01, counts.append):
+    with follow_progress(engine, 1, 0.01, counts.append):
         assert is_queried.wait(600)
     assert not counts and capsys.readouterr().err == ""
 

@@ -95,7 +95,7 @@ def test_reference_entrants_are_paid_for_and_not_compared(database: str) -> None
 
 def test_the_advice_follows_from_where_the_variance_is(database: str) -> None:
     sufficient = plan(connect(), made(attempts=10), 0.2)
-    assert sufficient["advice"] == "It is enough as it is." and sufficient["as_written"]["power"] > 0.8
+    assert sufficient["advice"] == "The run is large enough." and sufficient["as_written"]["power"] > 0.8
     more_tasks = plan(connect(), made(limit=20, attempts=3), 0.15)
     assert more_tasks["cheapest"]["tasks"] > 20 and "More tasks help" in more_tasks["advice"]
     more_attempts = plan(connect(), made(), 0.1)
