@@ -12,8 +12,8 @@ from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
-from stackrank.flows.runs.playing.by_hand import PlayedEpisode, play_one
 from stackrank.flows.runs.playing.error_policy import describe_error
+from stackrank.flows.runs.playing.single_episode import PlayedEpisode, play_one
 from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus

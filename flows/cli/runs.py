@@ -171,7 +171,7 @@ def play(
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
-    from stackrank.flows.runs.playing.by_hand import play_by_hand
+    from stackrank.flows.runs.playing.single_episode import play_by_hand
 
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
@@ -274,8 +274,8 @@ def rescore(
 @app.command()
 def spec(as_json: Json = False) -> None:
     """Print the fields of a run specification or, with --json, its JSON schema."""
-    from stackrank.flows.runs.specification.help import describe
     from stackrank.flows.runs.specification.spec import RunSpec
+    from stackrank.flows.runs.specification.spec_reference import describe
 
     if as_json:
         print_json(RunSpec.model_json_schema())

@@ -21,10 +21,10 @@ from stackrank.flows.engine.episodes import drive
 from stackrank.flows.engine.reporting import report_run, show_progress
 from stackrank.flows.engine.shards import lead_shards
 from stackrank.flows.engine.survive_slot_loss import play_despite_slot_loss
-from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
+from stackrank.flows.runs.playing.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.driver import reopen_errors
+from stackrank.flows.runs.playing.early_stopping import reconsider
 from stackrank.flows.runs.playing.session import join_run, leave_run
-from stackrank.flows.runs.playing.stopping import reconsider
 from stackrank.terms import RunStatus
 
 

@@ -38,8 +38,8 @@ from stackrank.flows.engine.episodes import drive
 from stackrank.flows.runs.playing.claims import ClaimWatch
 from stackrank.flows.runs.playing.driver import budget_spent, too_many_errors
 from stackrank.flows.runs.playing.outages import Outages
+from stackrank.flows.runs.playing.query_throttle import rest_s
 from stackrank.flows.runs.playing.session import Session, join_run, leave_run
-from stackrank.flows.runs.playing.throttle import rest_s
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 

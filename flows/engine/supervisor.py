@@ -30,7 +30,7 @@ from stackrank.flows.engine.evaluate import evaluate
 from stackrank.flows.engine.resumed_run import RESUMED_RUN
 from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
-from stackrank.flows.runs.afterwards.abandoned_runs import AbandonedRuns
+from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
 from stackrank.flows.runs.playing.liveness import SilenceWatch
 
 EVERY_S = 15.0

@@ -11,12 +11,12 @@ from stackrank import log
 from stackrank.db import queries
 from stackrank.db.rows import Claim, Claimed
 from stackrank.flows.runs.playing.claims import ClaimWatch
+from stackrank.flows.runs.playing.early_stopping import skip_decided
 from stackrank.flows.runs.playing.episode import end_early
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.outages import Outages
+from stackrank.flows.runs.playing.query_throttle import ThrottledQuery
 from stackrank.flows.runs.playing.session import Session
-from stackrank.flows.runs.playing.stopping import skip_decided
-from stackrank.flows.runs.playing.throttle import ThrottledQuery
 from stackrank.terms import ErrorClass, StopReason
 
 TICK_S = 1.0

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.rows import Progress
-from stackrank.flows.runs.playing.throttle import rest_s
+from stackrank.flows.runs.playing.query_throttle import rest_s
 
 Counts = Progress
 """The counts that `queries.progress` returns."""

@@ -19,8 +19,8 @@ from stackrank.env.benchmarks.base import Source, is_hub_name
 from stackrank.env.sandbox.registry import backend_names
 from stackrank.env.tools.servers import ToolServer
 from stackrank.errors import UsageError
-from stackrank.flows.runs.specification import policy as allowed
-from stackrank.flows.runs.specification.problems import problem
+from stackrank.flows.runs.specification import spec_policy as allowed
+from stackrank.flows.runs.specification.field_errors import problem
 from stackrank.flows.runs.specification.stop_rule import StopSpec
 from stackrank.settings import default_owner, settings
 from stackrank.wording import one_of

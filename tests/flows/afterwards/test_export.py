@@ -20,7 +20,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.export import write
+from stackrank.flows.runs.afterwards.export import file_writers as write
 from stackrank.flows.runs.afterwards.export.export import FORMATS, export
 from stackrank.flows.runs.afterwards.export.source import SPLITS, Source, split_of
 from stackrank.wording import as_json

@@ -12,9 +12,9 @@ from stackrank.db import queries
 from stackrank.db.rows import Claimed, Stopping
 from stackrank.flows.cli import runs
 from stackrank.flows.runs.playing.driver import Driver, OnEnd
+from stackrank.flows.runs.playing.early_stopping import reconsider
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.session import Session, join_run, leave_run
-from stackrank.flows.runs.playing.stopping import reconsider
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.flows.services import prefect_server
 from tests.fixtures.calls import CommandLine

@@ -18,7 +18,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
+from stackrank.flows.runs.playing.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.session import Session
 from stackrank.flows.runs.preparing.stored_run import load_run
 from stackrank.terms import RunStatus

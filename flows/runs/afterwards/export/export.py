@@ -15,10 +15,9 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.extensions.training.exports import atif, briefs, conversations, pairs
-from stackrank.flows.runs.afterwards.export import plain
-from stackrank.flows.runs.afterwards.export.card import data_card
-from stackrank.flows.runs.afterwards.export.source import SPLITS, Source
-from stackrank.flows.runs.afterwards.export.write import (
+from stackrank.flows.runs.afterwards.export import plain_records
+from stackrank.flows.runs.afterwards.export.data_card import data_card
+from stackrank.flows.runs.afterwards.export.file_writers import (
     is_stream,
     lines,
     table,
@@ -27,6 +26,7 @@ from stackrank.flows.runs.afterwards.export.write import (
     write_stdout,
     write_text,
 )
+from stackrank.flows.runs.afterwards.export.source import SPLITS, Source
 from stackrank.flows.runs.specification.spec import SpecError
 
 
@@ -46,14 +46,16 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "jsonl": Format(plain.jsonl, "an episode with all its steps: action, thought, observation, state, times, tokens"),
+    "jsonl": Format(
+        plain_records.jsonl, "an episode with all its steps: action, thought, observation, state, times, tokens"
+    ),
     "chat": Format(
         conversations.chat,
         "a conversation as the model had it, with its last answer: messages, tools, what each answer cost",
         optional=("tools", "parallel_tool_calls"),
     ),
     "requests": Format(conversations.requests, "a request to a model as it was sent, and the answer as it came"),
-    "steps": Format(plain.steps, "an action and its observation, with reward, reasoning and tokens"),
+    "steps": Format(plain_records.steps, "an action and its observation, with reward, reasoning and tokens"),
     "pairs": Format(
         pairs.pairs,
         "two conversations, two answers in one state, or two changes: the chosen one led to a fix, or was approved",
@@ -68,8 +70,8 @@ FORMATS: dict[str, Format] = {
         file_name="trajectory_id",
         optional=("subagent_trajectories",),
     ),
-    "csv": Format(plain.csv, "an episode without its steps", pieces=table),
-    "swebench": Format(plain.predictions, "a prediction for SWE-bench's own harness"),
+    "csv": Format(plain_records.csv, "an episode without its steps", pieces=table),
+    "swebench": Format(plain_records.predictions, "a prediction for SWE-bench's own harness"),
 }
 
 

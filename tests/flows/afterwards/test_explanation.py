@@ -13,7 +13,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.why import PARTS, REMEDIES, why
+from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES
 from stackrank.flows.services import doctor
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
@@ -67,11 +67,11 @@ def test_where_the_time_goes_and_what_to_do(run: int, stackrank: CommandLine, pa
 
 def test_the_largest_part_has_a_remedy(run: int) -> None:
     play(run)
-    assert REMEDIES["rest_s"] in why(connect(), run)["why"] and REMEDIES.keys() == PARTS.keys()
+    assert REMEDIES["rest_s"] in explain_run(connect(), run)["why"] and REMEDIES.keys() == PARTS.keys()
 
 
 def test_nothing_is_known_yet(run: int) -> None:
-    text = why(connect(), run)["why"]
+    text = explain_run(connect(), run)["why"]
     assert "it is unknown where the time goes" in text and "No episode ended in an error" in text
 
 
@@ -80,7 +80,7 @@ def test_who_fails(run: int) -> None:
     first, *_ = queries.episodes(store.engine, run)
     store.fail_episode(first["id"], stop_reason="error", error="the sandbox: no engine.")
     store.end_run(run, "finished")
-    text = why(connect(), run)["why"]
+    text = explain_run(connect(), run)["why"]
     assert "1 ended in an error (1 by machine), for instance: the sandbox: no engine." in text
     assert f"retry the errors with `stackrank resume {run}`" in text
 
@@ -88,11 +88,11 @@ def test_who_fails(run: int) -> None:
 def test_what_stands_still(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in why(store.engine, run)["why"]
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in explain_run(store.engine, run)["why"]
     checks = {row["check"]: row for row in doctor._database()}
     assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
     change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))
-    explanation = why(store.engine, run)
+    explanation = explain_run(store.engine, run)
     assert (
         explanation["stalled"]
         and "Nobody has played it for 10 min" in explanation["why"]

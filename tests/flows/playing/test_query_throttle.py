@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stackrank.flows.runs.playing import throttle
-from stackrank.flows.runs.playing.throttle import LONGEST_S, REST_FACTOR, ThrottledQuery
+from stackrank.flows.runs.playing import query_throttle as throttle
+from stackrank.flows.runs.playing.query_throttle import LONGEST_S, REST_FACTOR, ThrottledQuery
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ REMEDIES = {
 }
 
 
-def why(engine: Engine, ref: int | str) -> dict[str, Any]:
+def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
     """Return the paragraph and the numbers it is made from. Raises NotFound."""
     run = queries.run(engine, ref)
     spent = queries.time_spent(engine, run["id"])
