@@ -13,7 +13,7 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
 from stackrank.flows.runs.playing.error_policy import describe_error
-from stackrank.flows.runs.playing.single_episode import PlayedEpisode, play_one
+from stackrank.flows.runs.playing.single_episode import PlayedEpisode, play_prepared
 from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus
@@ -92,7 +92,7 @@ class OutsideGame:
             run = prepare(make_spec(self._spec(client), ""), self._say, self._store.engine)
             (entrant,) = run.entrants
             run = replace(run, entrants=(replace(entrant, agent=seated(self._seat)),))
-            ending = self._ending(play_one(self._store, run))
+            ending = self._ending(play_prepared(self._store, run))
         except BaseException as error:
             self.failed = True
             ending = Observation(f"The episode could not be played: {describe_error(error)}", False)

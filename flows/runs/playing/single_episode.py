@@ -47,10 +47,10 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
         "wall_s": None,
         "tags": ["play"],
     }
-    return play_one(store, prepare(make_spec(data, ""), say), in_this_thread=True)
+    return play_prepared(store, prepare(make_spec(data, ""), say), in_this_thread=True)
 
 
-def play_one(store: Store, run: PreparedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
+def play_prepared(store: Store, run: PreparedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
     """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
     session = open_session(create_run(store, run))
     run_id = session.run_id
