@@ -115,7 +115,7 @@ def dashboard_link(page: str, row_id: int) -> str:
 
 
 def chat_message(run: Run, regressions: list[Row], scope: str) -> str:
-    """Return the text of the chat message. `about`: the scope of the run."""
+    """Return the text of the chat message. `scope`: the scope of the run."""
     lines = [f"stackrank: {run['leaderboard']} got worse in run {run['id']} ({run['name']})"]
     lines += [f"• {regression['sentence']}" for regression in regressions]
     return "\n".join([*lines, scope, *filter(None, [dashboard_link("run", run["id"])])])

@@ -121,7 +121,7 @@ def lead_shards(session: Session) -> str:
 
 
 def _is_shard_expected(client: SyncPrefectClient, tag: str, first_seen: dict[UUID, float]) -> bool:
-    """Return whether shards of the run wait for a worker or have just started. `seen`: see `_is_young`."""
+    """Return whether shards of the run wait for a worker or have just started. `first_seen`: see `_is_young`."""
     states = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
     active = client.read_flow_runs(
         flow_run_filter=FlowRunFilter(
@@ -135,7 +135,7 @@ def _is_shard_expected(client: SyncPrefectClient, tag: str, first_seen: dict[UUI
 def _is_young(shard: FlowRun, first_seen: dict[UUID, float]) -> bool:
     """Return whether a shard may still claim its first episodes. An older one that has none is not waited for.
 
-    `seen`: when this process first saw each shard running, by its own clock. The start time comes from the clock of the
+    `first_seen`: when this process first saw each shard running, by its own clock. The start time comes from the clock of the
     shard's machine, which may be ahead.
     """
     if shard.state_type is not StateType.RUNNING or shard.start_time is None:

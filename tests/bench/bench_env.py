@@ -195,7 +195,7 @@ def wait_for(pool: Pool, count: int) -> None:
         time.sleep(0.005)
 
 
-def play_prepared(new_sandbox: NewSandbox) -> None:
+def play_one(new_sandbox: NewSandbox) -> None:
     """The scripted episode, verdict included."""
     with DebugEnv(TASK, EVERYTHING, new_sandbox, end_when_solved=False) as env:
         env.reset()
@@ -208,14 +208,14 @@ def play_prepared(new_sandbox: NewSandbox) -> None:
 def episodes_per_minute(kind: Backend, workers: int, seconds: float) -> float:
     """How many scripted episodes are through in a minute."""
     with Pool(kind, size=2) as pool, ThreadPoolExecutor(workers) as threads:
-        play_prepared(pool.take)
+        play_one(pool.take)
         until = time.perf_counter() + seconds
         counted = threading.Lock()
         done = [0]
 
         def work() -> None:
             while time.perf_counter() < until:
-                play_prepared(pool.take)
+                play_one(pool.take)
                 with counted:
                     done[0] += 1
 

@@ -30,8 +30,9 @@ GRACE_S = 3.0
 def play_episode(session: Session, claim: Claimed, *, in_this_thread: bool = False) -> dict[str, Any]:
     """Play or continue an episode that this process has claimed, and store each step as it happens.
 
-    `claim`: the row as `Store.claim_next` returns it. `here`: play in the calling thread, for agents that own the
-    terminal; otherwise play in a new thread, which is abandoned if the agent does not notice that the run is over.
+    The caller holds the claim. `claim`: the row as `Store.claim_next` returns it. `in_this_thread`: play in the calling
+    thread, for agents that own the terminal; otherwise play in a new thread, which is abandoned if the agent does not
+    notice that the run is over.
     Returns {"episode", "verdict", "stop_reason"}; the verdict is empty if the run was cancelled, or another worker took
     over the episode. Raises EpisodeFailed after the error has been stored.
     """

@@ -51,7 +51,10 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
 
 
 def play_prepared(store: Store, run: PreparedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
-    """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
+    """Play a run of one episode in this process. Raises SandboxError, DatabaseError.
+
+    `in_this_thread`: see `play_episode`.
+    """
     session = open_session(create_run(store, run))
     run_id = session.run_id
     row = store.claim_next(run_id, session.claims.token)

@@ -130,7 +130,7 @@ def _without(tasks: Sequence[Task], unbuilt: Mapping[str, str]) -> tuple[Task, .
 
 
 def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], are_named: bool) -> dict[str, str]:
-    """Tasks that not every entrant can play: name -> reason. `named`: the caller named each task. Raises SpecError."""
+    """Tasks that not every entrant can play: name -> reason. `are_named`: the caller named each task. Raises SpecError."""
     needy = needing_fix(entrants)
     unfixed = [task.id for task in tasks if not task.fix] if needy else []
     if unfixed and (are_named or len(unfixed) == len(tasks)):
@@ -139,7 +139,7 @@ def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], are_named: 
 
 
 def _not_on_statement(tasks: Sequence[Task], are_named: bool) -> dict[str, str]:
-    """Tasks whose failing tests cannot be withheld: name -> reason. `named`: as above. Raises SpecError."""
+    """Tasks whose failing tests cannot be withheld: name -> reason. `are_named`: as above. Raises SpecError."""
     reasons = {}
     for task in tasks:
         try:

@@ -35,7 +35,7 @@ _SHOWN = 80
 
 
 def problem(error: ErrorDetails, field_names: Sequence[str]) -> str:
-    """Describe one error in words. `known`: the valid fields at its place."""
+    """Describe one error in words. `field_names`: the valid fields at its place."""
     kind, context = error["type"], error.get("ctx", {})
     field = ".".join(str(part) for part in error["loc"])
     if kind == "extra_forbidden":

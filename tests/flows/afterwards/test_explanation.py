@@ -13,7 +13,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES
+from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain_run
 from stackrank.flows.services import doctor
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
