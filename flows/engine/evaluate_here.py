@@ -38,8 +38,8 @@ def evaluate_here(
 
     `label`: label of the flow run. `url`: address of Prefect's API. `errors`: also replay episodes that ended in an
     error. `debug`: show Prefect's log. `on_pool`: workers play the episodes and get them from the server, so calls to
-    the server are retried as usual. `is_started`: whether the flow has begun to play the run. The first Ctrl-C cancels the
-    run, the second raises KeyboardInterrupt.
+    the server are retried as usual. `is_started`: whether the flow has begun to play the run. The first Ctrl-C cancels
+    the run, the second raises KeyboardInterrupt.
     """
     os.environ.update(client_env(url))
     # Failures are in the database and on the dashboard; Prefect would print a traceback of each.

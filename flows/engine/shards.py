@@ -135,8 +135,8 @@ def _is_shard_expected(client: SyncPrefectClient, tag: str, first_seen: dict[UUI
 def _is_young(shard: FlowRun, first_seen: dict[UUID, float]) -> bool:
     """Return whether a shard may still claim its first episodes. An older one that has none is not waited for.
 
-    `first_seen`: when this process first saw each shard running, by its own clock. The start time comes from the clock of the
-    shard's machine, which may be ahead.
+    `first_seen`: when this process first saw each shard running, by its own clock. The start time comes from the clock
+    of the shard's machine, which may be ahead.
     """
     if shard.state_type is not StateType.RUNNING or shard.start_time is None:
         return True

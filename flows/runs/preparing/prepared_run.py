@@ -130,16 +130,16 @@ def _without(tasks: Sequence[Task], unbuilt: Mapping[str, str]) -> tuple[Task, .
 
 
 def _without_fix(tasks: Sequence[Task], entrants: Sequence[Entrant], are_named: bool) -> dict[str, str]:
-    """Tasks that not every entrant can play: name -> reason. `are_named`: the caller named each task. Raises SpecError."""
-    needy = needing_fix(entrants)
-    unfixed = [task.id for task in tasks if not task.fix] if needy else []
+    """Return tasks without a fix that an entrant needs: name -> reason. `are_named`: each by the caller."""
+    fix_user = needing_fix(entrants)
+    unfixed = [task.id for task in tasks if not task.fix] if fix_user else []
     if unfixed and (are_named or len(unfixed) == len(tasks)):
-        raise SpecError(f"{needy} needs known fixes, and {unfixed[0]} has none: leave the task out, or give --fixes")
-    return dict.fromkeys(unfixed, f"it has no known fix, which {needy} needs")
+        raise SpecError(f"{fix_user} needs known fixes, and {unfixed[0]} has none: leave the task out, or give --fixes")
+    return dict.fromkeys(unfixed, f"it has no known fix, which {fix_user} needs")
 
 
 def _not_on_statement(tasks: Sequence[Task], are_named: bool) -> dict[str, str]:
-    """Tasks whose failing tests cannot be withheld: name -> reason. `are_named`: as above. Raises SpecError."""
+    """Return tasks whose failing tests cannot be withheld: name -> reason. Raises SpecError."""
     reasons = {}
     for task in tasks:
         try:
