@@ -6,9 +6,8 @@ Importing this module imports Prefect.
 from __future__ import annotations
 
 from stackrank import log
+from stackrank.flows.engine.deployed_runs import RESUMED_RUN, SCHEDULED_RUN
 from stackrank.flows.engine.deployments import asked, ensure_pool
-from stackrank.flows.engine.resumed_run import RESUMED_RUN
-from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
 
 

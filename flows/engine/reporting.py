@@ -5,6 +5,7 @@ A failed report does not change how a run ends; it is logged. Importing this mod
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -29,13 +30,14 @@ from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.queries import Scope
 from stackrank.db.rows import Progress, Ranked, Run
 from stackrank.db.writes.store import Store
-from stackrank.flows.engine.webhook import WebhookError, post, webhook_url
+from stackrank.errors import InfrastructureError
 from stackrank.flows.runs.playing.progress import follow_progress
 from stackrank.flows.runs.specification.spec import RunSpec
 from stackrank.settings import settings
 from stackrank.wording import percent
 
 UPDATE_EVERY_S = 5.0
+WEBHOOK_TIMEOUT_S = 10.0
 EVENT = "stackrank.regression"
 LEADERBOARD = "stackrank.leaderboard."
 """The prefix of the id of an event's resource; the leaderboard's name follows."""
@@ -84,7 +86,7 @@ def report_run(engine: Engine, run_id: int, spec: RunSpec) -> None:
         return
     try:
         if regressions and (url := webhook_url(spec.webhook)):
-            post(url, chat_message(run, regressions, scope))
+            post_to_webhook(url, chat_message(run, regressions, scope))
             log.info("sent the report to the webhook", run=run_id)
     except WebhookError as error:
         log.warning(str(error), run=run_id)
@@ -163,3 +165,38 @@ def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], regressions: list
         lines += ["", "Unresolved, for instance:"]
         lines += [f"- [{row['task']} by {row['entrant']}]({dashboard_link('episode', row['id'])})" for row in failed]
     return "\n".join(lines)
+
+
+class WebhookError(InfrastructureError):
+    """The message was not delivered. The error text omits the address, which is a secret."""
+
+
+def webhook_url(setting: str) -> str:
+    """Return the address in a specification (`$NAME` means an environment variable), else `STACKRANK_WEBHOOK`.
+
+    Returns an empty text if neither is set. Raises WebhookError if the value is not an address.
+    """
+    url = os.path.expandvars(setting) or settings().webhook
+    if url and not _is_web_address(url):
+        source = setting if setting.startswith("$") else "STACKRANK_WEBHOOK or `webhook:`"
+        raise WebhookError(f"{source} is not an http or https address: set it to the URL of the webhook")
+    return url
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        return False
+    return parsed.scheme in ("http", "https") and bool(parsed.host)
+
+
+def post_to_webhook(url: str, text: str) -> None:
+    """Send a text as the JSON that Slack, Mattermost, Rocket.Chat and others accept. Raises WebhookError."""
+    host = httpx.URL(url).host
+    try:
+        answer = httpx.post(url, json={"text": text}, timeout=WEBHOOK_TIMEOUT_S)
+    except httpx.HTTPError as error:
+        raise WebhookError(f"the webhook at {host} does not answer ({type(error).__name__}): check its URL") from None
+    if answer.status_code >= 400:
+        raise WebhookError(f"the webhook at {host} answered {answer.status_code}: check its URL")

@@ -25,10 +25,9 @@ from prefect.states import Crashed, Scheduled
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
+from stackrank.flows.engine.deployed_runs import RESUMED_RUN, SCHEDULED_RUN
 from stackrank.flows.engine.deployments import PAGE, run_tag
 from stackrank.flows.engine.evaluate import evaluate
-from stackrank.flows.engine.resumed_run import RESUMED_RUN
-from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
 from stackrank.flows.engine.shards import SHARD
 from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
 from stackrank.flows.runs.playing.liveness import SilenceWatch

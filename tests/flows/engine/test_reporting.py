@@ -16,7 +16,7 @@ import pytest
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.flows.engine import webhook
+from stackrank.flows.engine import reporting
 from stackrank.flows.runs.preparing.stored_run import run_label
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.calls import CommandLine
@@ -70,7 +70,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
 def test_which_webhook(setting: str, default: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAT_HOOK", "https://x.y/z")
     monkeypatch.setenv("STACKRANK_WEBHOOK", default)
-    assert webhook.webhook_url(setting) == expected
+    assert reporting.webhook_url(setting) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,23 +86,23 @@ def test_which_webhook(setting: str, default: str, expected: str, monkeypatch: p
 )
 def test_what_is_no_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STACKRANK_WEBHOOK", raising=False)
-    with pytest.raises(webhook.WebhookError, match="not an http or https address") as refused:
-        webhook.webhook_url(url)
+    with pytest.raises(reporting.WebhookError, match="not an http or https address") as refused:
+        reporting.webhook_url(url)
     assert "s3cret" not in str(refused.value)
 
 
 def test_a_webhook_that_fails_says_so_without_its_address(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     chat.status = 500
-    with pytest.raises(webhook.WebhookError, match=r"127\.0\.0\.1 answered 500") as refused:
-        webhook.post(chat.url, "hello")
+    with pytest.raises(reporting.WebhookError, match=r"127\.0\.0\.1 answered 500") as refused:
+        reporting.post_to_webhook(chat.url, "hello")
     assert "s3cret" not in str(refused.value)
     assert chat.told == [{"text": "hello"}]
-    with pytest.raises(webhook.WebhookError, match="does not answer"):
-        webhook.post("http://127.0.0.1:1/s3cret", "hello")
-    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.2)
+    with pytest.raises(reporting.WebhookError, match="does not answer"):
+        reporting.post_to_webhook("http://127.0.0.1:1/s3cret", "hello")
+    monkeypatch.setattr(reporting, "WEBHOOK_TIMEOUT_S", 0.2)
     monkeypatch.setattr(chat.server.RequestHandlerClass, "do_POST", lambda self: time.sleep(2))
-    with pytest.raises(webhook.WebhookError, match="Timeout"):
-        webhook.post(chat.url, "hello")
+    with pytest.raises(reporting.WebhookError, match="Timeout"):
+        reporting.post_to_webhook(chat.url, "hello")
 
 
 def test_thresholds_are_checked() -> None:

@@ -22,7 +22,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.engine import scheduled_run
+from stackrank.flows.engine import deployed_runs
 from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import RunSpec, read_spec
@@ -285,6 +285,6 @@ def test_a_run_that_prefect_starts_with_a_matrix_has_a_name(monkeypatch: pytest.
     """As Prefect's pages hand it over: nobody has made a list of entrants of it yet."""
     spec = {"benchmark": "bugs", "matrix": {"agents": ["oracle"], "tools": ["rewrite", "debug"]}}
     flow_run = SimpleNamespace(parameters={"spec": spec}, scheduled_start_time=datetime(2026, 1, 31, 3))
-    monkeypatch.setattr(scheduled_run, "flow_run", flow_run)
-    monkeypatch.setattr(scheduled_run, "deployment", SimpleNamespace(name="nightly"))
-    assert scheduled_run._scheduled_label() == "nightly 2026-01-31 03:00 · oracle (rewrite), oracle (debug)"
+    monkeypatch.setattr(deployed_runs, "flow_run", flow_run)
+    monkeypatch.setattr(deployed_runs, "deployment", SimpleNamespace(name="nightly"))
+    assert deployed_runs._scheduled_label() == "nightly 2026-01-31 03:00 · oracle (rewrite), oracle (debug)"

@@ -138,7 +138,7 @@ def flow_run_of(run: int, store: Store, schedule: str) -> Iterator[tuple[Any, UU
     from prefect.client.orchestration import get_client
     from prefect.states import Running
 
-    from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
+    from stackrank.flows.engine.deployed_runs import SCHEDULED_RUN
 
     with get_client(sync_client=True) as client:
         spec = {"benchmark": "bugs", "entrants": [{"agent": "random"}]}
@@ -161,7 +161,7 @@ def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
 ) -> None:
     from prefect.states import Running
 
-    from stackrank.flows.engine.resumed_run import RESUMED_RUN
+    from stackrank.flows.engine.deployed_runs import RESUMED_RUN
     from stackrank.flows.engine.supervisor import Supervisor
 
     run, another = make_run(**RANDOM), make_run(**RANDOM)

@@ -21,7 +21,7 @@ def stored(name: str, entrypoint: str) -> UUID:
     """A deployment as it was made before the package was called `stackrank`."""
     from prefect.client.orchestration import get_client
 
-    from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
+    from stackrank.flows.engine.deployed_runs import SCHEDULED_RUN
     from stackrank.flows.engine.shards import SHARD
 
     workflow = SHARD if entrypoint.endswith(".shard") else SCHEDULED_RUN
@@ -54,7 +54,7 @@ def test_a_worker_brings_deployments_up_to_date() -> None:
     shard = stored("old-pool", "flows.shards.shard")
     own = stored("own", "my_package.flows.nightly")
     prepare_pool("old-pool")  # what `stackrank worker` and `stackrank up` do first
-    assert entrypoint_of(schedule) == "stackrank.flows.engine.scheduled_run.scheduled_run"
+    assert entrypoint_of(schedule) == "stackrank.flows.engine.deployed_runs.scheduled_run"
     assert entrypoint_of(shard) == "stackrank.flows.engine.shards.shard"
     assert importable(entrypoint_of(schedule)) and importable(entrypoint_of(shard))
     assert entrypoint_of(own) == "my_package.flows.nightly", "somebody's own flow is not ours to change"

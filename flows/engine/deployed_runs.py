@@ -1,4 +1,4 @@
-"""The flow that a schedule starts: it creates a run and plays it.
+"""The flows that deployments start: a schedule creates and plays a run, a supervisor resumes one.
 
 Importing this module imports Prefect.
 """
@@ -19,9 +19,9 @@ from stackrank.db.writes.store import Store
 from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.evaluate import evaluate
 from stackrank.flows.runs.playing.session import open_session
-from stackrank.flows.runs.preparing.prepared_run import prepare
+from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.preparing.stored_run import create_run, label_of, run_label
-from stackrank.flows.runs.specification.spec import RunSpec
+from stackrank.flows.runs.specification.spec import RunSpec, make_spec
 from stackrank.settings import settings
 
 
@@ -61,3 +61,16 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
 
 
 SCHEDULED_RUN = Workflow(scheduled_run, limit=1, former=("flows.deployments.scheduled_run",))
+
+
+@flow(name="resumed-run", flow_run_name="resume run {run_id}", persist_result=False)
+def resumed_run(run_id: int) -> State[Any]:
+    """Continue a run. Raises SpecError if this machine cannot play it, and leaves it unchanged for other machines."""
+    log.configure()
+    row = queries.run(connect(), run_id)
+    check(make_spec(row["spec"], f"run {run_id}"))
+    state: State[Any] = evaluate(run_id=run_id, label=label_of(row), return_state=True)
+    return state
+
+
+RESUMED_RUN = Workflow(resumed_run, limit=None)
