@@ -1,4 +1,4 @@
-"""A thin adapter of `flows.runs.driver` to Prefect: a run is a flow run, and each of its episodes is a task run.
+"""A thin adapter of `flows.runs.playing.driver` to Prefect: a run is a flow run, and each of its episodes is a task run.
 
 Importing this module imports Prefect, which takes seconds. The command line does so only when it plays a run.
 """

@@ -49,7 +49,7 @@ class PreparedRun:
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """The conditions that must be equal for episodes of two runs to be pooled; see `db.conditions`."""
+        """The conditions that must be equal for episodes of two runs to be pooled; see `db.writes.conditions`."""
         setting = {
             "sandbox": self.backend.name,
             "scorer": scorer_digest(),
