@@ -1,4 +1,4 @@
-"""A thin adapter of `flows.runs.playing.driver` to Prefect: a run is a flow run, and each of its episodes is a task run.
+"""The flow that plays a run: a thin adapter of `flows.runs.playing` to Prefect.
 
 Importing this module imports Prefect, which takes seconds. The command line does so only when it plays a run.
 """

@@ -1,8 +1,8 @@
 """A circuit breaker for each endpoint of a run: while it does not answer, its entrants wait, and the others play on.
 
 If an endpoint answers, but one of its models is overloaded or over its limit, only the entrants that use that model
-wait. The state is in the run's row (`db.writes.outages`), so all workers of the run share it. One episode at a time, the
-probe, asks the endpoint again, after growing pauses. The first answer ends the outage.
+wait. All workers of the run share the state, which is in the run's row (`db.writes.outages`). One episode at a time,
+the probe, asks the endpoint again, after growing pauses. The first answer ends the outage.
 """
 
 from __future__ import annotations
