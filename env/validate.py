@@ -99,7 +99,7 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Meas
             if not task.must_pass:
                 reason = f"with the fix, {task.fail_to_pass[0]} does not start to pass, nor does any other of its list"
                 return Validation(task.id, Standing.INVALID, reason)
-            sound = _rounds(task, fix, first, second, rounds, used=True)
+            sound = _rounds(task, fix, first, second, rounds, reuse=True)
             return replace(_proved(task, sound, second, measure), dropped=dropped)
     except Refused as error:
         return Validation(task.id, Standing.INVALID, str(error))
@@ -116,7 +116,7 @@ def _proved(task: Task, sound: Validation, sandbox: Sandbox, measure: Measure | 
         return replace(sound, proof=proof)
 
 
-def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, used: bool = False) -> Validation:
+def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, reuse: bool = False) -> Validation:
     """Run the rounds. `first`: sandbox of the task as given; `second`: of the fixed task; `used`: neither is new."""
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     alone = task.shows_bug
@@ -127,24 +127,24 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
 
         visible: set[str] = set()
         if alone:
-            first.put(task.files, fresh=used or number > 1)
+            first.put(task.files, fresh=reuse or number > 1)
             state = run_visible_tests(first, task).state
             if state["kind"] == "tests" and state["solved"]:
                 return invalid("the visible tests pass as given")
             visible = set(outcomes_of(state))
-        given = score_in(first, task, Changes(), fresh=True)
-        if given.resolved:
+        unfixed = score_in(first, task, Changes(), fresh=True)
+        if unfixed.resolved:
             return invalid("the hidden tests pass as given")
-        cured = score_in(second, task, fix, fresh=used or number > 1)
-        if not cured.resolved:
-            return replace(invalid(f"with the fix, {_why(cured)}"), out_of_time=cured.timed_out)
-        lists = _lists(given, cured)
+        fixed = score_in(second, task, fix, fresh=reuse or number > 1)
+        if not fixed.resolved:
+            return replace(invalid(f"with the fix, {_why(fixed)}"), out_of_time=fixed.timed_out)
+        lists = _lists(unfixed, fixed)
         if stable is not None and lists != stable:
             odd = sorted(set(lists[0]) ^ set(stable[0]) or set(lists[1]) ^ set(stable[1]))
             reason = f"the tests that fail are not always the same ({', '.join(odd[:3])})"
-            return replace(invalid(reason), out_of_time=given.timed_out)
+            return replace(invalid(reason), out_of_time=unfixed.timed_out)
         stable = lists
-        alone = alone and not (_same_run(task) or (visible and visible <= set(given.tests)))
+        alone = alone and not (_same_run(task) or (visible and visible <= set(unfixed.tests)))
     fail_to_pass, pass_to_pass = stable or ((), ())
     return Validation(task.id, Standing.VALID, "", fail_to_pass, pass_to_pass)
 
@@ -153,14 +153,14 @@ def _same_run(task: Task) -> bool:
     return not task.hidden_files and task.score_command in (None, task.test_command)
 
 
-def _why(cured: Score) -> str:
-    tests = [*cured.unfixed, *cured.regressions]
-    if tests and not cured.timed_out:
+def _why(fixed: Score) -> str:
+    tests = [*fixed.unfixed, *fixed.regressions]
+    if tests and not fixed.timed_out:
         return f"{', '.join(tests[:3])} {'does' if len(tests) == 1 else 'do'} not pass"
-    return "; ".join(cured.notes) or "the test command fails"
+    return "; ".join(fixed.notes) or "the test command fails"
 
 
-def _lists(given: Score, cured: Score) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    good = [test for test, outcome in cured.tests.items() if outcome in PASSED]
-    was_good = {test for test, outcome in given.tests.items() if outcome in PASSED}
+def _lists(unfixed: Score, fixed: Score) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    good = [test for test, outcome in fixed.tests.items() if outcome in PASSED]
+    was_good = {test for test, outcome in unfixed.tests.items() if outcome in PASSED}
     return tuple(t for t in good if t not in was_good), tuple(t for t in good if t in was_good)

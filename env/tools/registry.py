@@ -100,8 +100,8 @@ _EDIT = ("str_replace", "insert", "create", "undo")
 
 # `rewrite`, `debug` and `debug5` are the three agents of the debug-gym report (https://arxiv.org/abs/2503.21557).
 TOOL_SETS: dict[str, ToolSet] = {
-    each.name: each
-    for each in (
+    tools.name: tools
+    for tools in (
         ToolSet("rewrite", ("eval", *_READ, "rewrite", "submit")),
         ToolSet("debug", ("eval", *_READ, "pdb", "rewrite", "submit")),
         ToolSet("debug5", ("eval", *_READ, "pdb", "rewrite", "submit"), (("pdb", 5),)),
@@ -147,12 +147,12 @@ def tool_set(text: str) -> ToolSet:
 
     Raises ValueError.
     """
-    own, *servers = (part.strip() for part in text.split("+"))
+    base, *servers = (part.strip() for part in text.split("+"))
     if servers:
         if not all(servers) or len(set(servers)) < len(servers):
-            raise ValueError(f"{text!r} is no tool set: write SET+SERVER, with a different server after each +")
-        found = tool_set(own)
-        return replace(found, name="+".join((found.name, *servers)), servers=tuple(servers))
+            raise ValueError(f"{text!r} is not a tool set: write SET+SERVER, with a different server after each +")
+        base_set = tool_set(base)
+        return replace(base_set, name="+".join((base_set.name, *servers)), servers=tuple(servers))
     if text in TOOL_SETS:
         return TOOL_SETS[text]
     names = [name.strip() for name in text.split(",") if name.strip()]

@@ -104,7 +104,7 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
             assert [part.text for part in resource.contents] == [opening]
             assert "42" in text(await session.call_tool("pdb", {"command": "p 6 * 7"}))
             wrong = await session.call_tool("view", {"page": 1})
-            assert wrong.is_error and "arguments of view are wrong" in text(wrong)
+            assert wrong.is_error and "Invalid arguments for view" in text(wrong)
             unknown = await session.call_tool("undo", {})
             assert unknown.is_error and "There is no tool 'undo'" in text(unknown)
             for path, content in fix().items():
