@@ -70,12 +70,12 @@ def test_the_largest_part_has_a_remedy(run: int) -> None:
     assert REMEDIES["rest_s"] in explain_run(connect(), run)["why"] and REMEDIES.keys() == PARTS.keys()
 
 
-def test_nothing_is_known_yet(run: int) -> None:
+def test_the_explanation_of_a_run_without_verdicts(run: int) -> None:
     text = explain_run(connect(), run)["why"]
     assert "it is unknown where the time goes" in text and "No episode ended in an error" in text
 
 
-def test_who_fails(run: int) -> None:
+def test_the_explanation_names_an_error(run: int) -> None:
     store = Store(connect())
     first, *_ = queries.episodes(store.engine, run)
     store.fail_episode(first["id"], stop_reason="error", error="the sandbox: no engine.")
@@ -85,7 +85,7 @@ def test_who_fails(run: int) -> None:
     assert f"retry the errors with `stackrank resume {run}`" in text
 
 
-def test_what_stands_still(run: int) -> None:
+def test_paused_and_stalled_runs(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
     assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in explain_run(store.engine, run)["why"]

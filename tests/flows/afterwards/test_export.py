@@ -78,7 +78,7 @@ def test_jsonl_is_one_trace_a_line(played: CommandLine) -> None:
         assert document == played("trace", str(document["id"]), "--json").json()
 
 
-def test_a_conversation_can_be_learnt_from(played: CommandLine) -> None:
+def test_a_conversation_has_what_training_needs(played: CommandLine) -> None:
     (document,) = lines(played("export", "played", "--format", "chat", "--entrant", "llm/scripted (debug)").out)
     messages = document["messages"]
     roles = [message["role"] for message in messages]
@@ -100,7 +100,7 @@ def test_a_conversation_can_be_learnt_from(played: CommandLine) -> None:
     assert document["answers"][0]["tokens_in"] == 100
 
 
-def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
+def test_exports_of_resolved_episodes_only(played: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     result = played("export", "latest", "--format", "chat", "--verdict", "resolved", "--out", str(file))
     assert result.out == ""
@@ -119,7 +119,7 @@ def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_file_says_what_it_is_about(played: CommandLine, tmp_path: Path, format: str) -> None:
+def test_every_export_says_its_scope(played: CommandLine, tmp_path: Path, format: str) -> None:
     file = tmp_path / "out"
     assert played("export", "played", "--format", format, "--out", str(file)).status == 0
     scope = json.loads((tmp_path / "out.scope.json").read_text())["scope"]
@@ -157,7 +157,7 @@ def test_csv(played: CommandLine) -> None:
     assert "scope" in rows[0] and len(rows) == 2
 
 
-def test_requests_are_told_with_their_answers(played: CommandLine) -> None:
+def test_requests_are_exported_with_their_answers(played: CommandLine) -> None:
     requests = lines(played("export", "played", "--format", "requests").out)
     assert [request["step"] for request in requests] == [1, 2, 3, 4]
     assert requests[1]["request"]["messages"][:2] == requests[0]["request"]["messages"]
@@ -265,7 +265,7 @@ def test_memory_does_not_depend_on_the_number_of_episodes(databases: Databases, 
     "value",
     [-(2**70), 1.5e300, "\ud800", "\x7f\u202e\x1b[2J é", {1: [None, True]}, Counter(a=1), Path("x"), "\u2028\0"],
 )
-def test_a_line_is_what_it_always_was(value: Any) -> None:
+def test_a_line_is_printable_json(value: Any) -> None:
     (line,) = write.lines([{"value": value}])
     assert json.loads(line) == json.loads(as_json({"value": value})) and line.count("\n") == 1
     assert line.rstrip("\n").isprintable()

@@ -105,7 +105,7 @@ def test_an_entrant_is_judged_by_an_earlier_run(stackrank: CommandLine) -> None:
     assert reverse.status == 0
 
 
-def test_errors_are_said_and_count_for_nobody(stackrank: CommandLine) -> None:
+def test_errors_are_reported_and_count_for_no_entrant(stackrank: CommandLine) -> None:
     played("r", {"old": "+" * 60, "new": "+" * 50 + "!" * 10})
     document = stackrank("compare", "old", "new", "--max-drop", "0.1", "--json").json()
     assert (
@@ -122,7 +122,7 @@ def test_errors_are_said_and_count_for_nobody(stackrank: CommandLine) -> None:
     assert stackrank(*over_time).json()["warning"] and stackrank(*over_time, "--errors", "as-failures").status == 3
 
 
-def test_tasks_that_the_candidate_left_out_are_said(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_tasks_that_the_candidate_did_not_play_are_reported(stackrank: CommandLine, tmp_path: Path) -> None:
     played("r", {"old": "-" * 20 + "+" * 60, "new": " " * 20 + "+" * 60})
     file = tmp_path / "gate.xml"
     result = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(file))
@@ -131,7 +131,7 @@ def test_tasks_that_the_candidate_left_out_are_said(stackrank: CommandLine, tmp_
     assert not stackrank("compare", "new", "old", "--max-drop", "0.1", "--json").json()["warning"]
 
 
-def test_without_a_common_task_nothing_is_known(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_without_a_common_task_the_outcome_is_unknown(stackrank: CommandLine, tmp_path: Path) -> None:
     played("r", {"old": "+" * 10 + "!" * 10, "new": "!" * 10 + "+" * 10})
     result = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(tmp_path / "gate.xml"))
     assert result.status == 3 and "no counted task in common" in result.out

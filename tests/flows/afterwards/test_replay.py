@@ -97,7 +97,7 @@ def test_a_verdict_that_differs(stackrank: CommandLine, monkeypatch: pytest.Monk
     assert "in its verdict" in result.out and "-resolved\n+unresolved" in result.out
 
 
-def test_what_cannot_be_replayed(stackrank: CommandLine, database: str) -> None:
+def test_episodes_that_cannot_be_replayed(stackrank: CommandLine, database: str) -> None:
     assert "stackrank episodes" in stackrank("replay", "17").sentence()
     play_run(entrants=[{"agent": "oracle"}], tasks=["club-ledger"])
     result = stackrank("replay", "1", "--sandbox", "vm")

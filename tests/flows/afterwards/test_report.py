@@ -57,7 +57,7 @@ def test_an_unknown_run(seeded: tuple[Engine, Seeded]) -> None:
         render(seeded[0], "nowhere")
 
 
-def test_the_numbers_are_those_of_the_questions(
+def test_the_numbers_of_the_report_are_those_of_the_queries(
     seeded: tuple[Engine, Seeded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine, seed = seeded
@@ -78,13 +78,13 @@ def test_the_numbers_are_those_of_the_questions(
         assert heading in page.texts
 
 
-def test_a_run_of_nothing(seeded: tuple[Engine, Seeded]) -> None:
+def test_the_report_of_an_empty_run(seeded: tuple[Engine, Seeded]) -> None:
     engine, seed = seeded
     run = Store(engine).create_run(name="empty", benchmark_id=seed.benchmark.id, spec={})
     assert "No episode has a verdict." in Reader(render(engine, run)[0]).texts
 
 
-def test_it_needs_no_network_and_runs_nothing(seeded: tuple[Engine, Seeded]) -> None:
+def test_the_report_needs_no_network_and_runs_no_script(seeded: tuple[Engine, Seeded]) -> None:
     engine, seed = seeded
     with engine.begin() as connection:
         for table in ("task", "entrant", "run"):

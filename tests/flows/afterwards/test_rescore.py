@@ -72,7 +72,7 @@ def another_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_scorer_says_the_same_and_is_asked_once(stackrank: CommandLine, database: str, run: int) -> None:
+def test_the_same_scorer_gives_the_same_verdicts_once(stackrank: CommandLine, database: str, run: int) -> None:
     engine = connect(database)
     first = queries.verdicts(engine, 1)
     assert [verdict["of_record"] for verdict in first] == [True]
@@ -92,7 +92,7 @@ def test_the_same_scorer_says_the_same_and_is_asked_once(stackrank: CommandLine,
 
 
 @pytest.mark.slow
-def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
+def test_an_interrupted_rescoring_keeps_its_verdicts(
     database: str, run: int, monkeypatch: pytest.MonkeyPatch, stackrank: CommandLine
 ) -> None:
     """Ctrl-C during the first verdict: it is stored, the second is not begun, and the next call goes on from there."""
@@ -133,7 +133,7 @@ def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
 
 
 @pytest.mark.slow
-def test_another_scorer_and_other_tests_change_a_verdict_but_no_board(
+def test_a_new_scorer_changes_a_verdict_but_no_board(
     stackrank: CommandLine, database: str, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = connect(database)
@@ -159,7 +159,7 @@ def test_another_scorer_and_other_tests_change_a_verdict_but_no_board(
 
 
 @pytest.mark.slow
-def test_what_cannot_be_scored_again_is_said(
+def test_episodes_that_cannot_be_rescored_are_reported(
     stackrank: CommandLine, database: str, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = connect(database)
@@ -197,14 +197,14 @@ def test_an_episode_of_an_older_version_is_scored_by_its_diff(stackrank: Command
     assert [verdict["of_record"] for verdict in queries.verdicts(connect(database), 1)] == [False]
 
 
-def test_a_run_that_goes_on_is_refused(stackrank: CommandLine) -> None:
+def test_a_run_in_progress_is_refused(stackrank: CommandLine) -> None:
     run = make_run(entrants=[{"agent": "oracle"}], tasks=[TASK])
     result = stackrank("rescore", str(run))
     assert result.status == 2
     assert f"run {run}" in result.sentence() and f"stackrank cancel {run}" in result.sentence()
 
 
-def test_a_change_of_any_bytes_comes_back_as_it_was() -> None:
+def test_a_change_of_any_bytes_survives_packing() -> None:
     change = Changes({"a/b.py": b"\xff\x00\r\n", "é": b""}, ("gone", "z"), ("link",))
     packed = pack(change)
     assert packed is not None and unpack(*packed) == change

@@ -50,7 +50,7 @@ def unsound(folder: Path) -> None:
     (folder / "fix.patch").write_text(make_diff(files, {**files, name: files[name] + b"# no fix\n"}))
 
 
-def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_a_proved_task_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     call = ("validate", "bugs", "--path", str(suite), "--json")
     first = stackrank(*call, "--tasks", "club-ledger", "--rounds", "2").json()
@@ -66,7 +66,7 @@ def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: P
     assert (rows["club-ledger"]["validated"], rows["tax-bands"]["validated"]) == ("valid", None)
 
 
-def test_what_was_proved_and_not_measured_is_measured_only(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_a_proved_task_without_difficulty_is_only_measured(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "tax-bands")
     (suite / "tax-bands" / bug_suite.DIFFICULTY).unlink()
     bug_suite._load_once.cache_clear()
@@ -108,7 +108,7 @@ def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) ->
     assert "--include-invalid" in result.sentence()
 
 
-def test_who_needs_the_fix_plays_the_tasks_that_have_one(tmp_path: Path) -> None:
+def test_agents_that_need_fixes_play_only_tasks_with_a_fix(tmp_path: Path) -> None:
     for name in ("double", "triple"):
         write(tmp_path / "data" / name, {"double_code.py": BROKEN, "test.py": CHECK})
     fix = make_diff({"double_code.py": BROKEN.encode()}, {"double_code.py": FIXED.encode()})
@@ -147,7 +147,7 @@ def test_a_failing_sandbox_costs_one_task_its_proof(
     assert [row["validated"] for row in rows] == ["valid", None]
 
 
-def test_a_task_that_was_too_slow_beside_others_is_tried_alone(
+def test_a_task_that_timed_out_beside_others_is_retried_alone(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
@@ -218,7 +218,7 @@ def test_an_attack_marks_the_tasks_with_weak_tests(stackrank: CommandLine, tmp_p
     assert (document["audited_before"], third_call["audited_before"], third_call["audited"]) == (0, 0, 1)
 
 
-def test_an_attack_that_is_interrupted_goes_on_where_it_was(database: str, tmp_path: Path) -> None:
+def test_an_interrupted_attack_continues(database: str, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "club-ledger", "newsletter-batches", "volunteer-rota")
 
     def attack(on_result: OnAudit) -> Audits:
@@ -246,7 +246,7 @@ def test_an_attack_that_is_interrupted_goes_on_where_it_was(database: str, tmp_p
     assert len(new) == 2
 
 
-def test_who_stops_early_does_not_wait_for_what_was_begun() -> None:
+def test_closing_map_tasks_does_not_wait_for_running_tasks() -> None:
     tasks = [load_task(DATA / "club-ledger"), load_task(DATA / "tax-bands")]
     asleep, end_times = threading.Event(), []
 

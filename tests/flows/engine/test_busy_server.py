@@ -42,11 +42,11 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bool, int, li
     return play
 
 
-def test_a_run_that_has_not_begun_waits_for_it(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+def test_an_unstarted_run_waits_for_the_server(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
     assert played(refused=3, is_started=False) == (False, 4, [])
 
 
-def test_a_run_that_has_begun_is_over(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+def test_a_started_run_is_not_retried(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
     interrupted, calls, (warning,) = played(refused=3, is_started=True)
     assert (
         (interrupted, calls) == (False, 1)
@@ -61,6 +61,6 @@ def test_patience_ends(played: Callable[..., tuple[bool, int, list[str]]], monke
     assert calls == 1 and "the Prefect server reported an error" in warning
 
 
-def test_what_it_does_not_allow_is_an_error(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+def test_a_rejected_login_is_an_error(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
     with pytest.raises(HTTPStatusError):
         played(refused=1, is_started=False, status=401)

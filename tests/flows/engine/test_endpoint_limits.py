@@ -21,7 +21,7 @@ def entrant(url: str, agent: str = "llm", **config: Any) -> Entrant:
     return make_entrant(make_spec({"entrants": [row]}, "the test").entrants[0])
 
 
-def test_so_many_episodes_use_an_endpoint_at_the_same_time() -> None:
+def test_max_concurrency_limits_the_episodes_of_an_endpoint() -> None:
     from stackrank.flows.engine.endpoint_limits import hold_slots
 
     lock, two, playing, peak = threading.Lock(), threading.Event(), [0], [0]
@@ -44,7 +44,7 @@ def test_so_many_episodes_use_an_endpoint_at_the_same_time() -> None:
     assert peak[0] == 2
 
 
-def test_whoever_waits_hears_that_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_entrant_notices_the_end_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from stackrank.flows.engine import endpoint_limits
     from stackrank.flows.engine.endpoint_limits import hold_slots
 
@@ -62,7 +62,7 @@ def test_whoever_waits_hears_that_the_run_is_over(monkeypatch: pytest.MonkeyPatc
         assert has_slot
 
 
-def test_what_may_be_asked_a_minute_is_shared() -> None:
+def test_limits_per_minute_are_shared() -> None:
     from stackrank.flows.engine.endpoint_limits import hold_slots
 
     settings = entrant("http://127.0.0.1:9/v3", requests_per_minute=120)
@@ -81,9 +81,9 @@ def test_what_may_be_asked_a_minute_is_shared() -> None:
         limits.share(None)
 
 
-def test_an_entrant_without_limits_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entrant_without_limits_takes_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     from stackrank.flows.engine import endpoint_limits
 
-    monkeypatch.setattr(endpoint_limits, "_make", None)
+    monkeypatch.setattr(endpoint_limits, "_create_limit", None)
     with endpoint_limits.hold_slots(entrant("http://127.0.0.1:9/v4"), lambda: True) as may:
         assert may

@@ -22,7 +22,7 @@ URL = "http://127.0.0.1:1/api"
     ("on_pool", "user_retries", "expected"),
     [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")],
 )
-def test_only_a_server_that_is_merely_told_is_given_up_soon(
+def test_retries_are_few_if_the_server_only_shows_progress(
     monkeypatch: pytest.MonkeyPatch, on_pool: bool, user_retries: str | None, expected: str | None
 ) -> None:
     retries: list[str | None] = []
@@ -47,7 +47,7 @@ def test_only_a_server_that_is_merely_told_is_given_up_soon(
 
 
 @pytest.mark.parametrize("status", [401, 404, 500])
-def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+def test_a_failing_server_does_not_lose_the_result(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     """What was played is in the database. Only what the server refuses is an error of the command."""
     messages: list[str] = []
 
@@ -69,7 +69,7 @@ def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatc
     ] == [True] * (status == 500)
 
 
-def test_a_database_that_ended_the_run_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_error_that_ended_the_run_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk takes no status either: without a word, the command would end as if nothing had been."""
     messages: list[str] = []
     full = DatabaseError("The database sqlite:///x.db is on a full disk: free some space.")

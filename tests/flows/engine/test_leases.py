@@ -22,7 +22,7 @@ LEASE_S = 60.0
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "database")
-def test_a_run_whose_lease_is_lost_goes_on(
+def test_a_run_whose_lease_is_lost_continues(
     endpoint: OpenAIServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server does not know any more who holds the slot of a schedule, which the engine of flows keeps so."""

@@ -84,7 +84,7 @@ def test_which_webhook(setting: str, default: str, expected: str, monkeypatch: p
         "http://[::1/s3cret",
     ],
 )
-def test_what_is_no_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_webhooks(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STACKRANK_WEBHOOK", raising=False)
     with pytest.raises(reporting.WebhookError, match="not an http or https address") as refused:
         reporting.webhook_url(url)
@@ -156,7 +156,7 @@ def _as_if_everything_had_been_solved(database: str, run: int) -> None:
         connection.execute(update(EPISODE).where(EPISODE.c.run_id == run).values(verdict="resolved"))
 
 
-def test_a_run_that_is_worse_is_told(
+def test_a_worse_run_is_reported(
     stackrank: CommandLine, prefect_server: str, database: str, chat: Chat, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

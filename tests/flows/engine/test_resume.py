@@ -106,7 +106,7 @@ def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str) -> No
     assert all(episodes[row["id"]]["interruptions"] == 1 for row in going)
 
 
-def test_a_past_that_cannot_be_repeated_starts_anew(endpoint: OpenAIServer) -> None:
+def test_an_episode_that_cannot_be_repeated_starts_over(endpoint: OpenAIServer) -> None:
     run_id = scripted_run()
     process = in_a_process(run_id)
     wait_for(lambda: POINTS["middle"](run_id), "the middle")
@@ -127,9 +127,7 @@ def test_a_past_that_cannot_be_repeated_starts_anew(endpoint: OpenAIServer) -> N
     assert [step["index"] for step in queries.steps(connect(), second_try["id"])] == list(range(ANSWERS + 1))
 
 
-def test_a_worker_that_comes_back_from_the_dead_changes_nothing(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_lost_its_claim_changes_nothing(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is stopped for longer than others wait for it, and then goes on as if nothing had been."""
     monkeypatch.setenv("STACKRANK_SILENT_S", str(run_out(0.5)))
     script, stopped, window = Script(), threading.Event(), run_out(5.0)
@@ -181,7 +179,7 @@ def test_two_processes_share_a_run(endpoint: OpenAIServer) -> None:
 
 
 @pytest.mark.parametrize("path", [".", "no\0path"])
-def test_what_an_endpoint_could_not_answer_is_continued(
+def test_an_episode_whose_endpoint_failed_is_continued(
     endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Its answers so far are not paid for twice, and the try is the same; also where no database holds all it said."""
@@ -204,7 +202,7 @@ def test_what_an_endpoint_could_not_answer_is_continued(
     assert endpoint.asked == ANSWERS + 1
 
 
-def test_errors_end_a_run_that_makes_nothing_else(endpoint: OpenAIServer) -> None:
+def test_a_run_with_only_errors_ends(endpoint: OpenAIServer) -> None:
     endpoint._script = lambda request: Fault.status(400, "no such thing")
     run_id = scripted_run(attempts=10, retries=0)
     reason = drive(run_id)
@@ -213,7 +211,7 @@ def test_errors_end_a_run_that_makes_nothing_else(endpoint: OpenAIServer) -> Non
     assert len(rows(run_id, status="pending")) >= 13
 
 
-def test_a_budget_ends_a_run_and_a_larger_one_goes_on(endpoint: OpenAIServer) -> None:
+def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(endpoint: OpenAIServer) -> None:
     entrant = {**ENTRANT, "config": {"price": {"input": 10_000.0, "output": 0.0}}}  # $1 a question
     run_id = scripted_run(entrants=[entrant], workers=1, budget_usd=5.0)
     reason = drive(run_id)

@@ -80,7 +80,7 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_an_episode_is_a_task_run_where_it_is_wanted(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_an_episode_is_a_task_run_if_the_run_says_so(stackrank: CommandLine, tmp_path: Path) -> None:
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 
@@ -104,7 +104,7 @@ def test_an_episode_is_a_task_run_where_it_is_wanted(stackrank: CommandLine, tmp
     assert task_runs(run_ids[0]) == 0
 
 
-def test_what_is_printed_for_people(stackrank: CommandLine) -> None:
+def test_the_printed_plan(stackrank: CommandLine) -> None:
     result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1")
     assert result.status == 0
     for words in ("oracle (debug)", "100.0%", "Failure points", "No episode is unresolved", "stackrank dashboard"):
@@ -148,9 +148,7 @@ def _use(monkeypatch: pytest.MonkeyPatch, backend: BubblewrapBackend) -> None:
     monkeypatch.setattr("stackrank.env.sandbox.registry.backend", lambda name: backend)
 
 
-def test_a_failing_sandbox_is_tried_again(
-    stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, database: str
-) -> None:
+def test_a_failing_sandbox_is_retried(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, database: str) -> None:
     _use(monkeypatch, Flaky(1))
     result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1", "--json")
     assert result.status == 0
@@ -179,7 +177,7 @@ def test_a_broken_sandbox_is_an_error_not_a_failure(stackrank: CommandLine, monk
     assert (entrant["rate"], entrant["errors"], entrant["unresolved"]) == (None, 2, 0)
 
 
-def test_a_fault_of_ours_is_an_error_and_not_tried_again(
+def test_a_bug_of_stackrank_is_an_error_and_not_retried(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, database: str
 ) -> None:
     def broken(*_: object, **__: object) -> None:

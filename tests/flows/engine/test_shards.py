@@ -49,7 +49,7 @@ def test_workers_that_can_play_nothing_end_the_run(
     )
 
 
-def test_a_shard_whose_clock_is_ahead_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_whose_clock_is_ahead_is_not_awaited_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     from prefect.client.schemas.objects import FlowRun, StateType
 
     from stackrank.flows.engine import shards

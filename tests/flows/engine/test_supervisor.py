@@ -43,7 +43,7 @@ def set_run(store: Store, run: int, **values: Any) -> None:
         connection.execute(update(RUN).where(RUN.c.id == run).values(**values))
 
 
-def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float]) -> None:
+def test_silence_is_measured_by_the_own_clock(store: Store, clock: list[float]) -> None:
     living, dead = make_run(**RANDOM), make_run(**RANDOM)
     by_hand = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
     for run in (living, dead, by_hand):
@@ -64,7 +64,7 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
     assert abandoned.silent() == []
 
 
-def test_a_time_in_which_nobody_could_look_is_no_silence(store: Store, clock: list[float]) -> None:
+def test_time_without_a_look_does_not_count_as_silence(store: Store, clock: list[float]) -> None:
     """As while the database is away, which keeps the living from giving a sign of life."""
     run = make_run(**RANDOM)
     store.start_run(run)
@@ -78,7 +78,7 @@ def test_a_time_in_which_nobody_could_look_is_no_silence(store: Store, clock: li
     assert [silent_run["id"] for silent_run in abandoned.silent()] == [run]
 
 
-def test_a_scheduled_run_that_did_not_come_to_its_start_is_left(store: Store, clock: list[float]) -> None:
+def test_a_scheduled_run_that_never_started_is_abandoned(store: Store, clock: list[float]) -> None:
     scheduled, by_command = make_run(**RANDOM), make_run(**RANDOM)
     set_run(store, scheduled, schedule="nightly", prefect_flow_run_id="of a flow run that failed")
     abandoned = AbandonedRuns(store)
@@ -101,7 +101,7 @@ def failed(store: Store, run: int, error_class: str) -> None:
 
 
 @pytest.mark.parametrize(("error_class", "times"), [("machine", 3), ("endpoint", 3), ("environment", 0), ("ours", 0)])
-def test_a_run_with_errors_is_taken_up_a_few_times(
+def test_a_run_with_errors_is_resumed_a_few_times(
     store: Store, monkeypatch: pytest.MonkeyPatch, error_class: str, times: int
 ) -> None:
     monkeypatch.setattr(abandoned_runs, "PAUSES_S", (0.0, 0.0, 0.0))
@@ -113,7 +113,7 @@ def test_a_run_with_errors_is_taken_up_a_few_times(
     assert run_ids == [[run]] * times + [[]] * (5 - times)
 
 
-def test_a_run_with_errors_waits_for_its_pause_and_only_one_takes_it_up(store: Store) -> None:
+def test_a_run_with_errors_waits_for_its_pause_and_is_resumed_once(store: Store) -> None:
     run, cancelled, fine = (make_run(**RANDOM) for _ in range(3))
     failed(store, run, "machine")
     store.cancel_run(cancelled, "by ada")
@@ -156,7 +156,7 @@ def states(client: Any, *ids: UUID) -> list[str]:
     return [client.read_flow_run(flow_run_id).state_name for flow_run_id in ids]
 
 
-def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
+def test_a_silent_run_is_resumed_once_and_its_former_flow_run_closed(
     prefect_server: str, store: Store, clock: list[float]
 ) -> None:
     from prefect.states import Running
@@ -222,7 +222,7 @@ def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
         assert queries.run(store.engine, run)["status"] == "running", "somebody goes on with it"
 
 
-def test_what_a_dead_worker_took_and_never_started_is_given_back(
+def test_a_flow_run_that_a_dead_worker_took_is_rescheduled(
     prefect_server: str, store: Store, clock: list[float]
 ) -> None:
     """A worker that is killed in that very moment keeps no slot, and its run is played by another."""

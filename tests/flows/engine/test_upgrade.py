@@ -61,7 +61,9 @@ def test_a_worker_brings_deployments_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("command", [("list",), ("trigger", "before-list")])
-def test_listing_or_starting_schedules_does_too(stackrank: CommandLine, command: tuple[str, ...]) -> None:
+def test_listing_or_starting_schedules_updates_deployments_too(
+    stackrank: CommandLine, command: tuple[str, ...]
+) -> None:
     schedule = stored("before-list", "flows.deployments.scheduled_run")
     try:
         assert stackrank("schedule", *command).status == 0

@@ -75,7 +75,7 @@ def another_process() -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.parametrize(
     "limit", [("STACKRANK_HOST_WORKERS", "2"), ("STACKRANK_HOST_MEMORY_MB", str(2 * NEEDED_MB + 1))]
 )
-def test_who_comes_when_it_is_full_waits(limit: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_episode_waits_while_the_machine_is_full(limit: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(*limit)
     first, second = Waiting(), Waiting()
     assert first.inside.wait(600) and second.inside.wait(600)
@@ -88,14 +88,14 @@ def test_who_comes_when_it_is_full_waits(limit: tuple[str, str], monkeypatch: py
     assert held() == 0
 
 
-def test_one_may_always_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_episode_may_always_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where the machine has less memory than its sandboxes may take."""
     monkeypatch.setenv("STACKRANK_HOST_MEMORY_MB", "1")
     with reserve_room(LIMITS, lambda: False):
         assert held() == 1
 
 
-def test_who_waits_goes_on_when_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_episode_ends_when_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOST_WORKERS", "1")
     with reserve_room(LIMITS, lambda: False):
         late = Waiting()
@@ -134,7 +134,7 @@ def test_a_process_id_that_is_used_again_is_not_the_dead_one(monkeypatch: pytest
         assert held() == 1
 
 
-def test_what_was_played_before_the_machine_started_holds_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_of_before_a_reboot_hold_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOST_WORKERS", "1")
     host, _, suffix = process_mark().split(":", 2)
     with _ledger() as entries:
@@ -155,7 +155,7 @@ def test_many_processes_lose_no_entry(home: Path) -> None:
         assert held() == 1, "neither lost nor left over"
 
 
-def test_whoever_is_killed_while_it_writes_leaves_a_whole_ledger(home: Path) -> None:
+def test_a_process_killed_while_writing_leaves_a_complete_ledger(home: Path) -> None:
     """Killed between the two steps of a write: the old ledger holds, and nobody waits for its lock."""
     code = (
         "import os\nfrom pathlib import Path\nfrom stackrank.env.task import Limits\n"
@@ -169,7 +169,7 @@ def test_whoever_is_killed_while_it_writes_leaves_a_whole_ledger(home: Path) -> 
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"a": 1}'])
-def test_a_damaged_ledger_stops_nobody(home: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_ledger_blocks_no_episode(home: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine lost its power, or somebody has an editor."""
     messages: list[str] = []
     monkeypatch.setattr("stackrank.log.warning", lambda message, **_: messages.append(message))
@@ -196,7 +196,7 @@ def keeps_the_ledger() -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def test_a_stuck_process_that_keeps_the_ledger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stuck_process_that_locks_the_ledger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_PATIENCE_S", 0.1)
     with keeps_the_ledger() as process:
         pattern = rf"Process {process.pid} has held the lock .*host\.lock for 0\.1 s.*end it"
@@ -208,7 +208,7 @@ def test_a_stuck_process_that_keeps_the_ledger_is_named(monkeypatch: pytest.Monk
             assert held() == 1
 
 
-def test_an_episode_that_was_played_stands_although_the_ledger_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_played_episode_counts_although_the_ledger_is_locked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_PATIENCE_S", 0.1)
     messages: list[str] = []
     monkeypatch.setattr("stackrank.log.warning", lambda message, error: messages.append(error))
@@ -230,7 +230,7 @@ def small_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_who_comes_while_the_disk_is_full_waits(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_episode_waits_while_the_disk_is_full(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
     ballast = small_disk / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:

@@ -60,7 +60,7 @@ def fails_once(session: Session, on_submit: Callable[[], None]) -> Callable[[Cla
     return submit
 
 
-def test_a_shard_tries_again_what_failed_in_it(session: Session) -> None:
+def test_a_shard_retries_its_failed_episodes(session: Session) -> None:
     """Who leads the run asks whether something is open, and never sees it over before its time."""
     unplayed = []
 
@@ -75,7 +75,7 @@ def test_a_shard_tries_again_what_failed_in_it(session: Session) -> None:
     assert unplayed == [4, 4, 4, 3, 2, 2, 2, 1]
 
 
-def test_what_waits_when_the_run_ends_early_is_given_back(session: Session) -> None:
+def test_waiting_retries_are_released_when_the_run_ends_early(session: Session) -> None:
     def submit(claim: Claimed, on_end: OnEnd) -> None:
         session.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=session.claims.token)
         on_end(EpisodeFailed("lost", retried=True))
@@ -111,7 +111,7 @@ def test_a_run_that_cannot_be_played_says_why(session: Session) -> None:
     assert queries.run(session.store.engine, session.run_id)["status"] == "running", "somebody else plays it"
 
 
-def test_a_run_that_was_cut_off_while_it_was_made_is_not_played(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_whose_creation_was_interrupted_is_not_played(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stackrank.db.writes.store._PART", 2)
     real = Store._write
 
@@ -129,7 +129,7 @@ def test_a_run_that_was_cut_off_while_it_was_made_is_not_played(database: str, m
         join_run(run["id"])
 
 
-def test_an_episode_that_nobody_could_play_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_episode_is_logged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes on when its claim is found void, which takes a while: nobody shall wonder why."""
     messages: list[str] = []
     monkeypatch.setattr(driver.log, "warning", lambda message, **fields: messages.append(str(fields["error"])))

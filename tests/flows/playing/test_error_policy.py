@@ -28,5 +28,5 @@ def test_the_class_of_an_error(error: Exception, expected: ErrorClass) -> None:
     assert find_policy(error).error_class is expected
 
 
-def test_every_class_is_somebodys() -> None:
+def test_every_error_class_has_a_policy() -> None:
     assert {policy.error_class for policy in POLICIES.values()} | {ErrorClass.OURS} == set(ErrorClass)

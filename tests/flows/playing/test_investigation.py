@@ -40,7 +40,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
-def test_is_killed_goes_on_and_is_told(endpoint: OpenAIServer, stackrank: CommandLine) -> None:
+def test_a_killed_investigation_continues_and_is_shown(endpoint: OpenAIServer, stackrank: CommandLine) -> None:
     usable("bubblewrap")
     entrants = [{"agent": "llm", "model": "scripted", "tools": "investigate"}]
     run_id = make_run(entrants=entrants, tasks=["club-ledger"], sandbox="bubblewrap", workers=1)

@@ -80,7 +80,7 @@ class Played:
 
 
 @pytest.mark.usefixtures("database")
-def test_the_rest_goes_on_and_nothing_is_lost() -> None:
+def test_the_other_entrants_continue_and_no_episode_is_lost() -> None:
     """Down for six questions: with two workers at most two are asked in vain before the breaker opens."""
     played = Played(lambda played, claim: sum(played.asked.values()) > 6)
     try:
@@ -110,7 +110,7 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
 
 
 @pytest.mark.usefixtures("database")
-def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
+def test_an_episode_that_is_never_answered_does_not_block_the_others() -> None:
     bad: set[int] = set()
 
     def answers(played: Played, claim: Claimed) -> bool:
@@ -126,7 +126,7 @@ def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
 
 
 @pytest.mark.usefixtures("database")
-def test_a_shard_waits_for_no_endpoint_and_the_shard_of_a_probe_asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_waits_for_no_endpoint_and_a_probing_shard_asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outages, "FIRST_PAUSE_S", 600.0)
     monkeypatch.setattr(outages, "LONGEST_PAUSE_S", 600.0)
     played = Played(lambda played, claim: False, workers=1)
@@ -147,7 +147,7 @@ def test_a_shard_waits_for_no_endpoint_and_the_shard_of_a_probe_asks_at_once(mon
 
 
 @pytest.mark.usefixtures("database")
-def test_only_one_asks_again() -> None:
+def test_only_one_worker_probes_an_endpoint() -> None:
     run = make_run(limit=TASKS, entrants=[MODEL], sandbox="bubblewrap")
     store = Store(connect())
     (entrant,) = {row["entrant_id"] for row in queries.episodes(store.engine, run)}
@@ -187,7 +187,7 @@ def test_an_endpoint_of_two_entrants_is_asked_once(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("database")
-def test_a_model_over_its_limit_keeps_no_other_model_of_its_endpoint(
+def test_a_model_over_its_limit_does_not_block_other_models(
     endpoint: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is refused until the other model is done, which answers all the time."""
@@ -213,7 +213,7 @@ def test_a_model_over_its_limit_keeps_no_other_model_of_its_endpoint(
 
 
 @pytest.mark.usefixtures("database")
-def test_an_endpoint_that_fails_at_each_question_and_then_answers_it_loses_no_episode(endpoint: OpenAIServer) -> None:
+def test_an_endpoint_that_fails_once_per_request_loses_no_episode(endpoint: OpenAIServer) -> None:
     script, questions = Script(), set[str]()
 
     def each_once(request: dict[str, Any]) -> Entry:

@@ -11,9 +11,7 @@ from stackrank.flows.runs.playing.query_throttle import LONGEST_S, REST_FACTOR, 
 @pytest.mark.parametrize(
     ("took_s", "rest_s"), [(0.06, 0.06 * REST_FACTOR), (0.2, 0.2 * REST_FACTOR), (60.0, LONGEST_S)]
 )
-def test_the_longer_an_answer_takes_the_longer_it_holds(
-    monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float
-) -> None:
+def test_slow_answers_are_kept_longer(monkeypatch: pytest.MonkeyPatch, took_s: float, rest_s: float) -> None:
     clock = [0.0]
     monkeypatch.setattr(throttle.time, "monotonic", lambda: clock[0])
     times: list[float] = []
@@ -31,14 +29,14 @@ def test_the_longer_an_answer_takes_the_longer_it_holds(
     assert question() == question() == 2
 
 
-def test_a_small_run_is_asked_about_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_queries_are_repeated_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle.time, "monotonic", lambda: 1.0)
     answers = iter(range(3))
     question = ThrottledQuery(lambda: next(answers))
     assert [question() for _ in range(3)] == [0, 1, 2]
 
 
-def test_a_question_that_failed_is_asked_again() -> None:
+def test_a_failed_query_is_repeated() -> None:
     answers = iter([OSError("away"), "there"])
 
     def ask() -> str:

@@ -40,7 +40,7 @@ def test_a_run_on_statements_alone() -> None:
         assert replay(engine, row, "bubblewrap").result == "same", "a replay goes by it too"
 
 
-def test_it_is_said_by_a_flag_or_a_file_and_pooled_with_nothing_else() -> None:
+def test_a_flag_or_a_file_withholds_the_failing_test_in_its_own_pool() -> None:
     spec = {"benchmark": "bugs", "sandbox": "bubblewrap", "entrants": ENTRANTS[:1], "limit": 1}
     usual, alone = (check(make_spec({**spec, **fields}, "the test")) for fields in ({}, {"shows_failing_test": False}))
     digests = [conditions.digest(conditions.complete(run.conditions)) for run in (usual, alone)]

@@ -83,7 +83,7 @@ def only_good(name: str, task: int) -> bool:
     return name == "good"
 
 
-def test_a_run_ends_when_it_is_known_and_says_what_it_saved(opened: Callable[..., Session]) -> None:
+def test_a_decided_run_ends_and_says_what_it_saved(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad"))
     assert Driver(session, plays(session, only_good)).run() == ""
     stopping, progress = known(session), counts(session)
@@ -120,7 +120,7 @@ def test_tasks_come_in_a_random_order_that_the_seed_fixes(opened: Callable[..., 
     assert unshuffled == sorted(unshuffled)
 
 
-def test_who_is_decided_leaves_and_the_others_play_everything(opened: Callable[..., Session]) -> None:
+def test_a_decided_entrant_stops_and_the_others_play_everything(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad", "same"))
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
     stopping = known(session)
@@ -142,13 +142,13 @@ def test_equal_entrants_are_decided_within_a_margin_and_else_play_everything(ope
     assert [pair["decision"] for pair in known(without)["pairs"]] == ["open"] and counts(without)["not_played"] == 0
 
 
-def test_only_what_is_asked_about_keeps_a_run_going(opened: Callable[..., Session]) -> None:
+def test_only_compared_entrants_keep_a_run_going(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad", "same"), stop={"decided": 0.05, "against": "bad"})
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
     assert len(known(session)["pairs"]) == 2 and known(session)["open"] == 0 and counts(session)["not_played"] > 0
 
 
-def test_a_reference_entrant_is_not_asked_about_and_plays_until_the_end(opened: Callable[..., Session]) -> None:
+def test_a_reference_entrant_is_not_compared_and_plays_everything(opened: Callable[..., Session]) -> None:
     session = opened(entrants=[{"agent": "oracle", "tools": "rewrite", "name": "key"}, *entrants("good", "bad")])
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
     assert [(pair["first"], pair["second"]) for pair in known(session)["pairs"]] == [("good", "bad")]
@@ -178,7 +178,7 @@ def test_quick_episodes_do_not_decide_before_the_slow_ones_of_their_tasks(opened
     assert known(session)["open"] == 0
 
 
-def test_several_workers_and_a_resumed_run_come_to_the_same(opened: Callable[..., Session]) -> None:
+def test_several_workers_and_a_resumed_run_decide_the_same(opened: Callable[..., Session]) -> None:
     alone = opened(entrants=entrants("good", "bad"), attempts=2)
     Driver(alone, plays(alone, only_good)).run()
     many = opened(entrants=entrants("good", "bad"), attempts=2)
@@ -198,7 +198,7 @@ def test_several_workers_and_a_resumed_run_come_to_the_same(opened: Callable[...
     assert counts(many) == before_resume
 
 
-def test_a_decision_that_rested_on_an_error_is_made_anew(opened: Callable[..., Session]) -> None:
+def test_a_decision_based_on_an_error_is_repeated(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad"))
     Driver(session, plays(session, only_good)).run()
     first = queries.episodes(session.store.engine, session.run_id, limit=1)[0]["id"]
@@ -214,7 +214,7 @@ def test_a_decision_that_rested_on_an_error_is_made_anew(opened: Callable[..., S
     assert known(session)["open"] == 1 and counts(session)["pending"] == skipped + 1
 
 
-def test_who_wants_everything_gets_it(
+def test_no_stop_plays_the_skipped_episodes(
     opened: Callable[..., Session], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = opened(entrants=entrants("good", "bad"))
@@ -240,6 +240,6 @@ def test_who_wants_everything_gets_it(
         ({"decided": 0.05, "against": "nobody"}, "nobody"),
     ],
 )
-def test_a_wrong_stop_is_answered_with_its_field(stop: dict[str, Any], message: str) -> None:
+def test_an_invalid_stop_names_its_field(stop: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         make_spec({"benchmark": "bugs", "entrants": entrants("good", "bad"), "stop": stop}, "the test")

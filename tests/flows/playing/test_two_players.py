@@ -56,7 +56,7 @@ def resumed(run_id: int) -> None:
 
 
 @pytest.mark.parametrize("outcome", [RunStatus.CANCELLED, RunStatus.FAILED])
-def test_who_heard_of_a_cancel_does_not_end_the_run_that_was_resumed_since(late: Session, outcome: RunStatus) -> None:
+def test_a_process_that_noticed_a_cancel_does_not_end_the_resumed_run(late: Session, outcome: RunStatus) -> None:
     store = Store(connect())
     assert store.cancel_run(late.run_id, "cancelled by ada")
     wait_for(late.is_over, "the heart hears of it")
@@ -73,7 +73,7 @@ def test_an_interrupted_run_is_cancelled_at_once_and_only_once(late: Session) ->
     assert status(late.run_id) == "running"
 
 
-def test_a_run_that_is_about_to_be_resumed_goes_on_where_nobody_heard_of_the_cancel(late: Session) -> None:
+def test_a_run_that_is_being_resumed_continues_where_the_cancel_was_not_noticed(late: Session) -> None:
     store = Store(connect())
     late.claims.close()  # no beat comes in between
     store.cancel_run(late.run_id, "cancelled by ada")
@@ -83,7 +83,7 @@ def test_a_run_that_is_about_to_be_resumed_goes_on_where_nobody_heard_of_the_can
 
 
 @pytest.mark.parametrize("clock_s", [-3600.0, 0.0, 3600.0])
-def test_who_cannot_start_a_run_leaves_it_to_whoever_plays_it(late: Session, clock_s: float) -> None:
+def test_a_process_that_cannot_start_a_run_leaves_it_to_its_player(late: Session, clock_s: float) -> None:
     """Whatever its clock says of the last sign of life."""
     store = Store(connect())
     set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
@@ -122,7 +122,7 @@ def stopped(server: Cluster) -> list[psutil.Process]:
 
 
 @pytest.mark.slow
-def test_a_database_that_stands_still_makes_nobody_silent(
+def test_a_stopped_database_makes_no_worker_count_as_dead(
     postgres: Cluster, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answers nobody for longer than silence takes: then none of those who play is taken for dead."""

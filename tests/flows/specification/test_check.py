@@ -32,7 +32,7 @@ class Spy(LocalBackend):
             raise BuildError("there is no such package")
 
 
-def test_check_builds_and_prints_nothing_and_build_does(
+def test_check_builds_and_prints_nothing_but_build_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tasks = [make_task({"a.py": ""}, id=name, environment=Environment("", (name,))) for name in ("sound", "broken")]
@@ -63,7 +63,7 @@ class Few(TaskByTask):
         yield "one", lambda: make_task({"a.py": ""}, id="one")
 
 
-def test_what_people_should_know_about_the_tasks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_about_the_tasks_are_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
     monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.load_benchmark", lambda *_: Few())
     monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.chosen_backend", lambda _: Spy())

@@ -47,7 +47,9 @@ def test_the_tool_sets_differ_in_the_debugger_only() -> None:
 @pytest.mark.parametrize(
     ("agent", "tools"), [("repair", SETS[:3]), ("random", SETS[:5]), ("oracle", SETS[:5]), ("llm", SETS)]
 )
-def test_what_an_agent_does_not_use_is_left_out(monkeypatch: pytest.MonkeyPatch, agent: str, tools: list[str]) -> None:
+def test_an_entrant_that_uses_no_debugger_of_its_tools_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, agent: str, tools: list[str]
+) -> None:
     """The models of the file are for agents that use one."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     run = checked(agent=[agent], **({"model": ["a"]} if agent == "llm" else {}))
@@ -64,7 +66,7 @@ def test_a_set_with_one_tool_that_it_uses_is_played() -> None:
     ]  # fmt: skip
 
 
-def test_where_nobody_is_left_it_is_said() -> None:
+def test_a_run_in_which_no_entrant_plays_is_refused() -> None:
     with pytest.raises(SpecError, match="the agent repair does not use snapshot, but pdb or trace"):
         checked(agent=["repair"], tools=["snapshot"])
     with pytest.raises(SpecError, match="does not use calls"):

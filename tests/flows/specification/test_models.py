@@ -53,7 +53,7 @@ def digest(agent: str = "llm", model: str = "m", tools: str = "debug", **config:
 # ---- identity
 
 
-def test_what_makes_another_entrant(endpoint: Any) -> None:
+def test_changes_that_make_another_entrant(endpoint: Any) -> None:
     endpoint([says("")])
     seeker = {"agent": "seeker", "seeker_model": "small"}
     variants = [
@@ -144,7 +144,7 @@ def test_a_run_without_an_endpoint(stackrank: CommandLine, monkeypatch: pytest.M
     assert not queries.runs(connect())
 
 
-def test_entrants_that_differ_in_tools_are_asked_about_once(endpoint: Any) -> None:
+def test_entrants_that_differ_only_in_tools_are_checked_once(endpoint: Any) -> None:
     server = endpoint([says("yes")], models=404)
     rows = [{"agent": "llm", "model": "m", "tools": tools} for tools in ("rewrite", "debug", "debug5")]
     spec = make_spec({"entrants": [*rows, {"agent": "oracle"}]}, "the test")
@@ -152,7 +152,7 @@ def test_entrants_that_differ_in_tools_are_asked_about_once(endpoint: Any) -> No
     assert server.asked == 1
 
 
-def test_both_models_of_a_seeker_are_asked_about(endpoint: Any) -> None:
+def test_both_models_of_a_seeker_are_checked(endpoint: Any) -> None:
     endpoint(lambda request: Fault.status(404 if request["model"] == "small" else 200), models=("large",))
     row = {"agent": "seeker", "model": "large", "config": {"seeker_model": "small"}}
     spec = make_spec({"entrants": [row]}, "the test")
@@ -160,7 +160,7 @@ def test_both_models_of_a_seeker_are_asked_about(endpoint: Any) -> None:
         find_silent_endpoints([make_entrant(spec.entrants[0])])
 
 
-def test_a_key_that_is_refused_in_the_middle_ends_the_run(database: str, endpoint: Any) -> None:
+def test_a_key_that_is_rejected_midway_ends_the_run(database: str, endpoint: Any) -> None:
     """Nothing is tried again, and no further episode is started."""
     server = endpoint([call("listdir"), Fault.status(401, "revoked")])
     run = make_run(entrants=[{"agent": "llm", "model": "scripted"}], limit=4, workers=1, sandbox="bubblewrap")
@@ -173,7 +173,7 @@ def test_a_key_that_is_refused_in_the_middle_ends_the_run(database: str, endpoin
 # ---- secrets
 
 
-def test_the_key_is_nowhere(
+def test_the_key_is_stored_and_shown_nowhere(
     stackrank: CommandLine, endpoint: Any, caplog: pytest.LogCaptureFixture, database: str
 ) -> None:
     """Not in the database, nor in logs, nor in exports: also where the endpoint repeats it."""

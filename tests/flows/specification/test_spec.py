@@ -19,7 +19,7 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({**MINIMAL, "benchmrk": "bugs"}, ["benchmrk", "not a field", "benchmark"]),
+        ({**MINIMAL, "benchmrk": "bugs"}, ["benchmrk", "unknown field", "benchmark"]),
         ({"entrants": [{"agent": "oracle", "modle": "x"}]}, ["entrants.0.modle", "model"]),
         ({**MINIMAL, "attempts": 0}, ["attempts must be at least 1, not 0"]),
         ({**MINIMAL, "workers": "many"}, ["workers must be a whole number, not 'many'"]),
@@ -43,9 +43,9 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
         ({"matrix": {"model": ["a"]}}, ["unknown field matrix.model: did you mean models?"]),
         ({"matrix": {"models": "a"}}, ["matrix.models must be a list, not 'a'"]),
         ({"matrix": ["a"]}, ["matrix must be fields with values"]),
-        ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "names"]),
+        ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "`name`"]),
         ({"entrants": []}, ["entrants"]),
-        ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "names"]),
+        ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "`name`"]),
     ],
 )
 def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
@@ -188,7 +188,7 @@ def test_a_specification_survives_json() -> None:
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
 
 
-def test_what_prefect_knows_of() -> None:
+def test_granularity_of_prefect_task_runs() -> None:
     def tasks(**fields: str) -> bool:
         return make_spec({"benchmark": "bugs", "entrants": [{"agent": "oracle"}], **fields}, "x").episodes_are_tasks
 
