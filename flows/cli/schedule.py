@@ -76,7 +76,7 @@ def add(
     # Find mistakes now, and not at night when the run starts. A worker on another machine checks again.
     check(wanted)
     schedules = _schedules()
-    when = schedules.timing(cron, every, timezone)
+    when = schedules.parse_timing(cron, every, timezone)
     wanted = wanted.model_copy(update={"tags": sorted({*wanted.tags, *(tag or ())})})
     made = schedules.add(wanted, name=chosen, pool=pool, when=when, tags=wanted.tags, on_overlap=on_overlap)
     if as_json:
@@ -89,7 +89,7 @@ def add(
 @app.command("list")
 def list_all(as_json: Json = False) -> None:
     """List schedules."""
-    rows = _schedules().rows()
+    rows = _schedules().list_schedules()
     if as_json:
         print_json(rows)
     else:
@@ -103,8 +103,8 @@ def show(name: Name, as_json: Json = False) -> None:
     import yaml
 
     schedules = _schedules()
-    row = schedules.row(name)
-    automation = schedules.automation(row)
+    row = schedules.find_schedule(name)
+    automation = schedules.make_automation(row)
     if as_json:
         print_json({**row, "automation": automation})
         return

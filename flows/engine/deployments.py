@@ -37,7 +37,7 @@ STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
 
 
 @contextmanager
-def asked() -> Iterator[SyncPrefectClient]:
+def prefect_client() -> Iterator[SyncPrefectClient]:
     """Give a client. Failed connections and answers that report errors are raised as ServerError."""
     try:
         with get_client(sync_client=True) as client:
@@ -99,7 +99,7 @@ class Workflow:
             pull_steps=[],
         )
 
-    def stored(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
+    def list_deployments(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
         """Return all deployments of this flow."""
         deployments: list[DeploymentResponse] = []
         flow_filter = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
@@ -109,7 +109,7 @@ class Workflow:
 
     def update_former(self, client: SyncPrefectClient) -> list[str]:
         """Point deployments of earlier versions at this version's flow. Returns their names."""
-        former = [each for each in self.stored(client) if each.entrypoint in self.former]
+        former = [each for each in self.list_deployments(client) if each.entrypoint in self.former]
         for each in former:
             client.update_deployment(each.id, DeploymentUpdate(entrypoint=self.entrypoint))
         return [each.name for each in former]

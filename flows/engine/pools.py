@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stackrank import log
 from stackrank.flows.engine.deployed_runs import RESUMED_RUN, SCHEDULED_RUN
-from stackrank.flows.engine.deployments import asked, ensure_pool
+from stackrank.flows.engine.deployments import ensure_pool, prefect_client
 from stackrank.flows.engine.shards import SHARD
 
 
@@ -16,7 +16,7 @@ def prepare_pool(name: str) -> None:
 
     Workers of an earlier version cannot import the flows of this one, so update all of them.
     """
-    with asked() as client:
+    with prefect_client() as client:
         ensure_pool(client, name)
         for workflow in (RESUMED_RUN, SCHEDULED_RUN, SHARD):
             for updated in workflow.update_former(client):

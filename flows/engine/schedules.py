@@ -30,7 +30,7 @@ from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.writes.store import Store
 from stackrank.flows.engine.deployed_runs import SCHEDULED_RUN
-from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap, asked
+from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap, prefect_client
 from stackrank.flows.engine.reporting import EVENT, LEADERBOARD
 from stackrank.flows.engine.supervisor import close_flow_run
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError
@@ -39,7 +39,7 @@ from stackrank.settings import settings
 Row = dict[str, Any]
 
 
-def timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
+def parse_timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
     """Return the schedule for a cron expression or a number of seconds, or an empty list if neither is given.
 
     Raises SpecError for an invalid expression or time zone, and if both are given.
@@ -79,9 +79,9 @@ def add(
     field_names = spec.model_fields_set | {"owner", "project", "tags"}
     parameters = spec.model_dump(mode="json", include=field_names)
     paused = False
-    with asked() as client:
+    with prefect_client() as client:
         with suppress(NotFound):
-            former = _find(client, name)
+            former = _find_deployment(client, name)
             paused = former.paused
             when = when or [DeploymentScheduleCreate(schedule=schedule.schedule) for schedule in former.schedules]
         SCHEDULED_RUN.deploy(
@@ -95,24 +95,24 @@ def add(
             paused=paused,
             description=f"Plays {spec.benchmark} for the leaderboard {spec.leaderboard or name}.",
         )
-        return _row(client, _find(client, name))
+        return _row(client, _find_deployment(client, name))
 
 
-def rows() -> list[Row]:
+def list_schedules() -> list[Row]:
     """Return all schedules, sorted by name."""
-    with asked() as client:
+    with prefect_client() as client:
         SCHEDULED_RUN.update_former(client)
-        deployments = sorted(SCHEDULED_RUN.stored(client), key=lambda deployment: deployment.name)
+        deployments = sorted(SCHEDULED_RUN.list_deployments(client), key=lambda deployment: deployment.name)
         return [_row(client, deployment) for deployment in deployments]
 
 
-def row(name: str) -> Row:
+def find_schedule(name: str) -> Row:
     """Return one schedule. Raises NotFound."""
-    with asked() as client:
-        return _row(client, _find(client, name))
+    with prefect_client() as client:
+        return _row(client, _find_deployment(client, name))
 
 
-def automation(row: Row) -> Row:
+def make_automation(row: Row) -> Row:
     """Return a Prefect automation that pauses the schedule when a run of its leaderboard is worse than the last one."""
     return {
         "name": f"pause {row['name']} when it gets worse",
@@ -130,15 +130,15 @@ def automation(row: Row) -> Row:
 
 def set_paused(name: str, paused: bool) -> None:
     """Pause or resume a schedule. Runs in progress continue. Raises NotFound."""
-    with asked() as client:
-        deployment = _find(client, name)
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
         if not paused:
             client.resume_deployment(deployment.id)
             return
         client.pause_deployment(deployment.id)
         # Prefect keeps flow runs that wait for the run before them, and would start them one after the other.
         while waiting := [
-            waiting_run for waiting_run in _waiting(client, deployment, PAGE) if waiting_run.auto_scheduled
+            waiting_run for waiting_run in _list_waiting(client, deployment, PAGE) if waiting_run.auto_scheduled
         ]:
             for waiting_run in waiting:
                 client.set_flow_run_state(waiting_run.id, Cancelled(message="its schedule was paused"))
@@ -146,9 +146,9 @@ def set_paused(name: str, paused: bool) -> None:
 
 def trigger(name: str, key: str | None) -> Row:
     """Start a run of a schedule now. Calls with the same `key` start only one run. Raises NotFound."""
-    with asked() as client:
+    with prefect_client() as client:
         SCHEDULED_RUN.update_former(client)
-        deployment = _find(client, name)
+        deployment = _find_deployment(client, name)
         started = client.create_flow_run_from_deployment(deployment.id, idempotency_key=key)
         return {"schedule": name, "flow_run": str(started.id), "name": started.name, "state": started.state_name}
 
@@ -163,9 +163,9 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
     living = {run["id"] for run in store.interrupted_runs()} - {
         run["id"] for run in store.interrupted_runs(settings().run_silent_s)
     }
-    with asked() as client:
-        deployment = _find(client, name)
-        for active in _of(client, deployment, [StateType.RUNNING, StateType.CANCELLING], PAGE):
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
+        for active in _list_flow_runs(client, deployment, [StateType.RUNNING, StateType.CANCELLING], PAGE):
             if queries.run_of_flow(store.engine, str(active.id)) in living and not force:
                 alive.append(active.name)
             else:
@@ -180,28 +180,28 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
 
 def remove(name: str) -> None:
     """Remove a schedule; its runs stay. Raises NotFound."""
-    with asked() as client:
-        deployment = _find(client, name)
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
         # Else workers would find the scheduled flow runs, and forever complain about the missing deployment.
         client.pause_deployment(deployment.id)
-        for waiting in _waiting(client, deployment, PAGE):
+        for waiting in _list_waiting(client, deployment, PAGE):
             client.delete_flow_run(waiting.id)
         client.delete_deployment(deployment.id)
 
 
-def _find(client: SyncPrefectClient, name: str) -> DeploymentResponse:
+def _find_deployment(client: SyncPrefectClient, name: str) -> DeploymentResponse:
     try:
         return client.read_deployment_by_name(f"{SCHEDULED_RUN.flow.name}/{name}")
     except ObjectNotFound:
         raise NotFound(f"There is no schedule {name!r}: `stackrank schedule list` lists them.") from None
 
 
-def _waiting(client: SyncPrefectClient, deployment: DeploymentResponse, limit: int) -> list[FlowRun]:
+def _list_waiting(client: SyncPrefectClient, deployment: DeploymentResponse, limit: int) -> list[FlowRun]:
     """Return the flow runs of a schedule that have not started, the next one first."""
-    return _of(client, deployment, [StateType.SCHEDULED], limit)
+    return _list_flow_runs(client, deployment, [StateType.SCHEDULED], limit)
 
 
-def _of(
+def _list_flow_runs(
     client: SyncPrefectClient, deployment: DeploymentResponse, states: list[StateType], limit: int
 ) -> list[FlowRun]:
     return client.read_flow_runs(
@@ -217,7 +217,7 @@ def _row(client: SyncPrefectClient, deployment: DeploymentResponse) -> Row:
     spec = deployment.parameters.get("spec", {})
     overlap = deployment.concurrency_options.collision_strategy if deployment.concurrency_options else None
     names = {strategy: name for name, strategy in STRATEGIES.items()}
-    upcoming = _waiting(client, deployment, 1)
+    upcoming = _list_waiting(client, deployment, 1)
     next_start = upcoming[0].expected_start_time if upcoming else None
     return {
         "id": str(deployment.id),

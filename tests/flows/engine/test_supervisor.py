@@ -202,7 +202,7 @@ def test_a_silent_run_is_resumed_once_and_its_former_flow_run_closed(
             assert states(client, flow_run.id) == ["Running"]
             two[0].resume_abandoned()
         assert states(client, flow_run.id, alive) == ["Crashed", "Running"]
-        for supervisor in RESUMED_RUN.stored(client):
+        for supervisor in RESUMED_RUN.list_deployments(client):
             client.delete_deployment(supervisor.id)
 
 
@@ -258,15 +258,17 @@ def test_a_paused_schedule_starts_nothing_that_waited(prefect_server: str, store
     with flow_run_of(make_run(**RANDOM), store, "queued") as (client, first):
         deployment = client.read_flow_run(first).deployment_id
         client.delete_flow_run(first)
-        every = schedules.timing(None, 3600.0, "UTC")
+        every = schedules.parse_timing(None, 3600.0, "UTC")
         schedules.SCHEDULED_RUN.deploy(
             client, name="queued", pool="queued", parameters=client.read_deployment(deployment).parameters,
             schedules=every, on_overlap="queue",
         )  # fmt: skip
         client._client.post(f"/deployments/{deployment}/schedule", json={"min_runs": 3}).raise_for_status()
         by_hand = client.create_flow_run_from_deployment(deployment)
-        waiting_ids = [flow_run.id for flow_run in schedules._waiting(client, client.read_deployment(deployment), 200)]
-        going, waiting = [flow_run for flow_run in waiting_ids if flow_run != by_hand.id][:2]
+        waiting_ids = [
+            flow_run.id for flow_run in schedules._list_waiting(client, client.read_deployment(deployment), 200)
+        ]
+        going, waiting = [flow_run_id for flow_run_id in waiting_ids if flow_run_id != by_hand.id][:2]
         for flow_run_id in (going, waiting, by_hand.id):
             client.set_flow_run_state(flow_run_id, Pending())
         assert states(client, going, waiting, by_hand.id) == ["Pending", *["AwaitingConcurrencySlot"] * 2]
