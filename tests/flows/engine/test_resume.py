@@ -206,7 +206,7 @@ def test_a_run_with_only_errors_ends(endpoint: OpenAIServer) -> None:
     endpoint._script = lambda request: Fault.status(400, "no such thing")
     run_id = scripted_run(attempts=10, retries=0)
     reason = drive(run_id)
-    assert "ended in an error, more than 50%" in reason and "for instance" in reason
+    assert "ended in an error, more than 50%" in reason and "the latest error" in reason
     assert 5 <= len(rows(run_id, verdict="error")) <= 7
     assert len(rows(run_id, status="pending")) >= 13
 
