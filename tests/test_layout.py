@@ -295,17 +295,6 @@ def test_requirements_cover_the_project() -> None:
     assert pins("env/sandbox/requirements.txt").keys() >= {"pytest", "coverage"}
 
 
-def test_migrations_follow_one_another() -> None:
-    """Two with one number would both be the next one, and one of them would never be carried out."""
-    found = []
-    for file in sorted((ROOT / "db" / "migrations" / "versions").glob("[0-9]*.py")):
-        said = dict(re.findall(r'^(revision|down_revision)(?:: [^=]+)? = "?(\w+)"?$', file.read_text(), re.MULTILINE))
-        assert said["revision"] == file.name[:4], file.name
-        found.append((said["revision"], said["down_revision"]))
-    numbers = [f"{number:04}" for number in range(1, len(found) + 1)]
-    assert found == list(zip(numbers, ["None", *numbers[:-1]], strict=True))
-
-
 def test_only_what_is_installed_is_asked_for_its_version() -> None:
     """Tests run in an environment with more packages than users have."""
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
@@ -335,4 +324,4 @@ def test_migrations_are_one_line() -> None:
         text = file.read_text()
         assert file.name.startswith(f"{number}_") and f'\nrevision = "{number}"\n' in text, file.name
         assert f"\ndown_revision = {None if before == '0000' else chr(34) + before + chr(34)}\n" in text, file.name
-    assert f'\nHEAD = "{numbers[-1]}"\n' in (ROOT / "db" / "engine.py").read_text()
+    assert f'\nHEAD = "{numbers[-1]}"\n' in (ROOT / "db" / "connection" / "engine.py").read_text()

@@ -130,8 +130,6 @@ class Reader:
 
     @staticmethod
     def _unparsed(state: State) -> Collection[str]:
-        if state["kind"] == "edit" and state.get("syntax_error"):
-            return [state["edited"]]  # steps of an older version have it too
         return state.get("broken", {})
 
     def _parsed_at_first(self, file: str) -> bool:
@@ -145,11 +143,6 @@ class Reader:
         state = observation.state
         if state["kind"] == "tests":
             return  # what a test run leaves behind is no edit
-        if state["kind"] == "edit" and "diff" not in state:  # a step of an older version
-            if observation.ok and self.is_program(state["edited"]):
-                first, last = state["lines"]
-                yield Place(state["edited"], (first, last))
-            return
         for file, lines in self._lines.changed(diff):
             if self.is_program(file):
                 yield Place(file, lines)

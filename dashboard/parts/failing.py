@@ -23,8 +23,7 @@ def note_other_versions(scope: Scope) -> None:
         run_list = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
         st.caption(
             f"The milestones and failure points of run {run_list} were computed by another version of stackrank. Do "
-            "not compare them with newer ones: earlier versions ignored work done in a shell, and counted the first "
-            "observation as a reproduction."
+            "not compare them with those of other runs."
         )
 
 

@@ -66,7 +66,7 @@ def _of_many(prefix: str) -> Scope:
         series = sorted({run["series"] for run in of_it} - {""})
         tags = sorted({tag for run in of_it for tag in run["tags"]})
         # Newest first; a filter with only one choice is not drawn.
-        under = {run["conditions_digest"]: conditions.say(run["conditions"]) for run in of_it}
+        under = {run["conditions_digest"]: conditions.describe(run["conditions"]) for run in of_it}
         versions = list(dict.fromkeys(run["benchmark_digest"] for run in of_it))
         finished = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
         board = _one_of("Series", series, f"{prefix}_board") if series else None

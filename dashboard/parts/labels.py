@@ -35,7 +35,7 @@ def _dispute(task_id: int, disputed: bool) -> None:
         standing = ask(queries.labels, task=_key(task_id))
         mine = [Label(row["label"]) for row in standing if row["person"] == person and Label(row["label"]).disputes]
         for label in [Label.DISPUTED] if disputed else mine:
-            labels.put(label, person=person, task_id=task_id, given=disputed)
+            labels.put(label, person=person, task_id=task_id, is_set=disputed)
 
     write(Labels, work, retry=False)
 
@@ -71,7 +71,7 @@ def given(labels: Sequence[LabelGiven], *, task_id: int | None = None, episode_i
 
 def _put(label: Label, reason: str, is_set: bool, *, retry: bool = False, **subject: int | None) -> None:
     def work(labels: Labels) -> None:
-        labels.put(label, person=reader(), reason=reason, given=is_set, **subject)
+        labels.put(label, person=reader(), reason=reason, is_set=is_set, **subject)
 
     write(Labels, work, retry=retry)
 

@@ -26,8 +26,8 @@ def ended_runs(
 
     The oldest comes first. Raises NotFound for a reference to no run, and DatabaseError for a run that is not over.
     """
-    found: list[rows.RunListed] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
-    for run in found:
+    runs: list[rows.RunListed] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
+    for run in runs:
         if not RunStatus(run["status"]).ended:
             raise DatabaseError(
                 f"The run {run['id']} ({run['name']}) is {run['status']}: stop it with `stackrank cancel {run['id']}`."
@@ -35,14 +35,14 @@ def ended_runs(
     if not refs:
         last = None
         while page := queries.runs(engine, before=last, limit=500):
-            found += [run for run in page if RunStatus(run["status"]).ended]
+            runs += [run for run in page if RunStatus(run["status"]).ended]
             last = page[-1]["id"]
     if older_than_days is not None:
         limit = (now() - timedelta(days=older_than_days)).isoformat()
-        found = [run for run in found if run["created_at"] is not None and run["created_at"] < limit]
+        runs = [run for run in runs if run["created_at"] is not None and run["created_at"] < limit]
     if tag:
-        found = [run for run in found if tag in run["tags"]]
-    return sorted({run["id"]: run for run in found}.values(), key=lambda run: run["id"])
+        runs = [run for run in runs if tag in run["tags"]]
+    return sorted({run["id"]: run for run in runs}.values(), key=lambda run: run["id"])
 
 
 def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
@@ -67,17 +67,17 @@ def counted(engine: Engine, runs: Sequence[int]) -> Rows:
 
 
 class Pruning(Transactions):
-    """Deletes rows; transactions and errors are as in `db.store.Store`."""
+    """Deletes rows; transactions and errors are as in `db.writes.store.Store`."""
 
     def delete_run(self, run_id: int) -> Rows:
         """Delete a run and everything that belongs to it, in one transaction; tasks and entrants stay."""
 
         def work(connection: Connection) -> Rows:
-            gone = {}
+            deleted = {}
             for table in reversed(SQLModel.metadata.sorted_tables):
                 if (condition := of_runs(table, [run_id])) is not None:
-                    gone[table.name] = connection.execute(delete(table).where(condition)).rowcount
-            return gone
+                    deleted[table.name] = connection.execute(delete(table).where(condition)).rowcount
+            return deleted
 
         return self._write(work)
 

@@ -20,7 +20,7 @@ def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | Non
     The labels of a task do not include those of its episodes. A task that is unchanged in other versions of its
     benchmark is the same task.
     """
-    names = ("id", "task_id", "episode_id", "label", "given", "person", "reason", "created_at")
+    names = ("id", "task_id", "episode_id", "label", "is_set", "person", "reason", "created_at")
     query = select(*(LABEL.c[name] for name in names), TASK.c.name.label("task"), TASK.c.digest).join(TASK)
     if episode_id is not None:
         query = query.where(LABEL.c.episode_id == episode_id)
@@ -30,7 +30,7 @@ def labels(engine: Engine, *, task: TaskKey | None = None, episode_id: int | Non
     for row in fetch(engine, query.order_by(LABEL.c.id), rows.LabelGiven):
         about = row["episode_id"] or (row["task"], row["digest"])
         newest[about, row["label"], row["person"]] = row
-    return sorted((row for row in newest.values() if row["given"]), key=lambda row: row["id"])
+    return sorted((row for row in newest.values() if row["is_set"]), key=lambda row: row["id"])
 
 
 def disputed(engine: Engine) -> dict[TaskKey, list[str]]:

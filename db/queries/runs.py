@@ -15,7 +15,7 @@ from stackrank.db.connection.errors import NO_RUN, NotFound
 from stackrank.db.connection.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import as_list, fetch, fetch_one, row_id
-from stackrank.db.totals.counters import added_up
+from stackrank.db.totals.counters import sum_columns
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 from stackrank.wording import moment
@@ -125,7 +125,7 @@ def progress(engine: Engine, run_id: int) -> rows.Progress:
 def _counts(engine: Engine, run_ids: list[int]) -> dict[int, rows.Progress]:
     c = COUNTER.c
     group = (c.run_id, c.counted, c.status, c.verdict, c.error_class)
-    query = select(*group, *added_up("episodes", "sealed", "priced", "cost_usd"))
+    query = select(*group, *sum_columns("episodes", "sealed", "priced", "cost_usd"))
     counts = {run_id: _none_yet() for run_id in run_ids}
     for row in fetch(engine, query.where(c.run_id.in_(run_ids)).group_by(*group)):
         found, episodes = counts[row["run_id"]], row["episodes"]

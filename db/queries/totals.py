@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import COUNTER, RUN
 from stackrank.db.queries.reading import Row, fetch
-from stackrank.db.totals.counters import BOUNDS, added_up
+from stackrank.db.totals.counters import BOUNDS, sum_columns
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _C = COUNTER.c
@@ -26,7 +26,7 @@ def totals(engine: Engine) -> Row:
     `errors` {cause: episodes}, such tries included; the cause of an error is its beginning, up to a colon.
     """
     group = (_C.counted, _C.status, _C.verdict, _C.cause, RUN.c.status.label("of_run"))
-    query = select(*group, *added_up(*_SHOWN, *_WITHIN))
+    query = select(*group, *sum_columns(*_SHOWN, *_WITHIN))
     verdicts: dict[str, dict[str, Any]] = {}
     waiting, errors, retried = Counter[str](), Counter[str](), 0
     for row in fetch(engine, query.join_from(COUNTER, RUN, RUN.c.id == _C.run_id).group_by(*group[:-1], RUN.c.status)):

@@ -156,7 +156,7 @@ class LabelGiven(TypedDict):
     digest: str
     episode_id: int | None
     label: str
-    given: bool
+    is_set: bool
     person: str
     reason: str
     created_at: str | None

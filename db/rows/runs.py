@@ -64,7 +64,7 @@ class RunListed(Progress):
     schedule: str
     regressions: list[Json]
     outages: dict[str, Outage] | None
-    taken_up: int
+    auto_resumes: int
     prefect_flow_run_id: str
     host: str
     created_at: str | None
@@ -113,12 +113,12 @@ class TimeSpent(TypedDict):
 
 
 class Ended(TypedDict):
-    """A run that ended; `taken_up`: how often a supervisor has resumed it."""
+    """A run that ended; `auto_resumes`: how often a supervisor has resumed it."""
 
     id: int
     schedule: str
     ended_at: datetime
-    taken_up: int
+    auto_resumes: int
     spec: Json
 
 

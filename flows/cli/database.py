@@ -60,38 +60,6 @@ def upgrade(as_json: Json = False) -> None:
 
 
 @app.command()
-def downgrade(
-    schema: Annotated[
-        str, typer.Argument(help="The schema to go back to, such as 0011; `info` shows the current one.")
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do it, and lose the listed data.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Downgrade the schema for an earlier version of stackrank. Lists first which data will be lost."""
-    from stackrank.db.connection.engine import default_url
-    from stackrank.db.maintenance.downgrade import downgrade as take_back
-    from stackrank.db.maintenance.downgrade import lost
-
-    gone, database = lost(schema), masked(default_url())
-    if yes:
-        take_back(schema)
-    if as_json:
-        print_json({"database": database, "schema": schema, "lost": gone, "done": yes})
-        return
-    print_out(f"A downgrade to {schema} loses:" if not yes else "Lost:")
-    for each in gone:
-        print_out(f"  {each}")
-    if yes:
-        print_out(
-            f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again."
-        )
-    else:
-        print_out(
-            "Nothing was changed. Back up the database, stop whatever uses it, and repeat the command with --yes."
-        )
-
-
-@app.command()
 def copy(
     source: Annotated[str, typer.Option("--from", help="URL of the database to copy.")],
     target: Annotated[str, typer.Option("--to", help="URL of an empty database.")],

@@ -60,7 +60,7 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     return state
 
 
-SCHEDULED_RUN = Workflow(scheduled_run, limit=1, former=("flows.deployments.scheduled_run",))
+SCHEDULED_RUN = Workflow(scheduled_run, limit=1)
 
 
 @flow(name="resumed-run", flow_run_name="resume run {run_id}", persist_result=False)

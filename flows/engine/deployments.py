@@ -14,7 +14,7 @@ from uuid import UUID
 import httpx
 from prefect import Flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions, WorkPoolStatus
 from prefect.client.schemas.responses import DeploymentResponse
@@ -59,8 +59,6 @@ class Workflow:
     flow: Flow[..., Any]
     limit: int | None
     """The most concurrent flow runs of one deployment; None for no limit."""
-    former: tuple[str, ...] = ()
-    """Entrypoints that earlier versions gave to its deployments."""
 
     @property
     def entrypoint(self) -> str:
@@ -107,13 +105,6 @@ class Workflow:
             deployments += page
         return deployments
 
-    def update_former(self, client: SyncPrefectClient) -> list[str]:
-        """Point deployments of earlier versions at this version's flow. Returns their names."""
-        former = [each for each in self.list_deployments(client) if each.entrypoint in self.former]
-        for each in former:
-            client.update_deployment(each.id, DeploymentUpdate(entrypoint=self.entrypoint))
-        return [each.name for each in former]
-
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
@@ -137,3 +128,9 @@ def ensure_pool(client: SyncPrefectClient, name: str) -> None:
             client.create_work_pool(pool)
         except ObjectAlreadyExists:
             return  # another process was faster
+
+
+def prepare_pool(name: str) -> None:
+    """Create the work pool if it is missing. Raises ServerError."""
+    with asked() as client:
+        ensure_pool(client, name)

@@ -101,7 +101,6 @@ def add(
 def list_schedules() -> list[Row]:
     """Return all schedules, sorted by name."""
     with prefect_client() as client:
-        SCHEDULED_RUN.update_former(client)
         deployments = sorted(SCHEDULED_RUN.list_deployments(client), key=lambda deployment: deployment.name)
         return [_row(client, deployment) for deployment in deployments]
 
@@ -147,7 +146,6 @@ def set_paused(name: str, paused: bool) -> None:
 def trigger(name: str, key: str | None) -> Row:
     """Start a run of a schedule now. Calls with the same `key` start only one run. Raises NotFound."""
     with prefect_client() as client:
-        SCHEDULED_RUN.update_former(client)
         deployment = _find_deployment(client, name)
         started = client.create_flow_run_from_deployment(deployment.id, idempotency_key=key)
         return {"schedule": name, "flow_run": str(started.id), "name": started.name, "state": started.state_name}

@@ -23,9 +23,7 @@ from stackrank.env.task import Limits
 from stackrank.errors import InfrastructureError
 from stackrank.flows.services.background import ServerError
 from stackrank.flows.services.prefect_server import (
-    OPEN,
     configured_server,
-    lets_everybody_in,
     login_file,
     server_status,
 )
@@ -168,9 +166,7 @@ def _prefect() -> list[Row]:
         return [_check("prefect server", True, detail)]
     answers = "" if status["healthy"] else " (it does not answer; the next run waits for it, or starts another)"
     server = _check("prefect server", True, f"{status['url']}, process {status['pid']}{answers}")
-    opened = bool(status["healthy"]) and lets_everybody_in(status["url"])
-    login = f"it {OPEN}" if opened else f"user and password: {login_file()}"
-    return [server, _check("prefect's login", not opened, login)]
+    return [server, _check("prefect's login", True, f"user and password: {login_file()}")]
 
 
 def _model() -> Row:

@@ -31,11 +31,6 @@ _QUIET = {
     "PREFECT_LOGGING_LEVEL": "WARNING",
 }
 
-OPEN = (
-    "was started by an earlier version and accepts requests from every user of this machine. When no run is in "
-    "progress, stop it with `stackrank down`; the next command starts a server with a password"
-)
-
 
 def ensure_server(*, say: Callable[[str], None]) -> str:
     """Return the URL of a Prefect API that answers, starting the local server if none is configured and none runs.
@@ -49,10 +44,7 @@ def ensure_server(*, say: Callable[[str], None]) -> str:
     """
     if configured := configured_server():
         return configured
-    url = _service().ensure(say=say)
-    if lets_everybody_in(url):
-        say(f"the local Prefect server {OPEN}")
-    return url
+    return _service().ensure(say=say)
 
 
 def configured_server() -> str | None:
@@ -124,16 +116,6 @@ def _login() -> str:
             file.touch(mode=0o600, exist_ok=False)
             file.write_text(f"stackrank:{secrets.token_urlsafe(32)}", encoding="utf-8")
         return file.read_text(encoding="utf-8")
-
-
-def lets_everybody_in(url: str) -> bool:
-    """Return whether the local server answers a request without a password."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(f"{url}/admin/version", timeout=15) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 def _service() -> Service:

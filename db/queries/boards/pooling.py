@@ -94,7 +94,7 @@ def why_apart(run: PooledRun, lead: PooledRun, known: Mapping[str, Mapping[str, 
         return f"another version, {run.version[:8]}"
     if run.conditions_digest != lead.conditions_digest:
         differ = conditions.differences(known[run.conditions_digest], known[lead.conditions_digest])
-        return f"other conditions ({run.conditions_digest[:8]}), {conditions.say_differences(differ)}"
+        return f"other conditions ({run.conditions_digest[:8]}), {conditions.describe_differences(differ)}"
     return f"not finished but {run.status}"
 
 

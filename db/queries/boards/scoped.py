@@ -87,7 +87,7 @@ def _sentence(document: rows.Scoped) -> str:
     when = f", {days[0]} to {days[-1]}" if len(days) > 1 else f", {days[0]}" if days else ""
     parts = [
         f"{document['benchmark']} {document['version'][:8]}, {_runs([run['run'] for run in found])} ({status}{when})",
-        f"conditions {document['conditions_digest'][:8]}: {conditions.say(document['conditions'])}",
+        f"conditions {document['conditions_digest'][:8]}: {conditions.describe(document['conditions'])}",
         _common(document),
         f"errors{_counted_as(document)}: {_listed([f'{name} {count}' for name, count in document['errors'].items()])}"
         if document["errors"]

@@ -170,5 +170,5 @@ def _apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
         parts.append("The runs are of other benchmarks or versions: only tasks that are the same count.")
     if first["conditions_digest"] != second["conditions_digest"]:
         differing = conditions.differences(second["conditions"], first["conditions"])
-        parts.append(f"The conditions differ: {conditions.say_differences(differing)}.")
+        parts.append(f"The conditions differ: {conditions.describe_differences(differing)}.")
     return " ".join(parts)

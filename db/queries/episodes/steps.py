@@ -247,16 +247,15 @@ def _value(engine: Engine, episode_id: int, index: int, column: str) -> Any:
 
 
 def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
-    """Return the steps up to `last` that changed files, or may have done so: index, tool, diff, edited (a path).
-
-    `diff` is None in steps of an older version, which recorded none.
-    """
+    """Return the steps up to `last` that edited files or ran a command: index, tool, diff."""
     query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last, _S.ok)
     found = fetch(engine, query.order_by(_S.index))
-    states = blobs_of(engine, episode_id).parts([row["state"] for row in found], ("diff", "edited"))
-    both = zip(found, states, strict=True)
-    made = [{"index": r["index"], "tool": r["tool"], "diff": s.get("diff"), "edited": s.get("edited")} for r, s in both]
-    return [row for row in made if row["tool"] == "bash" or (row["diff"], row["edited"]) != (None, None)]
+    states = blobs_of(engine, episode_id).parts([row["state"] for row in found], ("diff",))
+    return [
+        {"index": row["index"], "tool": row["tool"], "diff": state["diff"]}
+        for row, state in zip(found, states, strict=True)
+        if state.get("diff") is not None
+    ]
 
 
 def before(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:

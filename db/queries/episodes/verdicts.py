@@ -13,7 +13,7 @@ _LISTED = [column for column in _V if column.name not in {"tests", "notes"}]
 
 
 def verdicts(engine: Engine, episode_id: int) -> list[rows.Verdict]:
-    """Return all verdicts on an episode's work, oldest first. Episodes of an older version have none of record."""
+    """Return all verdicts on an episode's work, oldest first."""
     query = select(VERDICTS).where(_V.episode_id == episode_id).order_by(_V.id)
     return fetch(engine, query, rows.Verdict)
 

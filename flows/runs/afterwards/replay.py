@@ -19,7 +19,6 @@ from stackrank.env.sandbox.registry import backend
 from stackrank.env.state import State
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
-from stackrank.flows.runs.afterwards.same_observation import same_observation
 from stackrank.flows.runs.playing.trajectories import load_trajectory, recorded_tools, with_installed
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError, make_spec
 from stackrank.storable import storable_text
@@ -132,7 +131,7 @@ def _check(step: Step, past: Step, different_answers: list[Difference]) -> None:
     # Compare with text as the database stores it.
     replayed, recorded = step.observation, past.observation
     text = storable_text(replayed.text)
-    if replayed.ok == recorded.ok and same_observation(recorded.text, text):
+    if replayed.ok == recorded.ok and recorded.text == text:
         return
     diff = _diff(recorded.text, text) or f"ok: {recorded.ok} before, {replayed.ok} now"
     difference = Difference(step.index, _tool(past), diff)

@@ -19,7 +19,6 @@ from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.environment import files_digest
-from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.pool import Pool
@@ -32,7 +31,6 @@ from stackrank.flows.runs.playing.episode import verdict_record
 from stackrank.flows.runs.playing.error_policy import describe_error
 from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
-from stackrank.storable import storable_text
 from stackrank.terms import RunStatus, TestOutcome, Verdict
 
 _MOST_TESTS = 3
@@ -126,7 +124,7 @@ def rescore(
     run = queries.run(engine, ref)
     run_id = run["id"]
     if not RunStatus(run["status"]).ended:
-        wait = f"let it end, or end it with `stackrank cancel {run_id}`, before it is scored again"
+        wait = f"wait for it, or cancel it with `stackrank cancel {run_id}`"
         raise SpecError(f"run {run_id} ({run['name']}) is {run['status']}: {wait}")
     spec = make_spec(run["spec"], f"run {run_id}")
     workers = workers or spec.workers
@@ -207,15 +205,10 @@ def _each(
 
 
 def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Changes]:
-    """Return the digest of an episode's stored change, and the change. Raises CannotRescore.
-
-    Episodes of older versions have only a diff and no digest: the diff is used if it reproduces the change completely.
-    """
+    """Return the digest of an episode's stored change, and the change. Raises CannotRescore."""
     record = next((verdict for verdict in queries.verdicts(engine, episode_id) if verdict["of_record"]), None)
-    if record is None:
-        return "", _from_diff(queries.episode(engine, episode_id)["diff"], task)
-    if not record["change"]:
-        raise CannotRescore("no change is stored: nothing was left to score, or more than is kept")
+    if record is None or not record["change"]:
+        raise CannotRescore("no change is stored: the workspace was lost, or the change was too large to keep")
     if record["workspace"] != files_digest(task.files):
         raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
     packed = queries.change(engine, record["change"])
@@ -225,19 +218,6 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         return record["change"], unpack(record["change"], packed)
     except DamagedChange as error:
         raise CannotRescore(str(error)) from None
-
-
-def _from_diff(diff: str, task: Task) -> Changes:
-    try:
-        files = apply_patch(task.files, diff) if diff else dict(task.files)
-    except PatchError as error:
-        raise CannotRescore(f"only a diff is stored, and {error}") from None
-    changed = {path: content for path, content in files.items() if task.files.get(path) != content}
-    deleted = tuple(path for path in task.files if path not in files)
-    touched = {path: task.files[path] for path in (*changed, *deleted) if path in task.files}
-    if storable_text(make_diff(touched, changed)) != diff:
-        raise CannotRescore("only a diff is stored, and it does not say all that was changed")
-    return Changes(changed, deleted)
 
 
 def _row(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed | None, reason: str) -> Row:
@@ -250,24 +230,20 @@ def _row(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListe
 def _why(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed) -> str:
     """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
     verdicts = {verdict["id"]: verdict for verdict in queries.verdicts(engine, row["id"])}
-    newest, first = (
-        verdicts[new_verdict["id"]],
-        next((verdict for verdict in verdicts.values() if verdict["of_record"]), None),
-    )
-    tests = first["tests"] if first else queries.episode(engine, row["id"])["score"].get("tests", {})
+    newest = verdicts[new_verdict["id"]]
+    first = next(verdict for verdict in verdicts.values() if verdict["of_record"])
+    tests = first["tests"]
     parts = [
-        f"{test}: {tests.get(test, 'not there')} before, {outcome} now"
+        f"{test}: {tests.get(test, 'absent')} before, {outcome} now"
         for test, outcome in newest["tests"].items()
         if tests.get(test) != outcome and TestOutcome.UNSEEN not in (tests.get(test), outcome)
     ]
     if len(parts) > _MOST_TESTS:
         parts[_MOST_TESTS:] = [f"and {len(parts) - _MOST_TESTS} more tests"]
     if newest["tampered"] and not row["tampered"]:
-        parts.append("found to be tampered with")
+        parts.append("tampering was found")
     if newest["tampered"] or not parts:
         parts += newest["notes"][:1]
-    if first is None:
-        return "; ".join([*parts, "the first verdict was not kept as a record"])
     inputs = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
     changed = [name for column, name in inputs.items() if first[column] != newest[column]]  # type: ignore[literal-required]
     return "; ".join([*parts, f"changed since: {', '.join(changed) or 'nothing that has a digest'}"])

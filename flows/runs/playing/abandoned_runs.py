@@ -32,7 +32,7 @@ def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
     deadline = time.monotonic() + settings().silent_s
     while last_heartbeat is not None and _heartbeat(store, run_id) == last_heartbeat and time.monotonic() < deadline:
         time.sleep(settings().beat_s)
-    store.cannot_start(run_id, reason, heard=last_heartbeat)
+    store.fail_start(run_id, reason, heartbeat_at=last_heartbeat)
 
 
 def _heartbeat(store: Store, run_id: int) -> datetime | None:
@@ -63,11 +63,13 @@ class AbandonedRuns:
         """
         due = [
             run
-            for run in self._store.ended_runs(_OLDEST_S, taken_up=len(PAUSES_S))
+            for run in self._store.ended_runs(_OLDEST_S, auto_resumes=len(PAUSES_S))
             if (run["schedule"] or run["spec"].get("pool"))
-            and (now() - run["ended_at"]).total_seconds() >= PAUSES_S[run["taken_up"]]
+            and (now() - run["ended_at"]).total_seconds() >= PAUSES_S[run["auto_resumes"]]
         ]
-        return [run for run in due if self._store.take_up(run["id"], seen=run["taken_up"], most=len(PAUSES_S))]
+        return [
+            run for run in due if self._store.claim_resume(run["id"], times=run["auto_resumes"], limit=len(PAUSES_S))
+        ]
 
 
 def _is_resumable(run: Interrupted) -> bool:

@@ -134,7 +134,7 @@ class Driver:
         token, waiting = self._session.claims.token, self._outages.waiting
         while self._void_claims:
             void_claim = self._void_claims.pop(0)
-            if claim := self._store.take_over(void_claim["id"], token, seen=void_claim):
+            if claim := self._store.take_over(void_claim["id"], token, last_claim=void_claim):
                 if claim["entrant_id"] not in waiting:
                     return claim
                 self._store.postpone(claim["id"], token)
@@ -170,7 +170,7 @@ class Driver:
         self._tries[cell] = failures
         if error.retried and (error.afresh or failures <= self._session.run.spec.retries):
             delay_s = 0.0 if error.afresh else BACKOFF_S * 2 ** (failures - 1) * random.uniform(1.0, 1.5)
-            if next_try := self._store.try_again(claim["id"], self._session.claims.token, afresh=error.afresh):
+            if next_try := self._store.retry_episode(claim["id"], self._session.claims.token, afresh=error.afresh):
                 self._session.claims.hold(next_try["id"])
                 self._waiting.append((time.monotonic() + delay_s, next_try))
         else:
@@ -218,7 +218,7 @@ def _cell(claim: Claimed) -> Cell:
 def reopen_errors(session: Session) -> None:
     """Make the episodes that ended in an error pending again."""
     for row in queries.episodes(session.store.engine, session.run_id, verdict="error", limit=1_000_000):
-        session.store.try_again(row["id"])
+        session.store.retry_episode(row["id"])
 
 
 def too_many_errors(session: Session) -> str:

@@ -69,7 +69,7 @@ class Outages:
             if not self.is_due(endpoint):
                 continue
             self._last_probe[endpoint] = (outage["probes"], time.monotonic())
-            claim = store.claim_probe(self._session.run_id, endpoint, token, seen=outage["probes"])
+            claim = store.claim_probe(self._session.run_id, endpoint, token, probes=outage["probes"])
             if claim is not None:
                 self._probes[claim["id"]] = (endpoint, queries.answered_steps(store.engine, claim["id"]))
                 return claim
@@ -121,7 +121,7 @@ class Outages:
 
     def has_waiting_episodes(self) -> bool:
         """Whether episodes wait for an endpoint."""
-        return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, most=1))
+        return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, limit=1))
 
     def describe(self) -> str:
         """Say in one line which endpoints do not answer, and how many episodes wait."""

@@ -105,7 +105,7 @@ def load_run(run_id: int, say: Say) -> StoredRun:
     for entrant_row in row["entrants"]:
         if entrant_row["digest"] not in entrants:
             raise SpecError(f"{entrant_row['name']} has changed since run {run_id} was created: start a new run")
-    Store(engine).go_on_under(run_id, prepared.conditions)
+    Store(engine).record_conditions(run_id, prepared.conditions)
     return StoredRun(
         run_id,
         prepared,

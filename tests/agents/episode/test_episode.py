@@ -94,7 +94,7 @@ def test_malformed_ones_end_it_when_nothing_comes_between() -> None:
     # Each is a step with its cost, what was said, and the correction as what the agent sees next.
     assert (recorded[1].thought, recorded[1].action) == ("blah", None)
     assert outcome.usage.tokens_in == 25 and outcome.usage.cost_usd == 2.5
-    assert agent.seen[1] == Observation("That is no call.", False, {"malformed": True})
+    assert agent.seen[1] == Observation("That is no call.", False, {"kind": "malformed", "malformed": True})
 
 
 @pytest.mark.parametrize("repeats", [2, 8])

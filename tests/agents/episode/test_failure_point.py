@@ -18,15 +18,45 @@ from stackrank.terms import StopReason
 from tests.fixtures.env import make_task
 
 FAULT = Fault("shop/cart.py", ("Cart.total",), (40,))
-TASK: Task = make_task({"shop/cart.py": "x = 1\n", "shop/x.py": "", "tests/test_cart.py": ""}, faults=(FAULT,))
-FAILING = {"tests": {"passed": 1, "failed": 1, "ids": {}}, "solved": False, "exit": 1}
-PASSING = {"tests": {"passed": 2, "failed": 0, "ids": {}}, "solved": True, "exit": 0}
-LOOK = ("view", {"path": "shop/cart.py", "lines": [1, 80]})
-OTHER = ("view", {"path": "shop/other.py", "lines": [1, 9]})
+SOURCE = b"".join(b"x%d = 1\n" % number for number in range(90))
+FILES = {"shop/cart.py": SOURCE, "shop/x.py": SOURCE, "a.py": SOURCE, "tests/test_cart.py": b""}
+TASK: Task = make_task(FILES, faults=(FAULT,))
+FAILING = {
+    "kind": "tests",
+    "timed_out": False,
+    "tests": {"passed": 1, "failed": 1, "ids": {}},
+    "solved": False,
+    "exit": 1,
+}
+PASSING = {
+    "kind": "tests",
+    "timed_out": False,
+    "tests": {"passed": 2, "failed": 0, "ids": {}},
+    "solved": True,
+    "exit": 0,
+}
+
+
+def view(path: str, *lines: int) -> tuple[str, dict[str, Any]]:
+    """A step that shows a file."""
+    return "view", {"kind": "shown", "path": path, **({"lines": list(lines)} if lines else {})}
+
+
+def rewrite(path: str, first: int, last: int, syntax_error: str = "") -> tuple[str, dict[str, Any]]:
+    """A step that changes lines of a file."""
+    lines = SOURCE.splitlines(keepends=True)
+    lines[first - 1 : last] = [b"changed = 1\n"] * (last - first + 1)
+    diff = file_diff(path, SOURCE, b"".join(lines))
+    broken = {"broken": {path: syntax_error}} if syntax_error else {}
+    return "rewrite", {"kind": "edit", "edited": path, "lines": [first, last], "diff": diff, **broken}
+
+
+LOOK = view("shop/cart.py", 1, 80)
+OTHER = view("shop/other.py", 1, 9)
 RUN = ("eval", FAILING)
-ELSEWHERE = ("rewrite", {"edited": "shop/cart.py", "lines": [1, 2]})
-BESIDE = ("rewrite", {"edited": "shop/x.py", "lines": [40, 40]})
-EDIT = ("rewrite", {"edited": "shop/cart.py", "lines": [40, 41]})
+ELSEWHERE = rewrite("shop/cart.py", 1, 2)
+EDIT = rewrite("shop/cart.py", 40, 41)
+MALFORMED = ("", {"kind": "malformed", "malformed": True})
 UNFIXED = Score(False, unfixed=("t::a",), diff="d")
 
 
@@ -48,18 +78,18 @@ def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: T
         # Worse ones first: tampering and nonsense count before anything else that is wrong.
         ([LOOK, EDIT], Score(False, tampered=True, diff="d"), "submitted", "tampered", 2),
         (
-            [LOOK, ("", {"malformed": True}), ("", {"malformed": True})],
+            [LOOK, MALFORMED, MALFORMED],
             UNFIXED,
             "malformed_actions",
             "malformed_actions",
             2,
         ),
-        ([RUN, LOOK, ("rewrite", {**EDIT[1], "syntax_error": "line 3"})], UNFIXED, "submitted", "broke_syntax", 3),
+        ([RUN, LOOK, rewrite("shop/cart.py", 40, 41, "line 3")], UNFIXED, "submitted", "broke_syntax", 3),
         # What the reset shows was not the agent's doing.
         ([], Score(False), "agent_gave_up", "never_reproduced", 0),
         ([LOOK, EDIT], UNFIXED, "submitted", "never_reproduced", 0),
         ([RUN, OTHER], Score(False), "submitted", "never_localized", 2),
-        ([RUN, ("view", {"path": "shop/cart.py"}, False)], Score(False), "submitted", "never_localized", 2),
+        ([RUN, (*view("shop/cart.py"), False)], Score(False), "submitted", "never_localized", 2),
         ([OTHER], Score(False), "step_limit", "out_of_budget", 1),
         ([RUN, LOOK], Score(False), "submitted", "localized_not_edited", 2),
         ([RUN, LOOK], Score(False), "token_limit", "out_of_budget", 2),
@@ -69,7 +99,7 @@ def trajectory(*steps: tuple[Any, ...], reset: dict[str, Any] = FAILING, task: T
         ([RUN, LOOK], Score(False, diff=file_diff("try.py", None, b"x\n")), "submitted", "localized_not_edited", 2),
         ([RUN, LOOK, ELSEWHERE], UNFIXED, "submitted", "wrong_location", 3),
         (
-            [RUN, LOOK, ("rewrite", {"edited": "shop/x.py", "lines": [40, 40]})],
+            [RUN, LOOK, rewrite("shop/x.py", 40, 40)],
             UNFIXED,
             "submitted",
             "wrong_location",
@@ -93,7 +123,7 @@ def test_nothing_to_say_about_resolved_and_cancelled() -> None:
 
 
 def test_syntax_that_was_mended_again_is_not_held_against_it() -> None:
-    steps = trajectory(RUN, LOOK, ("rewrite", {**EDIT[1], "syntax_error": "line 3"}), EDIT)
+    steps = trajectory(RUN, LOOK, rewrite("shop/cart.py", 40, 41, "line 3"), EDIT)
     assert diagnose(TASK, steps, UNFIXED, StopReason.SUBMITTED).failure_point == "wrong_fix"
 
 
@@ -114,16 +144,15 @@ def test_where_the_visible_tests_show_no_bug_nobody_has_to_see_them_fail() -> No
 
 def test_what_stands_at_the_end_says_where_it_was_changed() -> None:
     """An edit of the fault that was taken back does not make an edit elsewhere one of the fault."""
-    source = b"".join(b"x%d = 1\n" % number for number in range(90))
-    task = make_task({"shop/cart.py": source, "shop/x.py": "y = 1\n"}, faults=(FAULT,))
+    task = make_task({"shop/cart.py": SOURCE, "shop/x.py": "y = 1\n"}, faults=(FAULT,))
     elsewhere = Score(False, unfixed=("a",), diff=file_diff("shop/x.py", b"y = 1\n", b"y = 2\n"))
     steps = trajectory(RUN, LOOK, EDIT, EDIT, task=task)
     assert diagnose(task, steps, elsewhere, StopReason.SUBMITTED).failure_point == "wrong_location"
-    there = replace(elsewhere, diff=file_diff("shop/cart.py", source, source.replace(b"x40 = 1", b"x40 = 2")))
+    there = replace(elsewhere, diff=file_diff("shop/cart.py", SOURCE, SOURCE.replace(b"x40 = 1", b"x40 = 2")))
     assert diagnose(task, steps, there, StopReason.SUBMITTED).failure_point == "wrong_fix"
 
 
 def test_without_a_known_fix_no_place_is_wrong() -> None:
-    unknown = make_task({"a.py": ""})
-    steps = trajectory(RUN, ("view", {"path": "a.py"}), ("rewrite", {"edited": "a.py", "lines": [1, 1]}), task=unknown)
+    unknown = make_task({"a.py": SOURCE})
+    steps = trajectory(RUN, view("a.py"), rewrite("a.py", 1, 1), task=unknown)
     assert diagnose(unknown, steps, UNFIXED, StopReason.SUBMITTED).failure_point == "wrong_fix"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from stackrank.db import queries, stats
 from stackrank.db.connection.engine import connect
@@ -18,7 +18,7 @@ from stackrank.db.writes.notes import Notes
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
 from stackrank.terms import FAILURE_POINTS, Milestone
-from tests.dashboard.seed import Seeded, seed
+from tests.dashboard.seed import Seeded
 from tests.support.databases import Databases
 from tests.support.episodes import start
 
@@ -81,7 +81,7 @@ def test_tools_of_an_episode_that_failed_or_ends_twice(store: Store, engine: Eng
     store.add_step(Step(episode_id=episode, index=1, tool="view", cost_usd=0.5))
     store.finish_episode(episode, verdict="error", stop_reason="error")
     assert queries.tool_use(engine, Scope(run=run)) == []
-    row = store.try_again(episode, "w", afresh=True)
+    row = store.retry_episode(episode, "w", afresh=True)
     assert row is not None
     again = row["id"]
     for index in (1, 2):
@@ -235,24 +235,3 @@ def test_notes_and_tags(seeded: tuple[Engine, Seeded]) -> None:
         notes.tag_run(run, ["x" * 61])
     with pytest.raises(NotFound):
         notes.tag_run(4711, [])
-
-
-def test_the_migration_adds_steps_up_as_the_store_does(engine: Engine) -> None:
-    from alembic import command
-
-    from stackrank.db.connection.engine import alembic_config
-
-    seed(engine, runs=1, live=False, tasks=4)
-    before = queries.tool_use(engine)
-    config = alembic_config()
-    with engine.connect().execution_options(write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0001")
-        command.upgrade(config, "head")
-        assert connection.scalar(text("SELECT count(*) FROM tooluse"))
-    for row, old in zip(queries.tool_use(engine), before, strict=True):
-        # Milestones are columns since: going down has lost them, and with them the phases.
-        assert row["calls"] == row["searching"]
-        exact = ("entrant_id", "tool", "episodes", "calls", "failed", "tokens_in", "tokens_out")
-        assert [row[name] for name in exact] == [old[name] for name in exact]
-        assert (row["env_ms"], row["cost_usd"]) == (pytest.approx(old["env_ms"]), pytest.approx(old["cost_usd"]))

@@ -295,7 +295,7 @@ def test_what_a_trace_shows_of_states(seeded: tuple[Engine, Seeded]) -> None:
     assert {(row["file"], row["function"]) for row in paused} == {("core.py", "Book.total")}
     assert all(row["line"].isdigit() and row["depth"].isdigit() for row in paused)
     (edit,) = queries.edits(engine, episode, last)
-    assert (edit["index"], edit["edited"], edit["diff"]) == (last - 1, "core.py", None)
+    assert (edit["index"], edit["tool"]) == (last - 1, "rewrite") and "+        for item in items:\n" in edit["diff"]
     assert queries.edits(engine, episode, last - 2) == []
     stood = queries.before(engine, episode, last, "breakpoints")
     assert stood is not None and stood["index"] == paused[-1]["index"] and stood["state"]["locals"]

@@ -10,15 +10,15 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries, rows
 from stackrank.db.connection.engine import connect
-from tests.db.storage import old
+from tests.db import released
 
 GIVEN: dict[type, Callable[[Engine], Any]] = {
     rows.Benchmark: lambda engine: queries.benchmark(engine, 1),
     rows.TaskListed: lambda engine: queries.tasks(engine, 1)[0],
     rows.Task: lambda engine: queries.task(engine, 1),
-    rows.Progress: lambda engine: queries.progress(engine, old.FINISHED),
+    rows.Progress: lambda engine: queries.progress(engine, released.FINISHED),
     rows.RunListed: lambda engine: queries.runs(engine)[0],
-    rows.Run: lambda engine: queries.run(engine, old.FINISHED),
+    rows.Run: lambda engine: queries.run(engine, released.FINISHED),
     rows.EpisodeListed: lambda engine: queries.episodes(engine)[0],
     rows.Episode: lambda engine: queries.episode(engine, 1),
     rows.Ranked: lambda engine: queries.leaderboard(engine)[0],
@@ -31,7 +31,7 @@ GIVEN: dict[type, Callable[[Engine], Any]] = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    return connect(old.restore(tmp_path_factory.mktemp("rows") / "stackrank.db"))
+    return connect(released.restore(tmp_path_factory.mktemp("rows") / "stackrank.db"))
 
 
 @pytest.mark.parametrize("kind", GIVEN, ids=lambda kind: kind.__name__)

@@ -227,7 +227,7 @@ def test_what_was_spent_is_all_that_was_spent(store: Store, runs: Runs) -> None:
     for _ in range(2):
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=5.0, tokens_in=9, error="gone")
-        again = store.try_again(episode, afresh=True)
+        again = store.retry_episode(episode, afresh=True)
         assert again is not None
         episode = again["id"]
     start(store, episode)
@@ -244,7 +244,7 @@ def test_an_unknown_price_of_a_repeated_try_makes_the_sum_unknown(store: Store, 
     ((_, episode),) = store.create_episodes(run, [(task, 1, 1)]).items()
     start(store, episode)
     store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=None, tokens_in=9, error="gone")
-    assert store.try_again(episode, afresh=True) is not None
+    assert store.retry_episode(episode, afresh=True) is not None
     (row,) = queries.leaderboard(store.engine, Scope(run=run))
     assert (row["cost_usd"], row["cost_per_episode"]) == (None, 0.5)
 

@@ -101,7 +101,7 @@ def test_whatever_happens_to_runs_their_sums_are_those_of_their_episodes(
                     store.add_step(Step(episode_id=episode, index=index, tool="view", tokens_in=index, cost_usd=cost))
             store.fail_episode(episode, stop_reason="error", error="gone", error_class=dice.choice(list(ErrorClass)))
         else:
-            store.try_again(dice.choice(errors), dice.choice(["", "w"]), afresh=deed == "afresh")
+            store.retry_episode(dice.choice(errors), dice.choice(["", "w"]), afresh=deed == "afresh")
         agree(engine, runs)
         agree(engine, [run])
         for one in kept(engine):

@@ -26,7 +26,7 @@ def play(store: Store, run: int, verdicts: str) -> None:
         assert claim is not None
         if verdict == "e":
             store.fail_episode(claim["id"], stop_reason="error", error="the sandbox: gone")
-            store.try_again(claim["id"])
+            store.retry_episode(claim["id"])
             continue
         about = {"tokens_in": 10 + number, "tokens_out": 1, "wall_s": 4.0 + number, "cost_usd": 0.5}
         kind = "resolved" if verdict == "r" else "unresolved"

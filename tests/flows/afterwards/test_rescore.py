@@ -175,26 +175,8 @@ def test_episodes_that_cannot_be_rescored_are_reported(
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM change"))
     assert all("gone from the database" in reason for reason in impossible())
-    # As a database of an older version has it: a diff and no record.
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM verdicts"))
-        connection.execute(
-            text("UPDATE episode SET diff = replace(diff, char(10) || ' ', char(10) || ' other') WHERE id = 1")
-        )
-    (reason,) = impossible()
-    assert reason.startswith("only a diff is stored, and the patch")
     with_hidden_tests(monkeypatch, {}, files={"ledger.py": b""})
     assert len(impossible()) >= 1
-
-
-@pytest.mark.slow
-def test_an_episode_of_an_older_version_is_scored_by_its_diff(stackrank: CommandLine, database: str, run: int) -> None:
-    with connect(database).begin() as connection:
-        connection.execute(text("DELETE FROM verdicts"))
-        connection.execute(text("DELETE FROM change"))
-    document = stackrank("rescore", str(run), "--json").json()
-    assert (document["rescored"], document["impossible"], document["changed"]) == (2, [], [])
-    assert [verdict["of_record"] for verdict in queries.verdicts(connect(database), 1)] == [False]
 
 
 def test_a_run_in_progress_is_refused(stackrank: CommandLine) -> None:

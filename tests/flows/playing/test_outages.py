@@ -154,12 +154,12 @@ def test_only_one_worker_probes_an_endpoint() -> None:
     store.open_outage(run, URL, [entrant], "refused")
     assert store.claim_next(run, "w", without=[entrant]) is None
     with ThreadPoolExecutor(8) as pool:
-        claims = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", seen=0), range(8)))
+        claims = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", probes=0), range(8)))
     (probe,) = [claim for claim in claims if claim]
-    assert store.claim_probe(run, URL, "w", seen=1) is None, "while a probe is played, nobody else asks"
+    assert store.claim_probe(run, URL, "w", probes=1) is None, "while a probe is played, nobody else asks"
     (by,) = [row["claimed_by"] for row in store.claims(run)]
     assert not store.postpone(probe["id"], "another") and store.postpone(probe["id"], by)
-    following = store.claim_probe(run, URL, "w", seen=1)
+    following = store.claim_probe(run, URL, "w", probes=1)
     assert following is not None and following["id"] != probe["id"]
     sentence = queries.paused(queries.outages(store.engine, run))
     assert f"endpoint {URL} does not answer since" in sentence and "refused" in sentence

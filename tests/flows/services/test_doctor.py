@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
 
 from stackrank.env.sandbox.bubblewrap import cgroups, unprivileged
-from stackrank.flows.services import doctor
 from stackrank.flows.services.doctor import _guarantees, _held
 from tests.fixtures.env import ISOLATING, usable
 
@@ -42,24 +38,3 @@ def test_what_is_not_held_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     held = _held("local")
     assert not held["ok"] and "NOT held" in held["detail"] and "system calls filtered" in held["detail"].split("NOT")[1]
     assert "could not be inspected" in _held("nothing")["detail"]
-
-
-@pytest.mark.parametrize("status", [200, 401])
-def test_a_prefect_server_that_lets_everybody_in_is_told(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        about = {"url": f"http://127.0.0.1:{server.server_port}/api", "pid": 1, "healthy": True}
-        monkeypatch.setattr(doctor, "configured_server", lambda: None)
-        monkeypatch.setattr(doctor, "server_status", lambda: about)
-        _, said = doctor._prefect()
-        server.shutdown()
-    assert said["ok"] == (status == 401)
-    assert ("stackrank down" if status == 200 else "prefect-login") in said["detail"]

@@ -281,12 +281,3 @@ def test_configured_address_is_no_api(
     monkeypatch.setenv("PREFECT_API_URL", answering(*answer))
     with pytest.raises(server.ServerError, match="not a Prefect API"):
         server.ensure_server(say=pytest.fail)
-
-
-def test_an_open_server_of_an_earlier_version_goes_on_with_a_word(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_to_all = STAND_IN.replace('"/api/health"', '"/api/health" or self.path == "/api/admin/version"')
-    monkeypatch.setattr(server, "_command", lambda port: [sys.executable, "-c", open_to_all, str(port)])
-    said: list[str] = []
-    url = server.ensure_server(say=lambda line: None)
-    assert server.ensure_server(say=said.append) == url
-    assert len(said) == 1 and "earlier version" in said[0] and "stackrank down" in said[0]

@@ -35,7 +35,7 @@ def lifted(store: Store) -> Store:
     return store
 
 
-def test_errors_that_lift_an_entrant_are_warned_of(engine: Engine, lifted: Store) -> None:
+def test_errors_that_favour_an_entrant_cause_a_warning(engine: Engine, lifted: Store) -> None:
     assert lifted
     board = {row["entrant"]: row for row in queries.leaderboard(engine)}
     two = board["two"]
@@ -43,25 +43,25 @@ def test_errors_that_lift_an_entrant_are_warned_of(engine: Engine, lifted: Store
     assert (two["rate_errors_fail"], two["rate_errors_pass"]) == (0.5, pytest.approx(45 / 60))
     assert (two["rank_low"], two["rank_high"]) == (1, 2), "on common tasks they are level"
     assert two["warning"].startswith("15 of 60 episodes ended in an error") and "50.0%" in two["warning"]
-    told = queries.compare(engine, "one", "two")
-    assert told["difference"] == 0 and "two: 15 of 60" in told["warning"]
+    comparison = queries.compare(engine, "one", "two")
+    assert comparison["difference"] == 0 and "two: 15 of 60" in comparison["warning"]
 
 
 def test_errors_as_failures(engine: Engine, lifted: Store) -> None:
     assert lifted
     scope = Scope(errors=FAILED)
-    one, two = sorted(queries.leaderboard(engine, scope), key=lambda row: row["entrant"])
-    assert (one["rate"], two["rate"]) == (0.5, 0.5)
-    assert (two["resolved"], two["unresolved"], two["errors"], two["episodes"]) == (30, 15, 15, TASKS)
-    assert two["cost_per_episode"] == pytest.approx(0.1), "of those with a verdict of its own"
-    told = queries.compare(engine, "one", "two", scope)
-    assert (told["tasks"], told["difference"]) == (TASKS, 0)
-    assert queries.rate_history(engine, scope)[two["entrant_id"]] == [0.5]
+    first, second = sorted(queries.leaderboard(engine, scope), key=lambda row: row["entrant"])
+    assert (first["rate"], second["rate"]) == (0.5, 0.5)
+    assert (second["resolved"], second["unresolved"], second["errors"], second["episodes"]) == (30, 15, 15, TASKS)
+    assert second["cost_per_episode"] == pytest.approx(0.1), "of those with a verdict of its own"
+    comparison = queries.compare(engine, "one", "two", scope)
+    assert (comparison["tasks"], comparison["difference"]) == (TASKS, 0)
+    assert queries.rate_history(engine, scope)[second["entrant_id"]] == [0.5]
     assert queries.budget_curves(engine, scope)[1]["curve"][-1][1] == pytest.approx(0.5)
     assert "counted as failures: two 15" in queries.scope_of(engine, scope)["sentence"]
 
 
-def test_an_answer_that_errors_would_change_is_told(engine: Engine, store: Store) -> None:
+def test_an_answer_that_errors_would_change_causes_a_warning(engine: Engine, store: Store) -> None:
     """Nine errors of either side: balanced, and yet as failures they would hide who is ahead."""
     tasks = [{"name": f"t{n:02}", "digest": f"d{n}"} for n in range(40)]
     benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
@@ -74,21 +74,22 @@ def test_an_answer_that_errors_would_change_is_told(engine: Engine, store: Store
             verdict = "error" if number in failed else "resolved" if number in resolved else "unresolved"
             store.finish_episode(episode, verdict=verdict, stop_reason="submitted" if verdict != "error" else "error")
     store.end_run(run, "finished")
-    told = queries.compare(engine, "one", "two")
+    comparison = queries.compare(engine, "one", "two")
     assert (
-        told["p_value"] < 0.05 and "With errors counted as failures the difference is +12.5 points" in told["warning"]
+        comparison["p_value"] < 0.05
+        and "With errors counted as failures the difference is +12.5 points" in comparison["warning"]
     )
 
 
-def test_who_played_little_has_no_rank_and_is_told_why(engine: Engine, lifted: Store) -> None:
+def test_an_entrant_with_few_tasks_has_no_rank_and_a_reason(engine: Engine, lifted: Store) -> None:
     easy = lifted.save_entrant(digest="easy", name="easy", agent="a")
     run = queries.runs(engine)[0]
     tasks = [row["id"] for row in queries.tasks(engine, "bugs")][:12]
-    again = lifted.create_run(name="r", benchmark_id=run["benchmark_id"], spec={})
-    for episode in lifted.create_episodes(again, [(task, easy, 1) for task in tasks]).values():
+    later_run = lifted.create_run(name="r", benchmark_id=run["benchmark_id"], spec={})
+    for episode in lifted.create_episodes(later_run, [(task, easy, 1) for task in tasks]).values():
         start(lifted, episode)
         lifted.finish_episode(episode, verdict="resolved", stop_reason="submitted")
-    lifted.end_run(again, "finished")
+    lifted.end_run(later_run, "finished")
     last = queries.leaderboard(engine)[-1]
     assert (last["entrant"], last["rate"], last["rank_low"]) == ("easy", 1.0, None)
     assert last["apart"] == "It played 12 of the 60 tasks that the others are ranked on: too few for a rank."
