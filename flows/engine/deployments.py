@@ -132,5 +132,5 @@ def ensure_pool(client: SyncPrefectClient, name: str) -> None:
 
 def prepare_pool(name: str) -> None:
     """Create the work pool if it is missing. Raises ServerError."""
-    with asked() as client:
+    with prefect_client() as client:
         ensure_pool(client, name)
