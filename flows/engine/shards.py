@@ -71,7 +71,7 @@ def lead_shards(session: Session) -> str:
     """Let the workers of the pool play the run, and wait for them. Returns why the run ended early, else empty."""
     spec, run_id, store = session.run.spec, session.run_id, session.store
     watch, outages, submitted = ClaimWatch(), Outages(session), 0
-    episodes_ended, idle_shards = -1, list[UUID]()  # `idle`: shards submitted since an episode was last played
+    episodes_ended, idle_shards = -1, list[UUID]()  # `idle_shards`: those submitted since an episode was last played
     first_seen: dict[UUID, float] = {}
     with get_client(sync_client=True) as client:
         deployment = SHARD.deploy(client, name=spec.pool, pool=spec.pool, parameters={})

@@ -133,7 +133,7 @@ def rescore(
     task_names = {row["task"] for row in episodes}
     tasks = {task.id: task for task in load_benchmark(spec.benchmark, spec.source).tasks() if task.id in task_names}
     backend = chosen_backend(sandbox or spec.sandbox)
-    earlier = _taken(engine, run_id, tasks, backend.name)
+    earlier = _current_verdicts(engine, run_id, tasks, backend.name)
     unscored = [row for row in episodes if row["id"] not in earlier]
     playable = [tasks[name] for name in {row["task"] for row in unscored} if name in tasks]
     unbuilt = build_environments(backend, playable, workers, say)
@@ -151,14 +151,14 @@ def rescore(
     with Pool(backend, size=workers) as pool:
         todo = [row for row in unscored if row["id"] not in failed]
         scored = len(episodes) - len(todo)
-        for row, error in _each(work, todo, workers):
+        for row, error in _map_episodes(work, todo, workers):
             scored += 1
             if isinstance(error, CannotRescore):
                 impossible[row["id"]] = str(error)
             elif error is not None:
                 failed[row["id"]] = describe_error(error)
             on_result(scored, len(episodes))
-    verdicts = _taken(engine, run_id, tasks, backend.name)
+    verdicts = _current_verdicts(engine, run_id, tasks, backend.name)
     return Rescoring(
         run=run_id,
         name=run["name"],
@@ -177,7 +177,9 @@ def rescore(
     )
 
 
-def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, rows.VerdictListed]:
+def _current_verdicts(
+    engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str
+) -> dict[int, rows.VerdictListed]:
     """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
     current = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
     verdicts = queries.verdicts_again(engine, run_id, scorer_digest())
@@ -188,7 +190,7 @@ def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str)
     }
 
 
-def _each(
+def _map_episodes(
     work: Callable[[rows.EpisodeListed], None], todo: list[rows.EpisodeListed], workers: int
 ) -> Iterator[tuple[rows.EpisodeListed, Exception | None]]:
     """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
@@ -210,7 +212,7 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
     if record is None or not record["change"]:
         raise CannotRescore("no change is stored: the workspace was lost, or the change was too large to keep")
     if record["workspace"] != files_digest(task.files):
-        raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
+        raise CannotRescore(f"the files of {task.id} have changed since, so the change does not apply to them")
     packed = queries.change(engine, record["change"])
     if packed is None:
         raise CannotRescore(f"the change {record['change']} is gone from the database")
@@ -221,13 +223,13 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
 
 
 def _row(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed | None, reason: str) -> Row:
-    new_name = "" if new_verdict is None else str(Verdict.RESOLVED if new_verdict["resolved"] else Verdict.UNRESOLVED)
-    if new_verdict is not None and new_name != row["verdict"]:
-        reason = _why(engine, row, new_verdict)
-    return Row(row["id"], row["task"], row["entrant"], row["verdict"], new_name, reason)
+    new_result = "" if new_verdict is None else str(Verdict.RESOLVED if new_verdict["resolved"] else Verdict.UNRESOLVED)
+    if new_verdict is not None and new_result != row["verdict"]:
+        reason = _explain_change(engine, row, new_verdict)
+    return Row(row["id"], row["task"], row["entrant"], row["verdict"], new_result, reason)
 
 
-def _why(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed) -> str:
+def _explain_change(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed) -> str:
     """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
     verdicts = {verdict["id"]: verdict for verdict in queries.verdicts(engine, row["id"])}
     newest = verdicts[new_verdict["id"]]
@@ -241,7 +243,7 @@ def _why(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListe
     if len(parts) > _MOST_TESTS:
         parts[_MOST_TESTS:] = [f"and {len(parts) - _MOST_TESTS} more tests"]
     if newest["tampered"] and not row["tampered"]:
-        parts.append("tampering was found")
+        parts.append("tampering found")
     if newest["tampered"] or not parts:
         parts += newest["notes"][:1]
     inputs = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
