@@ -25,7 +25,7 @@ from stackrank.extensions.fix.progress import Progress, digest_command, load_pro
 from stackrank.extensions.fix.project import Project, shorten
 from stackrank.flows.cli import playing
 from stackrank.flows.cli.progress import progress
-from stackrank.flows.runs.preparing.check import check_entrants, needing_fix
+from stackrank.flows.runs.preparing.entrants import check_entrants, needing_fix
 from stackrank.flows.runs.specification.spec import read_spec
 from stackrank.wording import print_err
 

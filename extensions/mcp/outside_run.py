@@ -12,10 +12,9 @@ from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
-from stackrank.flows.runs.playing.by_hand import Ended, play_one
-from stackrank.flows.runs.playing.error_policy import sentence
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.playing.error_policy import describe_error
+from stackrank.flows.runs.playing.single_episode import PlayedEpisode, play_prepared
+from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus
 
@@ -49,7 +48,7 @@ class OutsideGame:
         self._thread: threading.Thread | None = None
         self.failed = False
         """Whether the infrastructure failed, so that there is no verdict."""
-        checked = check(make_spec(self._spec(Client()), "the call"), store.engine)
+        checked = check(make_spec(self._spec(Client()), ""), store.engine)
         self.tools: ToolSet = checked.entrants[0].tools
         self.steps = checked.budget.steps
 
@@ -90,7 +89,7 @@ class OutsideGame:
 
     def _play(self, client: Client) -> None:
         try:
-            run = build(check(make_spec(self._spec(client), "the call"), self._store.engine), self._say)
+            run = prepare(make_spec(self._spec(client), ""), self._say, self._store.engine)
             (entrant,) = run.entrants
             run = replace(run, entrants=(replace(entrant, agent=agent_for_session(self._session)),))
             ending = self._ending(play_one(self._store, run))
@@ -100,7 +99,7 @@ class OutsideGame:
         self._session.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
-    def _ending(self, ended: Ended) -> Observation:
+    def _ending(self, ended: PlayedEpisode) -> Observation:
         if ended.status is not RunStatus.FINISHED:
             self.failed = ended.status is RunStatus.FAILED
             return Observation(f"The episode has no verdict: {ended.reason}", False)

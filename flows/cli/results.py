@@ -59,7 +59,7 @@ def runs(
 def why(run: Run = "latest", as_json: Json = False) -> None:
     """Explain why a run is slow, which entrants fail in it, and what you can do."""
     from stackrank.db.connection.engine import connect
-    from stackrank.flows.runs.afterwards.why import why as explained
+    from stackrank.flows.runs.afterwards.explanation import explain_run as explained
 
     explanation = explained(connect(), run)
     if as_json:

@@ -37,10 +37,10 @@ from stackrank.extensions.authoring.audit.changes import Candidate
 from stackrank.extensions.repair.proposals import OPERATORS
 from stackrank.extensions.repair.source import Candidate as Repair
 from stackrank.extensions.repair.source import ParsedFile
-from stackrank.flows.runs.playing.error_policy import policy, sentence
-from stackrank.flows.runs.playing.sandboxes import side_by_side
-from stackrank.flows.runs.preparing.build import build_environments
-from stackrank.flows.runs.preparing.save import save_benchmark
+from stackrank.flows.runs.playing.error_policy import describe_error, find_policy
+from stackrank.flows.runs.playing.sandboxes import map_tasks
+from stackrank.flows.runs.preparing.environments import build_environments
+from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 
 _AUDIT = TypeAdapter(Audit)
 OnAudit = Callable[[Audit, int, int], None]
@@ -123,7 +123,7 @@ def audit_benchmark(
     results |= {task: Audit(task, reason) for task, reason in unbuilt.items()}
     built = [task for task in left if task.id not in unbuilt]
     search = functools.partial(_audit, seed=seed, rejected=rejected)
-    with closing(side_by_side(search, built, backend, workers)) as found:
+    with closing(map_tasks(search, built, backend, workers)) as found:
         for result in found:
             results[result.task] = result
             if result.audited:
@@ -187,8 +187,8 @@ def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str
         known = [*rejected_fixes(task, rejected.get(task.id, ()))]
         return audit(task, new_sandbox, wrong_repairs(task), seed, known)
     except Exception as error:
-        if policy(error).retried or isinstance(error, GuestBug):
-            return Audit(task.id, sentence(error))
+        if find_policy(error).retried or isinstance(error, GuestBug):
+            return Audit(task.id, describe_error(error))
         if isinstance(error, BenchmarkError):
             return Audit(task.id, str(error))
         raise

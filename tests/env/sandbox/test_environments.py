@@ -22,7 +22,7 @@ from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_fo
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import archive, interpreter, why
 from stackrank.env.task import Limits, Task
-from stackrank.flows.runs.preparing.build import build_environments
+from stackrank.flows.runs.preparing.environments import build_environments
 from tests.fixtures.env import cart, usable
 from tests.support.repository import REMEDY, SECRET, instance, make_repository, write, write_lines
 

@@ -21,9 +21,9 @@ from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import apply_patch
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.servers import Offer, ToolServer
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check, make_entrant
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.entrants import make_entrant
+from stackrank.flows.runs.preparing.prepared_run import build, check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -53,7 +53,7 @@ def _tasks() -> dict[str, tuple[str, int, Entry]]:
 def _run(spec: dict[str, Any]) -> int:
     usable("bubblewrap")
     fields = {"benchmark": "bugs", "sandbox": "bubblewrap", "workers": 1, **spec}
-    run_id = save_run(Store(connect()), build(check(make_spec(fields, "the test")), print))
+    run_id = create_run(Store(connect()), build(check(make_spec(fields, "the test")), print)).id
     drive(run_id)
     return run_id
 
@@ -159,8 +159,8 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
 
     varies = played(call("other_clock"), call("other_echo", text="hello"), call("other_clock"))
     assert varies["replayed"] == "same but for 2 answers of MCP servers" and varies["difference"] is None
-    assert [each["step"] for each in varies["told_otherwise"]] == [1, 3]
-    assert "+it is " in varies["told_otherwise"][0]["diff"]
+    assert [each["step"] for each in varies["different_answers"]] == [1, 3]
+    assert "+it is " in varies["different_answers"][0]["diff"]
     told = stackrank("replay", "1")
     assert told.status == 0 and "same but for 2 answers" in told.out and "step 1 (other_clock)" in told.out
     assert stackrank("trace", "1", "--json").json()["replayed"] == varies["replayed"]
@@ -185,7 +185,7 @@ def test_an_episode_with_a_server_is_killed_and_gone_on_with(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         spec = make_spec({**fields, "entrants": [entrant], "mcp": {"other": BY_HAND}}, "the test")
-        run_id = save_run(Store(connect()), build(check(spec), print))
+        run_id = create_run(Store(connect()), build(check(spec), print)).id
         code = f"from tests.fixtures.playing import drive; drive({run_id})"
         process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[3])
         wait_for(lambda: "listdir" in [step["tool"] for step in queries.steps(connect(), 1)], "the middle")
@@ -268,7 +268,7 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
         (_entrant("debug+other", other={**BY_HAND, "varies": ["("]}), r"mcp.other.varies.*is not a regular expression"),
         (_entrant("debug+other"), "name the MCP server 'other', which the run does not describe: put it under `mcp:`"),
         (_entrant("debug+othr", other=BY_HAND), "which the run does not describe.*or choose other"),
-        (_entrant("debug+other", other={"comand": []}), "mcp.other.comand is not a field; did you mean command"),
+        (_entrant("debug+other", other={"comand": []}), "unknown field mcp.other.comand: did you mean command"),
         (_entrant("debug+other", other={"command": []}), r"mcp.other.command"),
         (_entrant("debug+o.o", **{"o.o": BY_HAND}), "needs a name of at most 32 letters, digits, - and _"),
         (

@@ -65,7 +65,7 @@ def test_others_specifications_name_only_what_is_allowed(guarded: Path) -> None:
             made(**fields)
 
 
-def test_what_is_allowed(guarded: Path) -> None:
+def test_allowed_specifications(guarded: Path) -> None:
     config = {
         "base_url": "https://models.example.org/v1", "api_key_env": "TEAM_KEY",
         "prompts": {"system_file": f"{guarded}/prompt"}, "extra_body": {"access_token": "$TEAM_KEY"},
@@ -82,7 +82,7 @@ def test_a_user_of_this_machine_is_not_restricted(guarded: Path, monkeypatch: py
         made(**fields)
 
 
-def test_local_needs_the_consent_of_whoever_owns_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_local_sandbox_needs_the_operators_consent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_ALLOW_LOCAL", "1")
     assert backend("local").name == "local"
     backend.cache_clear()

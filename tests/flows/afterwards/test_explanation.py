@@ -13,7 +13,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.why import PARTS, REMEDIES, why
+from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain_run
 from stackrank.flows.services import doctor
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
@@ -27,9 +27,9 @@ TASKS = 4
 def run(stackrank: CommandLine) -> int:
     """A run of two entrants that goes on."""
     entrants = [{"agent": "random", "name": "quick"}, {"agent": "repair", "name": "slow", "tools": "rewrite"}]
-    made = make_run(limit=TASKS, entrants=entrants, sandbox="bubblewrap")
-    Store(connect()).start_run(made)
-    return made
+    run_id = make_run(limit=TASKS, entrants=entrants, sandbox="bubblewrap")
+    Store(connect()).start_run(run_id)
+    return run_id
 
 
 def change(table: Any, row: int, **values: Any) -> None:
@@ -54,9 +54,9 @@ def play(run: int, **spent: float) -> None:
 @pytest.mark.parametrize("part", PARTS)
 def test_where_the_time_goes_and_what_to_do(run: int, stackrank: CommandLine, part: str) -> None:
     play(run, **({} if part == "rest_s" else {part: 9.0}))
-    found = stackrank("why", str(run), "--json").json()
-    assert sum(found["shares"].values()) == pytest.approx(1.0)
-    assert found["shares"][part] == (1.0 if part == "rest_s" else pytest.approx(9 / 24, abs=0.2))
+    document = stackrank("why", str(run), "--json").json()
+    assert sum(document["shares"].values()) == pytest.approx(1.0)
+    assert document["shares"][part] == (1.0 if part == "rest_s" else pytest.approx(9 / 24, abs=0.2))
     text = stackrank("why", str(run)).out
     assert PARTS[part] in text and f"{2 * TASKS - 1} of {2 * TASKS} episodes" in text
     assert "slow (40 s) is the slowest entrant, quick (10 s) the fastest" in text
@@ -67,32 +67,36 @@ def test_where_the_time_goes_and_what_to_do(run: int, stackrank: CommandLine, pa
 
 def test_the_largest_part_has_a_remedy(run: int) -> None:
     play(run)
-    assert REMEDIES["rest_s"] in why(connect(), run)["why"] and REMEDIES.keys() == PARTS.keys()
+    assert REMEDIES["rest_s"] in explain_run(connect(), run)["why"] and REMEDIES.keys() == PARTS.keys()
 
 
-def test_nothing_is_known_yet(run: int) -> None:
-    text = why(connect(), run)["why"]
-    assert "nothing is known of where the time goes" in text and "No episode ended in an error" in text
+def test_the_explanation_of_a_run_without_verdicts(run: int) -> None:
+    text = explain_run(connect(), run)["why"]
+    assert "it is unknown where the time goes" in text and "No episode ended in an error" in text
 
 
-def test_who_fails(run: int) -> None:
+def test_the_explanation_names_an_error(run: int) -> None:
     store = Store(connect())
     first, *_ = queries.episodes(store.engine, run)
     store.fail_episode(first["id"], stop_reason="error", error="the sandbox: no engine.")
     store.end_run(run, "finished")
-    text = why(connect(), run)["why"]
+    text = explain_run(connect(), run)["why"]
     assert "1 ended in an error (1 by machine), for instance: the sandbox: no engine." in text
-    assert f"`stackrank resume {run}` tries the errors again" in text
+    assert f"retry the errors with `stackrank resume {run}`" in text
 
 
-def test_what_stands_still(run: int) -> None:
+def test_paused_and_stalled_runs(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    assert "It is paused: endpoint http://127.0.0.1:9/v1 has not answered since" in why(store.engine, run)["why"]
-    checks = {each["check"]: each for each in doctor._database()}
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in explain_run(store.engine, run)["why"]
+    checks = {row["check"]: row for row in doctor._database()}
     assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
     change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))
-    found = why(store.engine, run)
-    assert found["stalled"] and "Nobody has played it for 10 min" in found["why"] and "resume" in found["why"]
-    stalled = {each["check"]: each for each in doctor._database()}["stalled runs"]
+    explanation = explain_run(store.engine, run)
+    assert (
+        explanation["stalled"]
+        and "Nobody has played it for 10 min" in explanation["why"]
+        and "resume" in explanation["why"]
+    )
+    stalled = {row["check"]: row for row in doctor._database()}["stalled runs"]
     assert not stalled["ok"] and f"no worker plays {run} (" in stalled["detail"]

@@ -21,34 +21,38 @@ _ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")
 
 
 def require_file(place: str, file: str) -> None:
-    """Raises ValueError if specifications may not name this file or folder."""
+    """Raise ValueError if specifications may not name this file or folder."""
     if not settings().guarded:
         return
     path = Path(file).expanduser().resolve()
-    folders = [Path(each).expanduser().resolve() for each in settings().allowed_paths.split(os.pathsep) if each]
+    folders = [Path(folder).expanduser().resolve() for folder in settings().allowed_paths.split(os.pathsep) if folder]
     if not any(path.is_relative_to(folder) for folder in folders):
         raise ValueError(_refusal(place, file, "allowed_paths"))
 
 
 def require_variable(place: str, name: str) -> None:
-    """Raises ValueError if specifications may not name this environment variable."""
+    """Raise ValueError if specifications may not name this environment variable."""
     if settings().guarded and name not in _KEYS | set(_words(settings().allowed_variables)):
         raise ValueError(_refusal(place, name, "allowed_variables"))
 
 
 def require_host(place: str, url: str) -> None:
-    """Raises ValueError if specifications may not name this address."""
+    """Raise ValueError if specifications may not name this address."""
     if not settings().guarded:
         return
-    own = [os.environ.get(name, "") for name in _ADDRESSES] + [settings().webhook]
-    hosts = {"api.openai.com", *(_host(each) for each in own if each), *_words(settings().allowed_hosts)}
+    operator_urls = [os.environ.get(name, "") for name in _ADDRESSES] + [settings().webhook]
+    hosts = {
+        "api.openai.com",
+        *(_host(operator_url) for operator_url in operator_urls if operator_url),
+        *_words(settings().allowed_hosts),
+    }
     host = _host(url)
     if not host or not {host, host.rpartition(":")[0]} & hosts:
         raise ValueError(_refusal(place, host or "an address without a host", "allowed_hosts"))
 
 
 def require_webhook(place: str, url: str) -> None:
-    """Raises ValueError if specifications may not have this address called. `$NAME` alone is the operator's own."""
+    """Raise ValueError if specifications may not have this address called. `$NAME` alone is the operator's own."""
     for name in _VARIABLE.findall(url):
         require_variable(place, name)
     if url and not re.fullmatch(_VARIABLE.pattern + r"\}?", url):
@@ -56,7 +60,7 @@ def require_webhook(place: str, url: str) -> None:
 
 
 def require_config(config: Mapping[str, Any]) -> None:
-    """Raises ValueError if an agent's settings name something that is not allowed."""
+    """Raise ValueError if an agent's settings name something that is not allowed."""
     for place, value in _texts(config, ""):
         name = place.rpartition(".")[2]
         if name.endswith(("_file", "_path")):
@@ -66,19 +70,19 @@ def require_config(config: Mapping[str, Any]) -> None:
         elif name.endswith(("_url", "_endpoint")):
             require_host(place, value)
         elif value.startswith("$"):
-            for each in _VARIABLE.findall(value):
-                require_variable(place, each)
+            for variable_name in _VARIABLE.findall(value):
+                require_variable(place, variable_name)
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield from _texts(each, f"{place}.{name}".lstrip("."))
+        for name, nested in value.items():
+            yield from _texts(nested, f"{place}.{name}".lstrip("."))
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each, place)
+        for nested in value:
+            yield from _texts(nested, place)
 
 
 def _host(url: str) -> str:
@@ -95,8 +99,8 @@ def _words(text: str) -> list[str]:
     return [word for word in re.split(r"[\s,]+", text) if word]
 
 
-def _refusal(place: str, what: str, setting: str) -> str:
+def _refusal(place: str, resource: str, setting: str) -> str:
     return (
-        f"{place} names {what}, which others' specifications may not name on this machine: its operator can allow it "
-        f"with {variable(setting)}"
+        f"{place} names {resource}, which is not allowed in specifications from others on this machine: its operator "
+        f"can allow it with {variable(setting)}"
     )

@@ -1,4 +1,4 @@
-"""A run of one episode, played by the person at this terminal or by somebody else's program.
+"""A run of one episode, played by the person at this terminal or by an outside program.
 
 It does not use Prefect: while somebody watches, nothing has to be scheduled or retried.
 """
@@ -12,18 +12,17 @@ from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.playing.episode import play_episode
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
-from stackrank.flows.runs.playing.session import leave, open_session
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import CheckedRun, check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.playing.session import leave_run, open_session
+from stackrank.flows.runs.preparing.prepared_run import PreparedRun, prepare
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.settings import default_owner
 from stackrank.terms import RunStatus, StopReason
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How the run ended."""
+class PlayedEpisode:
+    """A run of one episode, and how it ended."""
 
     status: RunStatus
     episode_id: int
@@ -31,7 +30,7 @@ class Ended:
     """Why the run did not finish; empty if it did."""
 
 
-def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], say: Say) -> Ended:
+def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], say: Say) -> PlayedEpisode:
     """Let the person at the terminal play a task. `fields`: further fields of the run's specification.
 
     Raises SpecError, SandboxError, DatabaseError.
@@ -48,34 +47,37 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
         "wall_s": None,
         "tags": ["play"],
     }
-    return play_one(store, build(check(make_spec(data, "the call")), say), here=True)
+    return play_prepared(store, prepare(make_spec(data, ""), say), in_this_thread=True)
 
 
-def play_one(store: Store, run: CheckedRun, *, here: bool = False) -> Ended:
-    """Play a run of one episode in this process. `here`: see `play_episode`. Raises SandboxError, DatabaseError."""
-    run_id = save_run(store, run)
-    session = open_session(run_id, run)
+def play_prepared(store: Store, run: PreparedRun, *, in_this_thread: bool = False) -> PlayedEpisode:
+    """Play a run of one episode in this process. Raises SandboxError, DatabaseError.
+
+    `in_this_thread`: see `play_episode`.
+    """
+    session = open_session(create_run(store, run))
+    run_id = session.run_id
     row = store.claim_next(run_id, session.claims.token)
     assert row is not None
     episode_id = row["id"]
     try:
-        store.start_run(run_id)
-        session.claims.start_heart()
-        verdict = play_episode(session, row, here=here)["verdict"]
-        ended = (
-            Ended(RunStatus.FINISHED, episode_id) if verdict else Ended(RunStatus.CANCELLED, episode_id, "cancelled")
-        )
+        session.claims.hold(episode_id)
+        session.start_run()
+        verdict = play_episode(session, row, in_this_thread=in_this_thread)["verdict"]
+        ending = PlayedEpisode(RunStatus.FINISHED, episode_id)
+        if not verdict:
+            ending = PlayedEpisode(RunStatus.CANCELLED, episode_id, "cancelled")
     except EpisodeFailed as error:
         store.fail_episode(episode_id, stop_reason=StopReason.ERROR, error=str(error), by=error.by or None)
-        ended = Ended(RunStatus.FAILED, episode_id, str(error))
+        ending = PlayedEpisode(RunStatus.FAILED, episode_id, str(error))
     except KeyboardInterrupt:
         # On a terminal, this happens only while a tool is working: while a line is typed, Ctrl-C discards the line.
-        ended = Ended(RunStatus.CANCELLED, episode_id, "the player interrupted it")
-        store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=ended.reason)
+        ending = PlayedEpisode(RunStatus.CANCELLED, episode_id, "the player interrupted the episode")
+        store.fail_episode(episode_id, stop_reason=StopReason.CANCELLED, error=ending.reason)
     except Exception as error:
         store.end_run(run_id, RunStatus.FAILED, " ".join(str(error).split())[:500])
         raise
     finally:
-        leave(run_id)
-    store.end_run(run_id, ended.status, ended.reason)
-    return ended
+        leave_run(run_id)
+    store.end_run(run_id, ending.status, ending.reason)
+    return ending

@@ -18,7 +18,8 @@ from stackrank.db.stats.power import POWER
 from stackrank.db.stats.rates import ALPHA
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.registry import load_benchmark, select
-from stackrank.flows.runs.preparing.check import invalid_tasks, why_idle
+from stackrank.flows.runs.preparing.entrants import why_idle
+from stackrank.flows.runs.preparing.prepared_run import invalid_tasks
 from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
 from stackrank.wording import duration, usd
 
@@ -62,24 +63,26 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
 
     Raises SpecError.
     """
-    chosen = _chosen(engine, spec)
-    entrants, episodes = len(chosen.competing), chosen.episodes
+    choice = _chosen(engine, spec)
+    entrants, episodes = len(choice.competing), choice.episodes
     if entrants < 2:
         raise SpecError("a plan compares entrants: the specification needs two that are not reference entrants")
     against = spec.stop.against if spec.stop else ""
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs
-    shown = observed_spread(engine, chosen.benchmark, set(chosen.competing))
-    of = shown[0] if shown else ASSUMED
+    measured = shown_spread(engine, choice.benchmark, set(choice.competing))
+    spread = measured[0] if measured else ASSUMED
     options = []
     for attempts in sorted({*ATTEMPTS, spec.attempts}):
-        needed = needed_tasks(detect, attempts, of, alpha)
-        options.append({**_amounts(chosen, spec.workers, needed, attempts), "possible": needed <= chosen.available})
-    possible = [each for each in options if each["possible"]]
-    cheapest = min(possible, key=lambda each: int(each["episodes"])) if possible else None
+        task_count = needed_tasks(detect, attempts, spread, alpha)
+        options.append(
+            {**_amounts(choice, spec.workers, task_count, attempts), "possible": task_count <= choice.available}
+        )
+    possible = [option for option in options if option["possible"]]
+    cheapest = min(possible, key=lambda option: int(option["episodes"])) if possible else None
     document: Row = {
-        "benchmark": chosen.benchmark,
-        "tasks_available": chosen.available,
+        "benchmark": choice.benchmark,
+        "tasks_available": choice.available,
         "entrants": len(episodes),
         "pairs": pairs,
         "detect": detect,
@@ -87,27 +90,27 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
         "alpha": alpha,
         "test": "mcnemar" if spec.attempts == 1 else "permutation",
         "variance": {
-            "between": of.between,
-            "within": of.within,
-            "source": "runs" if shown else "assumption",
-            "entrants": shown[1] if shown else [],
-            "sentence": _about_variance(of, shown[1] if shown else None),
+            "between": spread.between,
+            "within": spread.within,
+            "source": "runs" if measured else "assumption",
+            "entrants": measured[1] if measured else [],
+            "sentence": _about_variance(spread, measured[1] if measured else None),
         },
         "episode": {
-            "usd": [each.cost_usd for each in episodes],
-            "seconds": [each.wall_s for each in episodes],
-            "source": "assumption" if any(each.assumed for each in episodes) else "runs",
+            "usd": [option.cost_usd for option in episodes],
+            "seconds": [option.wall_s for option in episodes],
+            "source": "assumption" if any(option.assumed for option in episodes) else "runs",
             "sentence": _about_episodes(episodes),
         },
         "as_written": {
-            **_amounts(chosen, spec.workers, chosen.played, spec.attempts),
-            "power": power(detect, chosen.played, spec.attempts, of, alpha),
-            "detectable": detectable_difference(chosen.played, spec.attempts, of, alpha),
-            "detectable_in_one_pair": detectable_difference(chosen.played, spec.attempts, of, ALPHA),
+            **_amounts(choice, spec.workers, choice.played, spec.attempts),
+            "power": power(detect, choice.played, spec.attempts, spread, alpha),
+            "detectable": detectable_difference(choice.played, spec.attempts, spread, alpha),
+            "detectable_in_one_pair": detectable_difference(choice.played, spec.attempts, spread, ALPHA),
         },
         "options": options,
         "cheapest": cheapest,
-        "advice": _advice(of, spec.attempts, detect, chosen.played, chosen.available, cheapest, alpha),
+        "advice": _advice(spread, spec.attempts, detect, choice.played, choice.available, cheapest, alpha),
     }
     return {**document, "sentence": _sentence(document)}
 
@@ -116,30 +119,30 @@ def _chosen(engine: Engine, spec: RunSpec) -> _Chosen:
     """Load what a specification chooses. Raises SpecError."""
     try:
         benchmark = load_benchmark(spec.benchmark, spec.source)
-        everything = tuple(benchmark.tasks())
-        playing = [each for each in spec.entrants if not why_idle(each)]
-        competing = frozenset(each.label for each in playing if not find_agent(each.agent).reference)
-        unsound = {} if spec.include_invalid else invalid_tasks(engine, benchmark, everything)
-        sound = [task for task in everything if task.id not in unsound]
-        named = [task for task in select(everything, spec.tasks, None) if task.id not in unsound]
-        played = select(named, None, spec.limit)
+        all_tasks = tuple(benchmark.tasks())
+        playing = [entrant for entrant in spec.entrants if not why_idle(entrant)]
+        competing = frozenset(entrant.label for entrant in playing if not find_agent(entrant.agent).reference)
+        unsound = {} if spec.include_invalid else invalid_tasks(engine, benchmark, all_tasks)
+        sound = [task for task in all_tasks if task.id not in unsound]
+        selected = [task for task in select(all_tasks, spec.tasks, None) if task.id not in unsound]
+        played = select(selected, None, spec.limit)
         means = episode_means(engine, benchmark.name, {name: getattr(spec, name) for name in _LIMITS})
-        episodes = tuple(_episode(each, means) for each in playing)
+        episodes = tuple(_episode(entrant, means) for entrant in playing)
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
     return _Chosen(benchmark.name, len(sound), len(played), competing, episodes)
 
 
-def _amounts(chosen: _Chosen, workers: int, tasks: int, attempts: int) -> Row:
+def _amounts(choice: _Chosen, workers: int, tasks: int, attempts: int) -> Row:
     """Return what a run of so many tasks and attempts costs and how long it takes."""
-    costs = [each.cost_usd for each in chosen.episodes]
-    known = [cost for cost in costs if cost is not None]
+    costs = [episode.cost_usd for episode in choice.episodes]
+    known_costs = [cost for cost in costs if cost is not None]
     return {
         "tasks": tasks,
         "attempts": attempts,
         "episodes": tasks * attempts * len(costs),
-        "usd": sum(known) * tasks * attempts if len(known) == len(costs) else None,
-        "hours": sum(each.wall_s for each in chosen.episodes) * tasks * attempts / workers / 3600,
+        "usd": sum(known_costs) * tasks * attempts if len(known_costs) == len(costs) else None,
+        "hours": sum(episode.wall_s for episode in choice.episodes) * tasks * attempts / workers / 3600,
     }
 
 
@@ -148,9 +151,9 @@ def _episode(entrant: EntrantSpec, means: list[EpisodeMean]) -> _Episode:
 
     Episodes under other limits, as in a quick trial, are used only if there are none under the same limits.
     """
-    same = [each for each in means if each["called"] == entrant.label]
-    alike = [each for each in means if (each["agent"], each["model"]) == (entrant.agent, entrant.model)]
-    for mean in sorted((*same, *alike), key=lambda mean: -mean["same_limits"]):
+    same_entrant = [mean for mean in means if mean["called"] == entrant.label]
+    same_model = [mean for mean in means if (mean["agent"], mean["model"]) == (entrant.agent, entrant.model)]
+    for mean in sorted((*same_entrant, *same_model), key=lambda mean: -mean["same_limits"]):
         return _Episode(mean["cost_usd"], mean["wall_s"], False, not mean["same_limits"])
     if not entrant.model:
         return _Episode(None if find_agent(entrant.agent).needs_model else 0.0, SCRIPT_S, True)
@@ -158,68 +161,74 @@ def _episode(entrant: EntrantSpec, means: list[EpisodeMean]) -> _Episode:
     return _Episode(price.of(TOKENS_IN, TOKENS_CACHED, TOKENS_OUT) if price else None, MODEL_S, True)
 
 
-def _about_variance(of: Spread, entrants: list[str] | None) -> str:
-    parts = f"{of.between:.3f} between tasks, {of.within:.3f} within them at one attempt"
+def _about_variance(spread: Spread, entrants: list[str] | None) -> str:
+    parts = f"{spread.between:.3f} between tasks, {spread.within:.3f} within them at one attempt"
     if entrants is None:
         return f"Assumed, because no run of this benchmark gives an estimate: a variance of {parts}."
-    split = " (in equal parts: with one attempt a task they cannot be told apart)" if of.assumed_split else ""
+    split = " (in equal parts: with one attempt a task they cannot be told apart)" if spread.assumed_split else ""
     return (
         f"From earlier runs of {', '.join(entrants[:4])}{' and others' if len(entrants) > 4 else ''}: {parts}{split}."
     )
 
 
 def _about_episodes(episodes: Sequence[_Episode]) -> str:
-    if not any(each.assumed for each in episodes):
-        others = ", in part under other limits" if any(each.other_limits for each in episodes) else ""
-        return f"Costs and times come from earlier episodes{others}."
+    if not any(episode.assumed for episode in episodes):
+        limits_note = ", in part under other limits" if any(episode.other_limits for episode in episodes) else ""
+        return f"Costs and times come from earlier episodes{limits_note}."
     tokens = f"{TOKENS_IN:,} tokens in, half of them cached, and {TOKENS_OUT:,} out"
-    who = "an episode" if all(each.assumed for each in episodes) else "an episode of who has not played yet"
-    return f"Assumed of {who}: {tokens}, {MODEL_S:.0f} s with a model and {SCRIPT_S:.0f} s without."
+    subject = (
+        "an episode"
+        if all(episode.assumed for episode in episodes)
+        else "an episode of an entrant that has not played yet"
+    )
+    return f"Assumed of {subject}: {tokens}, {MODEL_S:.0f} s with a model and {SCRIPT_S:.0f} s without."
 
 
 def _advice(
-    of: Spread, attempts: int, detect: float, played: int, available: int, cheapest: Row | None, alpha: float
+    spread: Spread, attempts: int, detect: float, played: int, available: int, cheapest: Row | None, alpha: float
 ) -> str:
     """Say whether more tasks or more attempts help."""
-    share = of.between / of.of(attempts) if of.of(attempts) else 0.0
-    why = (
+    share = spread.between / spread.of(attempts) if spread.of(attempts) else 0.0
+    reason = (
         f"{share:.0%} of the variance at {_count(attempts, 'attempt')} lies between tasks, which attempts do not reduce"
     )
-    if power(detect, played, attempts, of, alpha) >= POWER:
-        return "It is enough as it is."
+    if power(detect, played, attempts, spread, alpha) >= POWER:
+        return "The run is large enough."
     if cheapest is None:
-        at_best = detectable_difference(available, 100, of, alpha)
+        at_best = detectable_difference(available, 100, spread, alpha)
         least = "nothing" if at_best is None else f"{100 * at_best:.1f} points"
         return (
             f"The benchmark is too small: with all its {available} tasks and any number of attempts, {least} could be "
-            f"detected. More tasks are needed: {why}."
+            f"detected. More tasks are needed: {reason}."
         )
     if cheapest["attempts"] > attempts:
-        return f"More attempts help, because there are only {available} tasks; more tasks would be cheaper: {why}."
-    return f"More tasks help more than more attempts: {why}."
+        return f"More attempts help, because there are only {available} tasks; more tasks would be cheaper: {reason}."
+    return f"More tasks help more than more attempts: {reason}."
 
 
 def _sentence(document: Row) -> str:
-    wanted, written, best = document["detect"], document["as_written"], document["cheapest"]
-    smallest = "no difference" if written["detectable"] is None else f"{100 * written['detectable']:.1f} points"
+    difference, as_written, cheapest = document["detect"], document["as_written"], document["cheapest"]
+    smallest = "no difference" if as_written["detectable"] is None else f"{100 * as_written['detectable']:.1f} points"
     pairs = document["pairs"]
     corrected = f" in any of {pairs} comparisons" if pairs > 1 else ""
-    alone = written["detectable_in_one_pair"]
+    alone = as_written["detectable_in_one_pair"]
     if pairs > 1 and alone is not None:
         smallest += f" ({100 * alone:.1f} if only two were compared)"
-    text = f"To detect {100 * wanted:g} points{corrected} with {document['power']:.0%} power: "
-    text += _size(best) if best else f"the benchmark's {document['tasks_available']} tasks are not enough"
-    text += f". As written ({_size(written)}) it can detect {smallest}, and {100 * wanted:g} points with "
-    return f"{text}{written['power']:.0%} power. {document['advice']}"
+    text = f"To detect {100 * difference:g} points{corrected} with {document['power']:.0%} power: "
+    text += _size(cheapest) if cheapest else f"the benchmark's {document['tasks_available']} tasks are not enough"
+    text += f". As written ({_size(as_written)}) it can detect {smallest}, and {100 * difference:g} points with "
+    return f"{text}{as_written['power']:.0%} power. {document['advice']}"
 
 
-def _size(one: Row) -> str:
-    money = "at an unknown cost, " if one["usd"] is None else f"about {usd(one['usd'])}, " if one["usd"] else ""
+def _size(amounts: Row) -> str:
+    money = (
+        "at an unknown cost, " if amounts["usd"] is None else f"about {usd(amounts['usd'])}, " if amounts["usd"] else ""
+    )
     return (
-        f"{_count(one['tasks'], 'task')} x {_count(one['attempts'], 'attempt')}, {money}"
-        f"{duration(ceil(one['hours'] * 3600))}"
+        f"{_count(amounts['tasks'], 'task')} x {_count(amounts['attempts'], 'attempt')}, {money}"
+        f"{duration(ceil(amounts['hours'] * 3600))}"
     )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

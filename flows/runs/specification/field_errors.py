@@ -34,20 +34,22 @@ _SHOWN = 80
 """Most characters of a wrong value that a message repeats."""
 
 
-def problem(error: ErrorDetails, known: Sequence[str]) -> str:
-    """Describe one error in words. `known`: the valid fields at its place."""
+def problem(error: ErrorDetails, field_names: Sequence[str]) -> str:
+    """Describe one error in words. `field_names`: the valid fields at its place."""
     kind, context = error["type"], error.get("ctx", {})
     field = ".".join(str(part) for part in error["loc"])
     if kind == "extra_forbidden":
-        near = get_close_matches(str(error["loc"][-1]), known, n=1)
-        return f"{field} is not a field; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}")
+        similar = get_close_matches(str(error["loc"][-1]), field_names, n=1)
+        return f"unknown field {field}: " + (
+            f"did you mean {similar[0]}?" if similar else f"use {', '.join(field_names)}"
+        )
     if kind == "missing":
         return f"{field} is missing"
     if kind in _LIMITS or kind in _SHOULD_BE:
         should = _LIMITS[kind](context) if kind in _LIMITS else _SHOULD_BE[kind]
-        return f"{field} has to be {should}, not {_shown(error['input'])}"
-    said = error["msg"].removeprefix("Value error, ")
-    return f"{field}: {said} (it is {_shown(error['input'])})" if field else said
+        return f"{field} must be {should}, not {_shown(error['input'])}"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{field}: {message} (it is {_shown(error['input'])})" if field else message
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from stackrank.db.models.columns import now
 from stackrank.db.writes.run_life import EndedRun, InterruptedRun
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
-from stackrank.flows.runs.playing.liveness import Silence
+from stackrank.flows.runs.playing.liveness import SilenceWatch
 from stackrank.flows.runs.specification.spec import make_spec, played_by_hand
 from stackrank.settings import settings
 
@@ -28,11 +28,11 @@ def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
 
     If the run is in progress, this waits for a sign of life for `silent_s`: timestamps by other clocks prove nothing.
     """
-    heard = _heartbeat(store, run_id)
+    last_heartbeat = _heartbeat(store, run_id)
     deadline = time.monotonic() + settings().silent_s
-    while heard is not None and _heartbeat(store, run_id) == heard and time.monotonic() < deadline:
+    while last_heartbeat is not None and _heartbeat(store, run_id) == last_heartbeat and time.monotonic() < deadline:
         time.sleep(settings().beat_s)
-    store.fail_start(run_id, reason, heartbeat_at=heard)
+    store.fail_start(run_id, reason, heartbeat_at=last_heartbeat)
 
 
 def _heartbeat(store: Store, run_id: int) -> datetime | None:
@@ -40,12 +40,12 @@ def _heartbeat(store: Store, run_id: int) -> datetime | None:
     return next((run["heartbeat_at"] for run in store.interrupted_runs() if run["id"] == run_id), None)
 
 
-class LeftRuns:
+class AbandonedRuns:
     """Finds abandoned runs. Used by one thread, which looks every few seconds."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._silence = Silence()
+        self._silence = SilenceWatch()
 
     def silent(self) -> list[InterruptedRun]:
         """Return the runs that gave no sign of life for `run_silent_s` while this process watched.
@@ -53,10 +53,10 @@ class LeftRuns:
         Runs played by a person or by somebody's program are left out: nobody else can continue them.
         """
         going = self._store.interrupted_runs()
-        silent = self._silence.find({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
-        return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
+        silent = self._silence.find_silent({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
+        return [run for run in going if run["id"] in silent and _is_resumable(run)]
 
-    def ended_badly(self) -> list[EndedRun]:
+    def take_failed(self) -> list[Ended]:
         """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.
 
         Each run is given to only one caller, who must resume it.
@@ -72,9 +72,9 @@ class LeftRuns:
         ]
 
 
-def _goes_on_alone(run: InterruptedRun) -> bool:
+def _is_resumable(run: Interrupted) -> bool:
     try:
         return not played_by_hand(make_spec(run["spec"], f"run {run['id']}"))
     except UsageError as error:
-        log.warning("a run that fell silent cannot be played here", run=run["id"], error=error)
+        log.warning("an abandoned run cannot be played here", run=run["id"], error=error)
         return False

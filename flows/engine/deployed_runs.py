@@ -1,4 +1,4 @@
-"""The flow that a schedule starts: it creates a run and plays it.
+"""The flows that deployments start: a schedule creates and plays a run, a supervisor resumes one.
 
 Importing this module imports Prefect.
 """
@@ -19,10 +19,9 @@ from stackrank.db.writes.store import Store
 from stackrank.flows.engine.deployments import Workflow
 from stackrank.flows.engine.evaluate import evaluate
 from stackrank.flows.runs.playing.session import open_session
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import label_of, run_label, save_run
-from stackrank.flows.runs.specification.spec import RunSpec
+from stackrank.flows.runs.preparing.prepared_run import check, prepare
+from stackrank.flows.runs.preparing.stored_run import create_run, label_of, run_label
+from stackrank.flows.runs.specification.spec import RunSpec, make_spec
 from stackrank.settings import settings
 
 
@@ -45,18 +44,33 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     engine = connect()
     schedule = str(deployment.name or "")
     flow_run_id = str(flow_run.id)
-    for left in Store(engine).interrupted_runs(settings().run_silent_s):
-        if schedule and left["schedule"] == schedule and left["prefect_flow_run_id"] != flow_run_id:
-            log.warning("going on with a run that was cut off", run=left["id"])
-            evaluate(run_id=left["id"], label=label_of(queries.run(engine, left["id"])), return_state=True)
+    for interrupted in Store(engine).interrupted_runs(settings().run_silent_s):
+        if schedule and interrupted["schedule"] == schedule and interrupted["prefect_flow_run_id"] != flow_run_id:
+            log.warning("continuing an interrupted run", run=interrupted["id"])
+            evaluate(
+                run_id=interrupted["id"], label=label_of(queries.run(engine, interrupted["id"])), return_state=True
+            )
     run_id = queries.run_of_flow(engine, flow_run_id)
     if run_id is None:
         spec = spec.model_copy(update={"leaderboard": spec.leaderboard or schedule})
-        run = build(check(spec, engine), log.info)
-        run_id = save_run(Store(engine), run, schedule=schedule, flow_run_id=flow_run_id)
-        open_session(run_id, run)
+        prepared = prepare(spec, log.info, engine)
+        stored = create_run(Store(engine), prepared, schedule=schedule, flow_run_id=flow_run_id)
+        run_id = open_session(stored).run_id
     state: State[Any] = evaluate(run_id=run_id, label=label_of(queries.run(engine, run_id)), return_state=True)
     return state
 
 
 SCHEDULED_RUN = Workflow(scheduled_run, limit=1)
+
+
+@flow(name="resumed-run", flow_run_name="resume run {run_id}", persist_result=False)
+def resumed_run(run_id: int) -> State[Any]:
+    """Continue a run. Raises SpecError if this machine cannot play it, and leaves it unchanged for other machines."""
+    log.configure()
+    row = queries.run(connect(), run_id)
+    check(make_spec(row["spec"], f"run {run_id}"))
+    state: State[Any] = evaluate(run_id=run_id, label=label_of(row), return_state=True)
+    return state
+
+
+RESUMED_RUN = Workflow(resumed_run, limit=None)
