@@ -92,10 +92,10 @@ class OutsideGame:
             run = prepare(make_spec(self._spec(client), ""), self._say, self._store.engine)
             (entrant,) = run.entrants
             run = replace(run, entrants=(replace(entrant, agent=agent_for_session(self._session)),))
-            ending = self._ending(play_one(self._store, run))
+            ending = self._ending(play_prepared(self._store, run))
         except BaseException as error:
             self.failed = True
-            ending = Observation(f"The episode could not be played: {sentence(error)}", False)
+            ending = Observation(f"The episode could not be played: {describe_error(error)}", False)
         self._session.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 

@@ -84,20 +84,20 @@ def begin(engine: Engine, spec: RunSpec) -> tuple[int, str]:
     from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.services.prefect_server import ensure_server
 
-    checked = build(check(spec, engine), print_err)
-    ask_endpoints(checked.entrants)
-    for name, reason in {**checked.left_out, **checked.idle}.items():
+    prepared = prepare(spec, print_err, engine)
+    for error in prepared.silent_endpoints.values():
+        raise error
+    for name, reason in {**prepared.left_out, **prepared.idle}.items():
         print_err(f"left out: {name}: {reason}")
-    if invalid := list(checked.invalid):
+    if invalid := list(prepared.invalid):
         examples = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
         print_err(f"{len(invalid)} tasks are invalid and left out ({examples}): --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
-    run_id = save_run(Store(engine), checked)
-    open_session(run_id, checked)
-    total = len(checked.tasks) * len(checked.entrants) * spec.attempts
+    run_id = open_session(create_run(Store(engine), prepared)).run_id
+    total = len(prepared.tasks) * len(prepared.entrants) * spec.attempts
     print_err(
-        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {spec.attempts} attempts = "
-        f"{total} episodes, {spec.workers} at a time, in {checked.backend.name} sandboxes"
+        f"run {run_id}: {len(prepared.tasks)} tasks x {len(prepared.entrants)} entrants x {spec.attempts} attempts = "
+        f"{total} episodes, {spec.workers} at a time, in {prepared.backend.name} sandboxes"
     )
     return run_id, url
 

@@ -223,12 +223,12 @@ def replay(
             "in its verdict" if difference.step is None else f"at step {difference.step} ({difference.tool or 'reset'})"
         )
         print_out(f"different: episode {row['id']} differs {place}\n{difference.diff}")
-    elif comparison.told_otherwise:
+    elif comparison.different_answers:
         print_out(
-            f"{comparison.result}: these steps succeeded and changed the same files; all other observations of episode "
-            f"{row['id']} and its verdict are the same"
+            f"{comparison.result}: their steps succeeded and changed the same files, and all other observations of "
+            f"episode {row['id']} and its verdict are the same"
         )
-        first = comparison.told_otherwise[0]
+        first = comparison.different_answers[0]
         print_out(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
         print_out(

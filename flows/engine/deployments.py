@@ -43,7 +43,7 @@ def prefect_client() -> Iterator[SyncPrefectClient]:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
-        if server_error := meaning(error):
+        if server_error := explain_http_error(error):
             raise server_error from error
         if isinstance(error, RuntimeError):
             raise
@@ -108,7 +108,7 @@ class Workflow:
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    run = queries.played_in(engine, run_id)
+    run = queries.run_state(engine, run_id)
     return f"stackrank-run-{run_id}@{run['created_at'] if run else ''}"
 
 

@@ -46,7 +46,7 @@ def hold_slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
 
 def _endpoints(entrant: Entrant) -> list[EndpointLimits]:
     """Return the endpoints of an entrant, each once: an agent with two slots of one endpoint could wait for itself."""
-    endpoints: dict[str, Endpoint] = {}
+    endpoints: dict[str, EndpointLimits] = {}
     for endpoint in entrant.setup.endpoints:
         endpoints.setdefault(endpoint.shown_url, endpoint)
     return [

@@ -17,7 +17,7 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from stackrank import log
-from stackrank.db.rows import Claimed
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.engine.endpoint_limits import hold_slots
 from stackrank.flows.runs.playing.admission import reserve_room
 from stackrank.flows.runs.playing.driver import Driver, OnEnd
@@ -49,7 +49,7 @@ def episode(run_id: int, claim: ClaimedEpisode, token: str, label: str) -> dict[
         session.claims.drop(claim["id"])
 
 
-def _play(session: Session, claim: Claimed, label: str) -> dict[str, Any]:
+def _play(session: Session, claim: ClaimedEpisode, label: str) -> dict[str, Any]:
     """Play a claimed episode once this machine and the entrant's endpoints have room."""
     with (
         reserve_room(session.tasks[claim["task_id"]].limits, session.is_over),
@@ -68,7 +68,7 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
     """
     with _players(session.run.spec) as play:
 
-        def submit(claim: Claimed, on_end: OnEnd) -> None:
+        def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
             play(
                 {
                     "run_id": session.run_id,

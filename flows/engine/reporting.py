@@ -58,7 +58,7 @@ def show_progress(engine: Engine, run_id: int) -> Iterator[None]:
     assert isinstance(artifact, UUID)
     stored_percent, is_unreachable = 0.0, False
 
-    def show(counts: Progress) -> None:
+    def show(counts: RunProgress) -> None:
         nonlocal stored_percent, is_unreachable
         total = counts["done"] + counts["running"] + counts["pending"]
         new_percent = round(100.0 * counts["done"] / total, 1) if total else 100.0
@@ -80,7 +80,7 @@ def report_run(engine: Engine, run_id: int, spec: RunSpec) -> None:
     try:
         run = queries.run(engine, run_id)
         regressions = _find_regressions(engine, run, spec)
-        scope = queries.scope_of(engine, Scope(run=run_id))["sentence"]
+        scope = queries.describe_scope(engine, Scope(run=run_id))["sentence"]
         _show(engine, run, regressions)
     except _UNREACHABLE as error:
         log.warning("could not report the result to Prefect", run=run_id, error=error)
@@ -117,14 +117,14 @@ def dashboard_link(page: str, row_id: int) -> str:
     return f"{base}/{page}?{urlencode({'id': row_id})}" if base else ""
 
 
-def chat_message(run: Run, regressions: list[Row], scope: str) -> str:
+def chat_message(run: RunRow, regressions: list[Row], scope: str) -> str:
     """Return the text of the chat message. `scope`: the scope of the run."""
     lines = [f"stackrank: {run['leaderboard']} got worse in run {run['id']} ({run['name']})"]
     lines += [f"• {regression['sentence']}" for regression in regressions]
     return "\n".join([*lines, scope, *filter(None, [dashboard_link("run", run["id"])])])
 
 
-def _show(engine: Engine, run: Run, regressions: list[Row]) -> None:
+def _show(engine: Engine, run: RunRow, regressions: list[Row]) -> None:
     board = queries.board(engine, Scope(run=run["id"]))
     rows, scope = [*board["entrants"], *board["reference"]], board["scope"]["sentence"]
     table = [
@@ -147,7 +147,7 @@ def _show(engine: Engine, run: Run, regressions: list[Row]) -> None:
     )
 
 
-def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], regressions: list[Row], scope: str) -> str:
+def _summary(engine: Engine, run: RunRow, rows: Sequence[RankedStanding], regressions: list[Row], scope: str) -> str:
     lines = [f"# {run['name']}", "", f"{scope} It took {run['wall_s'] or 0:.0f} s."]
     if address := dashboard_link("run", run["id"]):
         lines.append(f"[Run {run['id']} on the dashboard]({address})")

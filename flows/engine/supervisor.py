@@ -120,7 +120,7 @@ class Supervisor:
                 if key.endswith(silent[run_id]):  # it was just started to continue the run
                     continue
             else:
-                run = queries.played_in(self._store.engine, run_id)
+                run = queries.run_state(self._store.engine, run_id)
                 if not run or not run["over"] or self._store.claims(run_id):
                     continue
                 # It may still be reporting the result.

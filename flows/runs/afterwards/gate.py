@@ -17,12 +17,12 @@ _SIGNS = {
 }
 
 
-def markdown_line(gate: rows.Gate) -> str:
+def markdown_line(gate: GateReport) -> str:
     """Return the answer as one line of Markdown."""
     return f"{_SIGNS[GateOutcome(gate['outcome'])]} {one_line(gate['sentence'])}"
 
 
-def junit(gate: rows.Gate) -> bytes:
+def junit(gate: GateReport) -> bytes:
     """Return the answer as a JUnit report with one test. `worse` is a failure, and `unknown` is an error, because an
     unknown outcome must not pass. The report has the format that CI systems read
     (https://github.com/testmoapp/junitxml)."""

@@ -181,10 +181,10 @@ def rescore(
 
 def _current_verdicts(
     engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str
-) -> dict[int, rows.VerdictListed]:
+) -> dict[int, VerdictSummary]:
     """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
     current = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
-    verdicts = queries.verdicts_again(engine, run_id, scorer_digest())
+    verdicts = queries.rescored_verdicts(engine, run_id, scorer_digest())
     return {
         verdict["episode_id"]: verdict
         for verdict in verdicts
@@ -193,8 +193,8 @@ def _current_verdicts(
 
 
 def _map_episodes(
-    work: Callable[[rows.EpisodeListed], None], todo: list[rows.EpisodeListed], workers: int
-) -> Iterator[tuple[rows.EpisodeListed, Exception | None]]:
+    work: Callable[[EpisodeSummary], None], todo: list[EpisodeSummary], workers: int
+) -> Iterator[tuple[EpisodeSummary, Exception | None]]:
     """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
@@ -215,7 +215,7 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore("no change is stored: the workspace was lost, or the change was too large to keep")
     if record["workspace"] != files_digest(task.files):
         raise CannotRescore(f"the files of {task.id} have changed since, so the change does not apply to them")
-    packed = queries.change(engine, record["change"])
+    packed = queries.stored_change(engine, record["change"])
     if packed is None:
         raise CannotRescore(f"the change {record['change']} is gone from the database")
     try:
@@ -224,14 +224,14 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore(str(error)) from None
 
 
-def _row(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed | None, reason: str) -> Row:
+def _row(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary | None, reason: str) -> Row:
     new_result = "" if new_verdict is None else str(Verdict.RESOLVED if new_verdict["resolved"] else Verdict.UNRESOLVED)
     if new_verdict is not None and new_result != row["verdict"]:
         reason = _explain_change(engine, row, new_verdict)
     return Row(row["id"], row["task"], row["entrant"], row["verdict"], new_result, reason)
 
 
-def _explain_change(engine: Engine, row: rows.EpisodeListed, new_verdict: rows.VerdictListed) -> str:
+def _explain_change(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary) -> str:
     """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
     verdicts = {verdict["id"]: verdict for verdict in queries.verdicts(engine, row["id"])}
     newest = verdicts[new_verdict["id"]]

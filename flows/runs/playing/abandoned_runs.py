@@ -56,7 +56,7 @@ class AbandonedRuns:
         silent = self._silence.find_silent({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
         return [run for run in going if run["id"] in silent and _is_resumable(run)]
 
-    def take_failed(self) -> list[Ended]:
+    def take_failed(self) -> list[EndedRun]:
         """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.
 
         Each run is given to only one caller, who must resume it.
@@ -72,7 +72,7 @@ class AbandonedRuns:
         ]
 
 
-def _is_resumable(run: Interrupted) -> bool:
+def _is_resumable(run: InterruptedRun) -> bool:
     try:
         return not played_by_hand(make_spec(run["spec"], f"run {run['id']}"))
     except UsageError as error:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from stackrank import log
 from stackrank.db.connection.engine import separate_pool
 from stackrank.db.connection.errors import DatabaseError
-from stackrank.db.rows import Claim
+from stackrank.db.writes.claims import WorkerClaim
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing.liveness import SilenceWatch
 from stackrank.home import is_dead, process_mark
@@ -87,7 +87,7 @@ class ClaimWatch:
     def __init__(self) -> None:
         self._silence = SilenceWatch()
 
-    def find_void(self, claims: Iterable[Claim], held: Collection[int]) -> list[Claim]:
+    def find_void(self, claims: Iterable[WorkerClaim], held: Collection[int]) -> list[WorkerClaim]:
         """Return the rows of `Store.claims` that may be taken over. `held`: episodes that this process plays now."""
         foreign_claims = [claim for claim in claims if claim["id"] not in held]
         states = {claim["id"]: (claim["claimed_by"], claim["alive_at"]) for claim in foreign_claims}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.rows import Claim, Claimed
+from stackrank.db.writes.claims import ClaimedEpisode, WorkerClaim
 from stackrank.flows.runs.playing.claims import ClaimWatch
 from stackrank.flows.runs.playing.early_stopping import skip_decided
 from stackrank.flows.runs.playing.episode import end_early
@@ -32,7 +32,7 @@ MAX_INTERRUPTIONS = 20
 OnEnd = Callable[[BaseException | None], None]
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt)."""
-Submit = Callable[[Claimed, OnEnd], None]
+Submit = Callable[[ClaimedEpisode, OnEnd], None]
 """Plays a claimed episode somewhere, and calls back when it is over, with the error that it raised, if any."""
 
 
@@ -50,7 +50,7 @@ class Driver:
         self._watch = ClaimWatch()
         self._outages = Outages(session, at_once=probes)
         self._last_look = 0.0
-        self._void_claims: list[Claim] = []
+        self._void_claims: list[WorkerClaim] = []
         self._others_play = False
         self._started = 0
         self._playing: dict[int, ClaimedEpisode] = {}
@@ -59,7 +59,7 @@ class Driver:
         """How many steps of an episode a model had answered when its endpoint failed, and how often it failed there."""
         self._waiting: list[tuple[float, ClaimedEpisode]] = []
         """When each failed episode is due again. They stay claimed, so that the run does not look finished."""
-        self._ended_episodes: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
+        self._ended_episodes: queue.SimpleQueue[tuple[ClaimedEpisode, BaseException | None]] = queue.SimpleQueue()
         self._end_reason = ""
         self._has_errors = False
         self._budget_spent = ThrottledQuery(lambda: budget_spent(session))
@@ -112,7 +112,7 @@ class Driver:
             self._submit(claim, lambda error, claim=claim: self._ended_episodes.put((claim, error)))  # type: ignore[misc]
         return False
 
-    def _next(self) -> Claimed | None:
+    def _next(self) -> ClaimedEpisode | None:
         clock = time.monotonic()
         if late := self._retry(clock - LONGEST_RETRY_WAIT_S):
             return late
@@ -129,7 +129,7 @@ class Driver:
         self._started += claim is not None
         return claim or self._retry(clock)
 
-    def _claim(self) -> Claimed | None:
+    def _claim(self) -> ClaimedEpisode | None:
         """Claim an episode that nobody else plays. Entrants whose endpoint does not answer play only its probe."""
         token, waiting = self._session.claims.token, self._outages.waiting
         while self._void_claims:
@@ -140,7 +140,7 @@ class Driver:
                 self._store.postpone(claim["id"], token)
         return self._outages.claim_probe() or self._store.claim_next(self._session.run_id, token, without=waiting)
 
-    def _retry(self, due_by: float) -> Claimed | None:
+    def _retry(self, due_by: float) -> ClaimedEpisode | None:
         """Begin the first failed episode whose retry was due by `due_by`."""
         for entry in self._waiting:
             due, claim = entry
@@ -150,7 +150,7 @@ class Driver:
                 return claim
         return None
 
-    def _end_episode(self, claim: Claimed, error: BaseException | None) -> None:
+    def _end_episode(self, claim: ClaimedEpisode, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
         self._session.claims.drop(claim["id"])
         if error is not None and not isinstance(error, EpisodeFailed):
@@ -181,9 +181,9 @@ class Driver:
         self._has_errors = True
         self._end_reason = self._end_reason or self._too_many_errors()
 
-    def _wait_for_endpoint(self, claim: Claimed, error: EpisodeFailed) -> None:
+    def _wait_for_endpoint(self, claim: ClaimedEpisode, error: EpisodeFailed) -> None:
         """Let an episode wait for its endpoint, unless the endpoint keeps answering others and never this one."""
-        cell, steps_now = _cell(claim), queries.answered_steps(self._store.engine, claim["id"])
+        cell, steps_now = _cell(claim), queries.count_model_steps(self._store.engine, claim["id"])
         steps_then, times = self._silence_counts.get(cell, (steps_now, 0))
         times = (times if steps_now == steps_then else 0) + (not self._outages.is_probe(claim))
         self._silence_counts[cell] = (steps_now, times)

@@ -27,7 +27,7 @@ GRACE_S = 3.0
 """How long an episode that must end may take to notice. An episode that waits for its model is abandoned."""
 
 
-def play_episode(session: Session, claim: Claimed, *, in_this_thread: bool = False) -> dict[str, Any]:
+def play_episode(session: Session, claim: ClaimedEpisode, *, in_this_thread: bool = False) -> dict[str, Any]:
     """Play or continue an episode that this process has claimed, and store each step as it happens.
 
     The caller holds the claim. `claim`: the row as `Store.claim_next` returns it. `in_this_thread`: play in the calling

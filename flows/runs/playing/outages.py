@@ -63,7 +63,7 @@ class Outages:
         """The entrants that wait: no episode of theirs starts."""
         return frozenset(entrant for outage in self._outages.values() for entrant in outage["entrants"])
 
-    def claim_probe(self) -> Claimed | None:
+    def claim_probe(self) -> ClaimedEpisode | None:
         """Claim an episode that asks an endpoint again, if it is time for a probe."""
         token, store = self._session.claims.token, self._store
         for endpoint, outage in self._outages.items():
@@ -90,7 +90,7 @@ class Outages:
         """Whether this episode was started to ask an endpoint again."""
         return claim["id"] in self._probes
 
-    def note_failure(self, claim: Claimed, error: EpisodeFailed) -> None:
+    def note_failure(self, claim: ClaimedEpisode, error: EpisodeFailed) -> None:
         """Note that an episode's endpoint did not answer. The episode and the endpoint's entrants wait from now on."""
         run_id, endpoint = self._session.run_id, error.endpoint
         if self._probes.pop(claim["id"], None) is None:
@@ -105,7 +105,7 @@ class Outages:
         asking = self._session.entrants.items()
         return {entrant_id, *(row_id for row_id, entrant in asking if endpoint in entrant.setup.sources)}
 
-    def note_end(self, claim: Claimed) -> None:
+    def note_end(self, claim: ClaimedEpisode) -> None:
         """Note that an episode ended without an endpoint failure. If it was a probe, the endpoint has answered."""
         if self.is_probe(claim):
             self._end(claim["id"])
@@ -128,6 +128,6 @@ class Outages:
         """Say in one line which endpoints do not answer, and how many episodes wait."""
         waiting = self._store.count_waiting(self._session.run_id, self.waiting)
         return (
-            f"{waiting} episodes wait: {queries.paused(self._outages)}; once it answers again, continue with "
+            f"{waiting} episodes wait: {queries.describe_outages(self._outages)}; once it answers again, continue with "
             f"`stackrank resume {self._session.run_id}`"
         )

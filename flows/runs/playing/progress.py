@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
-from stackrank.db.rows import Progress
+from stackrank.db.queries.runs import RunProgress
 from stackrank.flows.runs.playing.query_throttle import rest_s
 
 Counts = RunProgress

@@ -70,12 +70,12 @@ def from_row(row: Mapping[str, Any]) -> Step:
     )
 
 
-def find_trajectory(engine: Engine, recording: Recording, episode_id: int) -> list[Step]:
+def find_trajectory(engine: Engine, recording: RecordingQuery, episode_id: int) -> list[Step]:
     """Find the recorded trajectory for an episode's task. Raises SetupError if there is none, or several."""
     playing = queries.episode(engine, episode_id)
     task = playing["task"]
     try:
-        episodes: Sequence[EpisodeListed] = (
+        episodes: Sequence[EpisodeSummary] = (
             queries.episodes(engine, recording.run, task=task, entrant=recording.entrant or None)
             if recording.episode is None
             else [queries.episode(engine, recording.episode)]

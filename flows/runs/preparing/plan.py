@@ -70,7 +70,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
     against = spec.stop.against if spec.stop else ""
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs
-    measured = shown_spread(engine, choice.benchmark, set(choice.competing))
+    measured = observed_spread(engine, choice.benchmark, set(choice.competing))
     spread = measured[0] if measured else ASSUMED
     options = []
     for attempts in sorted({*ATTEMPTS, spec.attempts}):

@@ -47,7 +47,7 @@ SPEC: dict[str, Any] = {"limit": 10, "attempts": 5, "workers": 4, "entrants": [{
 SPEC |= {"sandbox": "bubblewrap"}
 
 
-def simulated(session: Session, claim: ClaimedEpisode, done: Done) -> None:
+def simulated(session: Session, claim: ClaimedEpisode, done: OnEnd) -> None:
     """An episode without a sandbox. One that was cut off goes on after its last step."""
 
     def play() -> None:

@@ -169,9 +169,9 @@ def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: list[str], wor
 
 def test_how_many_more_tasks_follows_the_distance_to_the_margin() -> None:
     gaps = [1.0, -1.0, *[0.0] * 18] * 3
-    close, distant = (noninferior(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
+    close, distant = (judge_noninferiority(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
     assert close is not None and distant is not None and close > 20 * distant > 0
-    assert noninferior(gaps, None, None, 0.1).outcome == "unknown"
+    assert judge_noninferiority(gaps, None, None, 0.1).outcome == "unknown"
     # So many tasks more of the same kind do tell, four times in five: here their mean is just what it is.
     assert judge_noninferiority([], None, None, 0.0).more_tasks is None
 

@@ -41,11 +41,11 @@ def session(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]
     leave_run(run_id)
 
 
-def fails_once(session: Session, on_submit: Callable[[], None]) -> Callable[[Claimed, OnEnd], None]:
+def fails_once(session: Session, on_submit: Callable[[], None]) -> Callable[[ClaimedEpisode, OnEnd], None]:
     """Every episode fails at its first try."""
     tries: Counter[int] = Counter()
 
-    def submit(claim: Claimed, on_end: OnEnd) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         on_submit()
         tries[claim["task_id"]] += 1
         if tries[claim["task_id"]] == 1:
@@ -76,7 +76,7 @@ def test_a_shard_retries_its_failed_episodes(session: Session) -> None:
 
 
 def test_waiting_retries_are_released_when_the_run_ends_early(session: Session) -> None:
-    def submit(claim: Claimed, on_end: OnEnd) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         session.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=session.claims.token)
         on_end(EpisodeFailed("lost", retried=True))
         session.drain()
@@ -134,7 +134,7 @@ def test_an_abandoned_episode_is_logged(session: Session, monkeypatch: pytest.Mo
     messages: list[str] = []
     monkeypatch.setattr(driver.log, "warning", lambda message, **fields: messages.append(str(fields["error"])))
 
-    def submit(claim: Claimed, on_end: OnEnd) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         session.drain()
         on_end(OSError("no room on the device"))
 

@@ -58,7 +58,7 @@ class Played:
     def drive(self, limit: int | None = None, probes: bool = False) -> str:
         return Driver(self.session, self._submit, limit=limit, probes=probes).run()
 
-    def _submit(self, claim: Claimed, on_end: OnEnd) -> None:
+    def _submit(self, claim: ClaimedEpisode, on_end: OnEnd) -> None:
         store, token = self.session.store, self.session.claims.token
         model = self.session.entrants[claim["entrant_id"]].spec.model
         self.order.append(model)

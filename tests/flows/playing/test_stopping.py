@@ -50,10 +50,10 @@ def opened(database: str) -> Iterator[Callable[..., Session]]:
         leave_run(run_id)
 
 
-def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, OnEnd], None]:
+def plays(session: Session, resolves: Resolves) -> Callable[[ClaimedEpisode, OnEnd], None]:
     """Episodes that end at once, as `resolves` says of the entrant's name and the task's row."""
 
-    def submit(claim: Claimed, on_end: OnEnd) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         name = session.entrants[claim["entrant_id"]].spec.label
         verdict = "resolved" if resolves(name, claim["task_id"]) else "unresolved"
         session.store.finish_episode(
@@ -64,7 +64,7 @@ def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, OnEnd], No
     return submit
 
 
-def known(session: Session) -> Stopping:
+def known(session: Session) -> StoppingState:
     stopping = queries.stopping(session.store.engine, session.run_id)
     assert stopping is not None
     return stopping
@@ -164,7 +164,7 @@ def test_quick_episodes_do_not_decide_before_the_slow_ones_of_their_tasks(opened
     held: list[OnEnd] = []
     submit = plays(session, only_good)
 
-    def slow(claim: Claimed, on_end: OnEnd) -> None:
+    def slow(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         if claim["id"] != first:
             submit(claim, on_end)
             if counts(session)["pending"] == 0:
