@@ -41,12 +41,12 @@ class Eval:
 
     def __call__(self, bench: Bench, arguments: EvalArguments) -> Observation:
         """Return the tests' output and, in the state, each test's outcome."""
-        chosen = parse_test_ids(arguments.test, bench.outcomes)
-        is_default = not chosen and not arguments.verbose
-        command = bench.task.test_command if is_default else command_for(bench.task, chosen, arguments.verbose)
+        test_ids = parse_test_ids(arguments.test, bench.outcomes)
+        is_default = not test_ids and not arguments.verbose
+        command = bench.task.test_command if is_default else command_for(bench.task, test_ids, arguments.verbose)
         observation = run_visible_tests(bench.sandbox, bench.task, command)
         state = cast(TestsState, dict(observation.state))
-        if chosen:
+        if test_ids:
             state["solved"] = False
             if "tests" in state:
                 # The other tests keep their outcomes from the last run.

@@ -59,8 +59,8 @@ def test_a_plug_ins_state_that_only_looks_like_one_of_ours_is_its_own(state: dic
 
 
 def test_what_a_debugged_run_of_tests_said_has_a_name_of_its_own() -> None:
-    ended = {"breakpoints": [], "ended": True, "exit": 1, "tests": {"t::a": "failed"}}
-    state = Observation("", state=ended).state  # type: ignore[arg-type]
+    stored = {"breakpoints": [], "ended": True, "exit": 1, "tests": {"t::a": "failed"}}
+    state = Observation("", state=stored).state  # type: ignore[arg-type]
     assert state["kind"] == "debugger" and state["outcomes"] == {"t::a": "failed"} and "tests" not in state
 
 
@@ -112,8 +112,8 @@ def test_a_command_says_what_it_changed() -> None:
         sed = diff("bash", command="sed -i 's/y = 2/y = 6/' a.py; ln -s a.py link.py; mkdir new; rm b.py")
         assert "-y = 2\n+y = 6\n" in sed and "x = 1" not in sed and "deleted file mode" in sed and "link" not in sed
         assert diff("bash", command="head -c 400000 /dev/zero > big").endswith("Files a/big and b/big differ\n")
-        made = diff("bash", command="for i in 1 2 3; do echo $i > new/$i.txt; done; touch a.py")
-        assert made.count("new file mode") == 3 and "a.py" not in made
+        changes = diff("bash", command="for i in 1 2 3; do echo $i > new/$i.txt; done; touch a.py")
+        assert changes.count("new file mode") == 3 and "a.py" not in changes
         many = diff("bash", command="mkdir many; for i in $(seq 600); do echo $i > many/$i; done")
         assert many.count("diff --git") == 500
 
@@ -123,7 +123,7 @@ def test_a_file_that_may_not_be_read_is_no_failure_of_the_sandbox() -> None:
     with DebugEnv(task, tool_set("full"), lambda spec: Sandbox(usable("bubblewrap"), spec)) as env:
         env.reset()
         state = env.step(Action("bash", {"command": "echo more >> a.py; chmod 000 a.py"}))[0].state
-        shown = env.step(Action("view", {"path": "a.py"}))[0]
+        view = env.step(Action("view", {"path": "a.py"}))[0]
         assert env.score().resolved, "the file is as it was given, as any that is not carried over"
     assert state["kind"] == "command" and "a.py" in str(state.get("diff"))
-    assert shown.ok or "permissions" in shown.text  # root may read anything
+    assert view.ok or "permissions" in view.text  # root may read anything

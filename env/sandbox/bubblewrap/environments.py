@@ -20,13 +20,13 @@ from stackrank.env.sandbox.bubblewrap.mounts import proc, system_mounts
 from stackrank.env.sandbox.environments import (
     SOURCE,
     TIMEOUT_S,
-    context,
+    build_context,
+    build_script,
+    build_timeout,
+    find_interpreter,
+    find_reason,
     home_of,
-    interpreter,
     pip_settings,
-    script,
-    took_too_long,
-    why,
 )
 from stackrank.home import home, locked
 
@@ -50,8 +50,8 @@ def build_prefix(bwrap: str, prefix: Environment, say: Say) -> Path:
 
 
 def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, say: Say) -> Path:
-    text = script(environment, part)
-    identity = f"{base and base.name} {environment.digest} {text} {interpreter(environment)}"
+    text = build_script(environment, part)
+    identity = f"{base and base.name} {environment.digest} {text} {find_interpreter(environment)}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     folder = home() / "environments" / digest
     if (folder / _DONE).exists():
@@ -80,7 +80,7 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
         seen_as = home_of(environment, part)
         (scratch / seen_as.lstrip("/")).mkdir(parents=True)  # this is inside `opt`
         source.mkdir()
-        with tarfile.open(fileobj=io.BytesIO(context(environment, part))) as tar:
+        with tarfile.open(fileobj=io.BytesIO(build_context(environment, part))) as tar:
             tar.extractall(scratch, filter="data")
         _run(bwrap, environment, seen_as, text, home, opt, source)
         (home / _DONE).touch()
@@ -92,7 +92,7 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
 
 
 def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Path, opt: Path, source: Path) -> None:
-    python = interpreter(environment)
+    python = find_interpreter(environment)
     variables, places = pip_settings()
     argv = [
         "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
@@ -117,21 +117,21 @@ def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Pa
     )
     shell = ["/bin/sh", "-c", text]
     try:
-        if not unprivileged.needed():
-            done = run([bwrap, "--unshare-user", *argv, "--", *shell])
+        if not unprivileged.is_host_root():
+            process = run([bwrap, "--unshare-user", *argv, "--", *shell])
         else:
             for folder in (home, opt, source):
                 _give(folder, unprivileged.host_ids())
             with unprivileged.user_namespace() as namespace:
                 first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
-                user = unprivileged.arguments(namespace)
+                user = unprivileged.namespace_arguments(namespace)
                 command = [bwrap, *argv, *user, "--", str(python), "-I", "-S", "-c", first]
-                done = run(command, pass_fds=(namespace,))
+                process = run(command, pass_fds=(namespace,))
             _give(home, (0, 0))
     except subprocess.TimeoutExpired:
-        raise took_too_long() from None
-    if done.returncode:
-        raise BuildError(f"the environment cannot be built: {why(done.stdout)}")
+        raise build_timeout() from None
+    if process.returncode:
+        raise BuildError(f"the environment cannot be built: {find_reason(process.stdout)}")
 
 
 def _give(folder: Path, owner: tuple[int, int]) -> None:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from stackrank.env.sandbox.client import CommandResult
 from stackrank.env.sandbox.guest.output import shortened
-from stackrank.env.sandbox.replies import BadReply, checked
+from stackrank.env.sandbox.replies import BadReply, check_reply
 from stackrank.env.state import FollowedState, ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
@@ -92,7 +92,7 @@ class Run:
         records = []
         for record in self.records.get(kind, []):
             try:
-                records.append(checked(shape, record))
+                records.append(check_reply(shape, record))
             except BadReply:
                 self.note("the program wrote into this tool's report")
         return records

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.replies import BadReply, checked
+from stackrank.env.sandbox.replies import BadReply, check_reply
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
@@ -171,7 +171,7 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
 def _moment(run: Run) -> _Moment | None:
     moment = run.failure["where"] if run.failure is not None else run.first("moment", dict[str, Any])
     try:
-        return checked(_Moment, moment) if moment else None
+        return check_reply(_Moment, moment) if moment else None
     except BadReply:
         return None
 
