@@ -2,8 +2,8 @@
 
     python -m tests.bench.bench_dashboard [--database FILE] [--episodes N] [--steps N] [--rounds N]
 
-Without --database a synthetic one is made first (`tests.bench.big_database`), in about two minutes. One table: what was
-measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a target is missed.
+Without --database a synthetic one is made first (`tests.bench.scenarios.big_database`), in about two minutes. One table: what
+was measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a target is missed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stackrank.dashboard.launch import HEALTH, command
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
-from tests.bench.big_database import RARE_TOOL, fill
+from tests.bench.scenarios.big_database import RARE_TOOL, fill
 from tests.dashboard.browsing import ARGUMENTS, DRAWN, find_browser, opens_for_certain
 
 PAGES = {

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from stackrank.db.connection.engine import connect
-from tests.bench import big_database
+from tests.bench.scenarios import big_database
 
 SMALL, LEAST, MOST_GROWN_MB = 1_000, 2_000, 32
 

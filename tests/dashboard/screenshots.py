@@ -23,7 +23,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.extensions.fix.decisions import Proposals
-from tests.bench.big_database import fill
+from tests.bench.scenarios.big_database import fill
 from tests.dashboard.browsing import ARGUMENTS, find_browser, opens_for_certain, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve

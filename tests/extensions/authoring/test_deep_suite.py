@@ -25,7 +25,7 @@ from stackrank.extensions.authoring.difficulty.measure import measure
 from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
-from tests.bench.choose_hidden import choose, fill_in
+from tests.bench.scenarios.choose_hidden import choose, fill_in
 from tests.fixtures.env import usable
 from tests.support.tiny_library import BOOK, CLEAR, OWN_TEST, SLICE, recipe, stored
 

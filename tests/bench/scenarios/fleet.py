@@ -1,4 +1,4 @@
-"""What a fleet of workers asks of one PostgreSQL: `python -m tests.bench.fleet --workers 200 --episodes 100000`.
+"""What a fleet of workers asks of PostgreSQL: `python -m tests.bench.scenarios.fleet --workers 200 --episodes 100000`.
 
 With `--played 900000` so many of them are over before workers begin: what the rest of a very large run is like.
 Episodes have no sandbox and take no time: workers claim them, write one step and the verdict, and keep their claims, as

@@ -1,6 +1,6 @@
 """A synthetic database as a team has it after years: by default 100,000 episodes and 3,000,000 steps.
 
-    python -m tests.bench.big_database FILE [--episodes N] [--steps N]
+    python -m tests.bench.scenarios.big_database FILE [--episodes N] [--steps N]
 
 Rows are written in bulk, past the store: what matters is their number and size, and that totals, milestones and
 failure points agree with each other. The first episode has 1,001 steps.

@@ -1,6 +1,6 @@
 """All of `bugs` out as Harbor's task directories and in again: is every verdict what it was?
 
-    python -m tests.bench.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME] [--known FILE]
+    python -m tests.bench.scenarios.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME] [--known FILE]
 
 Each task that came back is judged with its known fix, which resolves it, and with nothing done, which does not. Ten
 wrong fixes (the known one with one mistake, or a part of it) are judged on the tasks as they were too. It takes long,

@@ -1,6 +1,6 @@
 """Fill in `hidden` of a recipe of `deep`: own tests of the library that run the code around each fault.
 
-    python -m tests.bench.choose_hidden LIBRARY.yaml tests/test_a.py tests/test_b.py
+    python -m tests.bench.scenarios.choose_hidden LIBRARY.yaml tests/test_a.py tests/test_b.py
 
 A wrong change that mends what a report shows breaks something else, as a rule, and these tests are the likeliest to
 notice. All of a library's tests would take too long, for a verdict and for its proof. The files that are named have to
