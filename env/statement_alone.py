@@ -20,7 +20,7 @@ from stackrank.env.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StatementView:
     """What an agent is shown of a task."""
 
     task: Task
@@ -32,14 +32,14 @@ class Shown:
     withheld: frozenset[str]
     """The files of the failing tests."""
 
-    def as_given(self, changes: Changes) -> Changes:
+    def for_verdict(self, changes: Changes) -> Changes:
         """Return an agent's changes without its own test and without files at a withheld file's path, unknown to it."""
         hidden_paths = {*self.withheld, self.own_test}
         files = {path: content for path, content in changes.files.items() if path not in hidden_paths}
         return replace(changes, files=files)
 
 
-def statement_alone(task: Task) -> Shown:
+def statement_alone(task: Task) -> StatementView:
     """Return what is shown of a task without a failing test. Raises BenchmarkError if it names none to withhold."""
     withheld = _withheld(task)
     if task.shows_bug and not withheld:
@@ -55,7 +55,7 @@ def statement_alone(task: Task) -> Shown:
         readonly=(*task.readonly, f"!/{own_test}"),
         editable=(*task.editable, f"/{own_test}") if task.editable else (),
     )
-    return Shown(visible_task, own_test, runs, frozenset(withheld))
+    return StatementView(visible_task, own_test, runs, frozenset(withheld))
 
 
 def _withheld(task: Task) -> set[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox import replies
 from stackrank.env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bootstrap import guest_code
+from stackrank.env.sandbox.environments import archive
 from stackrank.env.sandbox.guest import framing
 from stackrank.env.sandbox.guest.allowance import PATIENCE
 from stackrank.env.sandbox.replies import BadReply, Shape
@@ -214,14 +213,7 @@ class Sandbox:
 
         `fresh`: first empty the workspace, and the temporary folders if they belong to the sandbox alone.
         """
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w") as tar:
-            for path in sorted(files):
-                info = tarfile.TarInfo(path)
-                info.size = len(files[path])
-                info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
-                tar.addfile(info, io.BytesIO(files[path]))
-        self._ask("put", replies.Status, body=buffer.getvalue(), timeout_s=60, built=self._built, fresh=fresh)
+        self._ask("put", replies.Status, body=archive(files, mtime=0), timeout_s=60, built=self._built, fresh=fresh)
 
     def read(self, path: str) -> bytes:
         """Return a file's content. Raises Refused."""
@@ -272,10 +264,10 @@ class Sandbox:
 
     def changes(self) -> Changes:
         """Return the differences from the baseline."""
-        reply, archive = self._ask("changes", replies.Changed, timeout_s=60)
+        reply, changed = self._ask("changes", replies.Changed, timeout_s=60)
         try:
             deleted = tuple(map(replies.plain_path, reply["deleted"]))
-            files, nameless = replies.read_archive(archive)
+            files, nameless = replies.read_archive(changed)
             return Changes(files=files, deleted=deleted, skipped=(*reply["skipped"], *nameless))
         except BadReply as error:
             raise self._bad_reply(error) from None

@@ -104,6 +104,27 @@ def build_timeout() -> BuildError:
     return BuildError(f"building the environment took longer than {TIMEOUT_S:g} s")
 
 
+def run_build(command: list[str], *, env: Mapping[str, str] | None = None, pass_fds: tuple[int, ...] = ()) -> None:
+    """Run a build on this machine, without input. Raises BuildError if it fails or takes too long."""
+    try:
+        process = subprocess.run(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            pass_fds=pass_fds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise build_timeout() from None
+    if process.returncode:
+        raise BuildError(f"the environment cannot be built: {find_reason(process.stdout)}")
+
+
 def home_of(environment: Environment, part: str) -> str:
     """Return the folder in which sandboxes see the result of a part."""
     return f"{PREFIXES}/{environment.digest}" if part == "prefix" else HOME
@@ -149,14 +170,14 @@ def build_context(environment: Environment, part: str) -> bytes:
     return archive(files)
 
 
-def archive(files: Mapping[str, bytes]) -> bytes:
-    """Return a tar archive, relative to the root folder, of `files`, which maps absolute paths to contents."""
+def archive(files: Mapping[str, bytes], mtime: int = _OLDEST_S) -> bytes:
+    """Return a tar archive of `files`, which maps paths to contents. Absolute paths become relative to the root."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path in sorted(files):
             info = tarfile.TarInfo(path.lstrip("/"))
             info.size = len(files[path])
-            info.mtime = _OLDEST_S
+            info.mtime = mtime
             info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(files[path]))
     return buffer.getvalue()

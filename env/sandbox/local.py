@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -15,12 +14,10 @@ from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.environments import (
-    TIMEOUT_S,
     build_script,
-    build_timeout,
     find_interpreter,
-    find_reason,
     pip_settings,
+    run_build,
 )
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starter
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
@@ -108,20 +105,5 @@ def _install(prefix: Environment, say: Say) -> None:
             **pip_settings()[0],
             "PATH": f"{find_interpreter(prefix).parent}:/usr/local/bin:/usr/bin:/bin",
         }
-        try:
-            process = subprocess.run(
-                shell,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise build_timeout() from None
-        if process.returncode:
-            raise BuildError(f"the environment cannot be built: {find_reason(process.stdout)}")
+        run_build(shell, env=env)
         stamp.touch()

@@ -149,7 +149,7 @@ class Standing(TypedDict, total=False):
     locals: dict[str, str]
     source: list[str]
     stack: list[Any]
-    ended: bool | str
+    ended: str
     exit: int | None
     outcomes: dict[str, str]
     died: str

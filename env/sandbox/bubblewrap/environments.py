@@ -6,11 +6,9 @@ import hashlib
 import io
 import os
 import shutil
-import subprocess
 import tarfile
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
 from stackrank.env.environment import Environment
@@ -19,14 +17,12 @@ from stackrank.env.sandbox.bubblewrap import unprivileged
 from stackrank.env.sandbox.bubblewrap.mounts import proc, system_mounts
 from stackrank.env.sandbox.environments import (
     SOURCE,
-    TIMEOUT_S,
     build_context,
     build_script,
-    build_timeout,
     find_interpreter,
-    find_reason,
     home_of,
     pip_settings,
+    run_build,
 )
 from stackrank.home import home, locked
 
@@ -105,33 +101,18 @@ def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Pa
     path = f"{python.parent}:/usr/local/bin:/usr/bin:/bin"
     for name, value in {**variables, **dict(environment.variables), "HOME": "/tmp", "PATH": path}.items():
         argv += ["--setenv", name, value]
-    run = partial(
-        subprocess.run,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        timeout=TIMEOUT_S,
-        check=False,
-    )
     shell = ["/bin/sh", "-c", text]
-    try:
-        if not unprivileged.is_host_root():
-            process = run([bwrap, "--unshare-user", *argv, "--", *shell])
-        else:
-            for folder in (home, opt, source):
-                _give(folder, unprivileged.host_ids())
-            with unprivileged.user_namespace() as namespace:
-                first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
-                user = unprivileged.namespace_arguments(namespace)
-                command = [bwrap, *argv, *user, "--", str(python), "-I", "-S", "-c", first]
-                process = run(command, pass_fds=(namespace,))
-            _give(home, (0, 0))
-    except subprocess.TimeoutExpired:
-        raise build_timeout() from None
-    if process.returncode:
-        raise BuildError(f"the environment cannot be built: {find_reason(process.stdout)}")
+    if not unprivileged.is_host_root():
+        run_build([bwrap, "--unshare-user", *argv, "--", *shell])
+        return
+    for folder in (home, opt, source):
+        _give(folder, unprivileged.host_ids())
+    with unprivileged.user_namespace() as namespace:
+        first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
+        user = unprivileged.namespace_arguments(namespace)
+        command = [bwrap, *argv, *user, "--", str(python), "-I", "-S", "-c", first]
+        run_build(command, pass_fds=(namespace,))
+    _give(home, (0, 0))
 
 
 def _give(folder: Path, owner: tuple[int, int]) -> None:
