@@ -2,8 +2,8 @@
 
     python -m tests.bench.bench_dashboard [--database FILE] [--episodes N] [--steps N] [--rounds N]
 
-Without --database a synthetic one is made first (`tests.bench.scenarios.big_database`), in about two minutes.
-One table: what was measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a target is missed.
+Without --database a synthetic one is made first (`tests.bench.scenarios.big_database`), in about two minutes. One table: what
+was measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a target is missed.
 """
 
 from __future__ import annotations
