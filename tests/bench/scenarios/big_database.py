@@ -236,10 +236,10 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--episodes", type=int, default=100_000)
     parser.add_argument("--steps", type=int, default=3_000_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     started = time.monotonic()
-    fill(connect(f"sqlite:///{given.file}"), episodes=given.episodes, steps=given.steps)
-    print(json.dumps({"seconds": round(time.monotonic() - started), "bytes": given.file.stat().st_size}))
+    fill(connect(f"sqlite:///{options.file}"), episodes=options.episodes, steps=options.steps)
+    print(json.dumps({"seconds": round(time.monotonic() - started), "bytes": options.file.stat().st_size}))
 
 
 if __name__ == "__main__":

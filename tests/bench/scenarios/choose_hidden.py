@@ -85,8 +85,8 @@ def fill_in(text: str, chosen: Mapping[str, Sequence[str]]) -> str:
     """A recipe with more hidden tests; by task. Comments and layout stay."""
     parts = re.split(r"(?m)^(?=- id: )", text)
     for number, part in enumerate(parts):
-        found = re.match(r"- id: (\S+)\n", part)
-        more = [test for test in chosen.get(found[1] if found else "", ()) if f"  - {test}\n" not in part]
+        match = re.match(r"- id: (\S+)\n", part)
+        more = [test for test in chosen.get(match[1] if match else "", ()) if f"  - {test}\n" not in part]
         if more:
             lines = "".join(f"  - {test}\n" for test in more)
             head = "  hidden:\n"

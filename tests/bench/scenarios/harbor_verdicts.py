@@ -96,9 +96,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sandbox", default="bubblewrap", help="Default: bubblewrap, the quickest to start.")
     parser.add_argument("--known", type=Path, default=Path("harbor-verdicts.jsonl"))
-    chosen = parser.parse_args(arguments)
-    tasks = select(BugSuite().tasks(), None, chosen.limit)
-    known = Known(chosen.known)
+    options = parser.parse_args(arguments)
+    tasks = select(BugSuite().tasks(), None, options.limit)
+    known = Known(options.known)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "bugs")
@@ -110,8 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
         resolved: Counter[str] = Counter()
         different: list[str] = []
         with (
-            Pool(chosen_backend(chosen.sandbox), size=chosen.workers) as pool,
-            ThreadPoolExecutor(chosen.workers) as threads,
+            Pool(chosen_backend(options.sandbox), size=options.workers) as pool,
+            ThreadPoolExecutor(options.workers) as threads,
         ):
 
             def both(case: tuple[Task, dict[str, bytes]]) -> tuple[str, bool, bool]:
