@@ -66,7 +66,7 @@ def test_insert_create_and_undo(play: Play) -> None:
     assert not step("insert", path="none.py", line=0, new_str="x").ok
     assert step("create", path="new/b.py", content="b = 2\n").ok
     refused = step("create", path="a.py", content="")
-    assert not refused.ok and "exists already" in refused.text
+    assert not refused.ok and "already exists" in refused.text
     assert step("rewrite", path="new/b.py", new_code="b = 3\n").ok
     assert "as it was" in step("undo").text and content(step, "new/b.py") == b"b = 2\n"
     undone = step("undo")

@@ -112,7 +112,7 @@ def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
         ("Cart", "Cart is no function; there are Cart.__init__, Cart.add, Cart.price"),
         ("shp.py:3", "there is no file shp.py: did you mean shop.py"),
         ("12", "names no file"),
-        ("", "name a place (at) or an exception"),
+        ("", "nothing to trace: name a place (`at`) or an `exception`"),
     ],
 )
 def test_a_place_that_is_none_is_said_in_one_sentence(play: Play, at: str, message: str) -> None:
@@ -243,7 +243,7 @@ def test_a_snapshot_has_the_frames_of_the_failure_with_recursion_folded(play: Pl
     step = play(shop())
     observation = step("snapshot", test="test_deep")
     assert "test_deep failed at shop.py:20: IndexError: list index out of range" in observation.text
-    assert "[the next frame 31 times, the locals are those of the last]" in observation.text
+    assert "[the next frame occurs 31 times; its locals are those of the last]" in observation.text
     assert "    n = 0" in observation.text and len(observation.text) < 800
     assert observation.state["stack"][-1]["current"] and observation.state["event"] == "failed"
     first = step("snapshot")
@@ -368,7 +368,7 @@ def test_programs_that_misbehave_are_told_apart(play: Play) -> None:
     assert "test_exits failed" in mark("test_exits") and "SystemExit: 4" in mark("test_exits")
     hung = step("snapshot", test="test_hang")
     assert hung.state["event"] == "interrupted" and hung.state["file"] == "odd.py" and "n = 1" in hung.text
-    assert "still running when its time was up" in hung.text
+    assert "still running at the time limit and was stopped" in hung.text
     assert step("eval").state["kind"] == "tests", "the sandbox is well"
 
 

@@ -163,7 +163,7 @@ def test_read_only_files_are_put_back_before_a_program_is_run(play: Play) -> Non
     observation = step("eval")
     assert "tests/test_cart.py is read-only: your change to it was undone first" in observation.text
     assert "2 failed" in observation.text and not observation.state["solved"]
-    assert "put back" not in step("eval").text
+    assert "was undone first" not in step("eval").text
     step("bash", command="rm tests/test_cart.py")
     stop = step.pdb("c")
     assert "was undone first" in stop.text and "test_total failed" in stop.text
