@@ -6,8 +6,8 @@ import pytest
 
 from stackrank.env.tools import find_tool, tool_names
 from stackrank.env.tools.base import ToolError
-from stackrank.env.tools.chosen_tests import command_for, parse_test_ids
 from stackrank.env.tools.debugging.following import Frame, frames_text
+from stackrank.env.tools.run_tests import command_for, parse_test_ids
 from stackrank.env.tools.shown import MOST_SHOWN, fold_repeats, strip_padding
 from tests.fixtures.env import Play, cart
 
