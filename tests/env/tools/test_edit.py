@@ -109,9 +109,8 @@ def test_the_tool_shows_what_was_done(play: Play) -> None:
     assert "Replaced line 5 of cart.py." in observation.text and "    5      return result" in observation.text
     broken = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
     assert broken.ok and "SyntaxError" in broken.text
-    assert step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:").text.endswith(
-        "nothing changed."
-    )
+    repeated = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
+    assert repeated.text == "cart.py already has this content."
     for path in ("tests/test_cart.py", "./tests/test_cart.py", "tests/../tests/test_cart.py", "conftest.py"):
         refused = step("rewrite", path=path, new_code="")
         assert not refused.ok and "read-only" in refused.text, path

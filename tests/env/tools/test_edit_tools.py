@@ -68,14 +68,15 @@ def test_insert_create_and_undo(play: Play) -> None:
     refused = step("create", path="a.py", content="")
     assert not refused.ok and "already exists" in refused.text
     assert step("rewrite", path="new/b.py", new_code="b = 3\n").ok
-    assert "as it was" in step("undo").text and content(step, "new/b.py") == b"b = 2\n"
+    assert step("undo").text == "Undid the last edit of new/b.py." and content(step, "new/b.py") == b"b = 2\n"
     undone = step("undo")
-    assert "gone again" in undone.text and "b = 2" in undone.state["diff"] and not step("view", path="new/b.py").ok
+    assert undone.text == "Undid the creation of new/b.py."
+    assert "b = 2" in undone.state["diff"] and not step("view", path="new/b.py").ok
     assert step("undo").ok and step("undo").ok and content(step, "a.py") == b"one = 1\n"
     assert "no edit to undo" in step("undo").text
 
 
-def test_what_was_changed_otherwise_is_not_taken_back(play: Play) -> None:
+def test_an_edit_is_not_undone_after_another_change(play: Play) -> None:
     step = play(make_task({"a.py": "one = 1\n", **TESTS}))
     assert step("str_replace", path="a.py", old_str="1", new_str="2").ok
     assert step("bash", command="echo 'x = 0' >> a.py").ok
