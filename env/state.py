@@ -11,6 +11,8 @@ from typing import Any, Literal, NotRequired, Required, cast
 
 from typing_extensions import TypedDict
 
+from stackrank.env.sandbox.replies import Breakpoint
+
 
 class Spoken(TypedDict):
     """A line that was sent to an entrant's MCP server, or came from it."""
@@ -27,7 +29,7 @@ class Recorded(TypedDict, total=False):
 
     diff: str
     """What the step changed in the workspace: a unified diff with git's headers. It is empty for an edit, a command or
-    a step in the terminal that changed nothing."""
+    a step in the terminal that changed nothing, and missing for other steps."""
     broken: dict[str, str]
     """Each Python file of the task that the step changed and that does not parse now -> the syntax error."""
     spoken: list[Spoken]
@@ -109,21 +111,6 @@ class ServerState(Recorded):
     server: str
     tool: str
     """The name that the server itself gives the tool."""
-
-
-class Breakpoint(TypedDict):
-    """A row of the debugger's table of breakpoints."""
-
-    number: int
-    file: str
-    line: int
-    temporary: bool
-    enabled: bool
-    condition: str | None
-    ignore: int
-    hits: int
-    commands: list[str]
-    silent: bool
 
 
 class DebuggerState(Recorded, total=False):
@@ -254,7 +241,7 @@ State = (
 
 
 def read_state(fields: Mapping[str, Any]) -> State:
-    """Return the state of a tool. A plug-in's state without a kind gets the kind `other`, or `none` if it is empty."""
+    """Read the state of a tool or of a stored step. A state without a kind is a plug-in's own, or empty."""
     return cast(State, fields if "kind" in fields else {"kind": "other" if fields else "none", **fields})
 
 

@@ -55,7 +55,7 @@ def guest_code() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("__main__.py", _CHILD_MAIN)
-        for entry in sorted(resources.files("stackrank.env.sandbox.guest").iterdir(), key=lambda each: each.name):
+        for entry in sorted(resources.files("stackrank.env.sandbox.guest").iterdir(), key=lambda file: file.name):
             if entry.name.endswith(".py"):
                 source = entry.read_bytes()
                 archive.writestr(f"guest/{entry.name}", source)

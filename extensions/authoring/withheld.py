@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.testfiles import defined_as, without_tests
+from stackrank.env.benchmarks.testfiles import defining_id, without_tests
 from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.scoring.proof import Contradiction
 
@@ -21,7 +21,7 @@ def to_withhold(
     functions fail, or if the rest is not valid Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
-    defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
+    defined = {each: defining_id(files[each.partition("::")[0]], each) for each in functions}
     stands = {each: place or each for each, place in defined.items()}
     found = list(dict.fromkeys(stands[test.partition("[")[0]] for test in failing))
     own = {test.partition("[")[0] for test in failing}
@@ -44,7 +44,7 @@ def to_withhold(
 
 def without_withheld(files: Mapping[str, bytes], withheld: Iterable[str]) -> dict[str, bytes]:
     """Return the test files that define these functions, as agents see them. Raises BenchmarkError."""
-    places = [defined_as(files[each.partition("::")[0]], each) or each for each in withheld]
+    places = [defining_id(files[each.partition("::")[0]], each) or each for each in withheld]
     paths = sorted({each.partition("::")[0] for each in places})
     return {path: without_tests(files[path], places, path) for path in paths}
 

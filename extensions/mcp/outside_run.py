@@ -81,8 +81,12 @@ class OutsideGame:
 
     def _spec(self, client: Client) -> dict[str, Any]:
         name = self._name or client.name
-        who = {"name": name, "client": " ".join(filter(None, client))}
-        entrant = {"agent": "outside", "tools": self._tools, "config": {key: each for key, each in who.items() if each}}
+        config = {"name": name, "client": " ".join(filter(None, client))}
+        entrant = {
+            "agent": "outside",
+            "tools": self._tools,
+            "config": {key: value for key, value in config.items() if value},
+        }
         label = {"name": f"outside/{name} ({self._tools})"} if name else {}
         run = {"name": f"mcp-{self._task}", "tasks": [self._task], "workers": 1, "tags": ["mcp"]}
         return {**self._fields, **run, "entrants": [{**entrant, **label}]}
@@ -99,14 +103,14 @@ class OutsideGame:
         self._session.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
-    def _ending(self, ended: PlayedEpisode) -> Observation:
-        if ended.status is not RunStatus.FINISHED:
-            self.failed = ended.status is RunStatus.FAILED
-            return Observation(f"The episode has no verdict: {ended.reason}", False)
-        row = queries.episode(self._store.engine, ended.episode_id)
-        last = queries.steps(self._store.engine, ended.episode_id)[-1]
-        over = (
+    def _ending(self, episode_end: Ended) -> Observation:
+        if episode_end.status is not RunStatus.FINISHED:
+            self.failed = episode_end.status is RunStatus.FAILED
+            return Observation(f"The episode has no verdict: {episode_end.reason}", False)
+        row = queries.episode(self._store.engine, episode_end.episode_id)
+        last = queries.steps(self._store.engine, episode_end.episode_id)[-1]
+        summary = (
             f"The episode is over after {row['steps']} steps ({row['stop_reason']}): {row['verdict']}. "
             f"Every step of it: stackrank trace {row['id']}"
         )
-        return Observation(f"{last['observation']}\n\n{over}" if last["index"] else over, bool(last["ok"]))
+        return Observation(f"{last['observation']}\n\n{summary}" if last["index"] else summary, bool(last["ok"]))

@@ -106,7 +106,7 @@ class EngineProxy:
             if request.call.body == "config":
                 data = policy.config_body(data)
             else:
-                data = policy.container_body(data, self._allowed)
+                data = policy.check_container(data, self._allowed)
             headers += [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
         elif await client.body():
             raise NotAllowed(f"{request.call.method} {request.path} has no body")

@@ -106,13 +106,13 @@ class Terminal:
 
 def _texts_to_type(arguments: TerminalArguments) -> list[str]:
     """Return the texts to type, in order."""
-    from stackrank.env.terminal.keys import sent
+    from stackrank.env.terminal.keys import key_sequences
 
     lines = arguments.text.removesuffix("\n").split("\n") if arguments.text else []
     if not arguments.key:
         return [line.removesuffix("\r") + "\r" for line in lines]
     try:
-        keys = sent(arguments.key)
+        keys = key_sequences(arguments.key)
     except ValueError as error:
         raise ToolError(str(error)) from None
     return [*(line + "\r" for line in lines[:-1]), *lines[-1:], *keys]

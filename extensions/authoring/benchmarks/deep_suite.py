@@ -32,7 +32,7 @@ from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
 from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.env.sandbox.environments import why
+from stackrank.env.sandbox.environments import find_reason
 from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variables
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
@@ -292,5 +292,5 @@ def _download(library: str, version: str, sha256: str, kept: Path) -> None:
             raise BenchmarkError(f"{failed} ({error})") from None
         found = list(Path(part).glob("*.tar.gz"))
         if done.returncode or not found:
-            raise BenchmarkError(f"{failed} ({why(done.stdout)})")
+            raise BenchmarkError(f"{failed} ({find_reason(done.stdout)})")
         found[0].replace(kept)

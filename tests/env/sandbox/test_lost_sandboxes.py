@@ -70,8 +70,8 @@ def test_what_loses_two_sandboxes_in_a_row_is_to_blame() -> None:
         observation, _, terminated, _, _ = env.step(Action("bash", {"command": "true"}))
         assert terminated and env.over is StopReason.SANDBOX_LOST and not observation.ok
         assert not env.score().resolved and "ended" in env.score().notes[0]
-        found = diagnose(env.task, [Step(0, None, observation)], env.score(), env.over)
-        assert found.failure_point is FailurePoint.BROKE_SANDBOX
+        failure = diagnose(env.task, [Step(0, None, observation)], env.score(), env.over)
+        assert failure.failure_point is FailurePoint.BROKE_SANDBOX
 
 
 def test_where_no_sandbox_can_be_made_the_machine_is_to_blame() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
-from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup, make
+from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup, make_cgroup
 from stackrank.env.sandbox.client import Changes, CommandResult, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
@@ -241,7 +241,7 @@ def test_what_was_used_is_told_by_the_group(tmp_path: Path, file: str, text: str
 def test_what_was_used_is_told_from_outside(sandbox_backend: Backend) -> None:
     """Also of children that nobody asked how they ended, whose time no process inside is told."""
     if sandbox_backend.name == "bubblewrap":
-        group = make(Limits())
+        group = make_cgroup(Limits())
         if group is None:
             missing("control groups: this user cannot have any")
         group.close()

@@ -77,9 +77,9 @@ def test_what_repeats_is_said_once() -> None:
 
 def test_a_cut_leaves_no_half_of_an_address() -> None:
     text = " ".join(f"<T at 0x7f{number:010x}>" for number in range(400))
-    for most in range(500, 540):
-        cut = shortened(text, most, "look")
-        assert len(cut) <= most and "look" in cut
+    for max_chars in range(500, 540):
+        cut = shortened(text, max_chars, "look")
+        assert len(cut) <= max_chars and "look" in cut
         assert "0x7f" not in normalise(cut, "/workspace")
 
 

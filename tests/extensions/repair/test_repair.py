@@ -85,7 +85,7 @@ def test_gives_up_at_once_without_the_tools_it_needs() -> None:
 def test_a_world_that_refuses_everything() -> None:
     agent = Repair()
     ids = {"tests/test_x.py::test_y": "failed"}
-    first = Observation("E  x", state={"tests": {"passed": 0, "failed": 1, "ids": ids}})
+    first = Observation("E  x", state={"kind": "tests", "tests": {"passed": 0, "failed": 1, "ids": ids}})
     agent.begin(Briefing("t", "It fails.", "pytest", tool_set("full"), 50), first)
     observation = first
     with pytest.raises(GaveUp):
