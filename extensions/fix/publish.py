@@ -119,7 +119,7 @@ def require_applies(repository: Path, base: str, diff: str) -> None:
         git(repository, "read-tree", base, variables=variables)
         patch = diff.encode("utf-8", "surrogateescape")
         options = ("--cached", "--check", "--whitespace=nowarn", "-")
-        git(repository, "apply", *options, given=patch, variables=variables)
+        git(repository, "apply", *options, stdin=patch, variables=variables)
 
 
 def _alone(folder: Path) -> dict[str, str]:

@@ -103,7 +103,7 @@ class OutsideGame:
         self._session.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
-    def _ending(self, episode_end: Ended) -> Observation:
+    def _ending(self, episode_end: PlayedEpisode) -> Observation:
         if episode_end.status is not RunStatus.FINISHED:
             self.failed = episode_end.status is RunStatus.FAILED
             return Observation(f"The episode has no verdict: {episode_end.reason}", False)

@@ -18,7 +18,6 @@ from stackrank.env.tools import tool_set
 from tests.fixtures.env import make_task, usable
 
 
-
 @pytest.mark.parametrize(("fields", "kind"), [({}, "none"), ({"coverage": 0.5}, "other")])
 def test_a_state_without_a_kind_is_a_plug_ins(fields: dict[str, Any], kind: str) -> None:
     state = Observation("", state=fields).state  # type: ignore[arg-type]
