@@ -12,9 +12,9 @@ from pathlib import Path
 from unidiff.patch import PatchedFile, PatchSet
 
 from stackrank.diffs import read_diff
+from stackrank.env.file_diffs import file_diff, quoted
 from stackrank.env.git_environment import UNCONFIGURED, git_environment
-from stackrank.env.sandbox.guest.diffs import file_diff, quoted
-from stackrank.env.sandbox.guest.source import functions
+from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.task import Fault
 from stackrank.errors import StackrankError
 from stackrank.source import parse_python

@@ -11,7 +11,7 @@ from typing import Any
 
 from stackrank.env.sandbox.base import MachineBusy
 from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
-from stackrank.env.sandbox.guest.allowance import PATIENCE
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.scoring.log_formats import read_log
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
 from stackrank.env.task import Task

@@ -36,7 +36,7 @@ class TestReport:
     """Signs that somebody tampered with the run, each a sentence."""
     collect_errors: tuple[str, ...] = ()
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Test id -> what a failure in a blind run showed (`env.scoring.untold`)."""
+    """Test id -> what a failure in a blind run showed (`env.scoring.withheld_expectations`)."""
 
     @property
     def passed(self) -> int:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Collection
 
-from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.task import Task
 from stackrank.env.tools.base import ToolError
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from stackrank.env.sandbox.guest.gates import NEVER, Gate
-from stackrank.env.sandbox.guest.insertion import Inserter, usable
-from stackrank.env.sandbox.guest.laboratory import OBSERVERS
-from stackrank.env.sandbox.guest.places import Names
-from stackrank.env.sandbox.guest.stories import Storyteller
-from stackrank.env.sandbox.guest.tracing import Own, SetTracer, Tracer
+from stackrank.env.sandbox.guest.debugging.observers.gates import NEVER, Gate
+from stackrank.env.sandbox.guest.debugging.observers.insertion import Inserter, usable
+from stackrank.env.sandbox.guest.debugging.observers.laboratory import OBSERVERS
+from stackrank.env.sandbox.guest.debugging.observers.report_stream import Storyteller
+from stackrank.env.sandbox.guest.debugging.observers.tracing import Own, SetTracer, Tracer
+from stackrank.env.sandbox.guest.debugging.places import Names
 
 pytestmark = pytest.mark.skipif(not usable(), reason="hooks are put into code of Python 3.11 only")
 

@@ -13,14 +13,15 @@ import pytest
 from stackrank.env.sandbox import local as local_module
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest import framing, seccomp
-from stackrank.env.sandbox.guest.calls import differences, parts
-from stackrank.env.sandbox.guest.commands import entry_point, pytest_arguments, pytest_run
-from stackrank.env.sandbox.guest.debugger import follow_line
-from stackrank.env.sandbox.guest.evaluation import evaluate
-from stackrank.env.sandbox.guest.files import empty
-from stackrank.env.sandbox.guest.output import HeadTail
-from stackrank.env.sandbox.guest.values import safe_locals, shown
+from stackrank.env.sandbox.guest.core import framing, seccomp
+from stackrank.env.sandbox.guest.core.files import empty
+from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
+from stackrank.env.sandbox.guest.debugging.evaluation import evaluate
+from stackrank.env.sandbox.guest.debugging.observers.calls import differences, parts
+from stackrank.env.sandbox.guest.debugging.pdb.debugger import follow_line
+from stackrank.env.sandbox.guest.debugging.values import safe_locals, shown
+from stackrank.env.sandbox.guest.testing.commands import pytest_arguments, pytest_run
 from stackrank.env.task import Limits
 from tests.support.waiting import run_out
 

@@ -14,8 +14,17 @@ from typing import Any
 
 import pytest
 
-from stackrank.env.sandbox.guest.insertion import Inserter, usable
-from stackrank.env.sandbox.guest.tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Tracer
+from stackrank.env.sandbox.guest.debugging.observers.insertion import Inserter, usable
+from stackrank.env.sandbox.guest.debugging.observers.tracing import (
+    CALLS,
+    ENDS,
+    LINES,
+    RAISES,
+    Observer,
+    Own,
+    SetTracer,
+    Tracer,
+)
 from tests.fixtures.env import Play, make_task
 
 pytestmark = pytest.mark.skipif(not usable(), reason="hooks are put into code of Python 3.11 only")

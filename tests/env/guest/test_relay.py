@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stackrank.env.sandbox.guest import relay
+from stackrank.env.sandbox.guest.debugging import relay
 
 PROGRAM = """
 import http.client, json, os

@@ -7,15 +7,11 @@ import re
 import shlex
 from typing import Dict, List, NamedTuple, Optional
 
-from .files import Refused
-
 _SEPARATORS = {"&&", "||", "|", ";", "&"}
 _HARMLESS = {"true", ":", "set", "echo", "tee", "tail", "head", "cat"}
 _RUNNERS = {"uv", "poetry", "pdm", "pipenv", "hatch"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_PYTHON = re.compile(r"python(3(\.\d+)?)?")
-_FLAGS = ("-B", "-u", "-E", "-s", "-I", "-O")
-_CODE = re.compile(r"\s*(?:\S*python[\d.]*\s+)?-c\s+")
+PYTHON = re.compile(r"python(3(\.\d+)?)?")
 
 
 _PARTS = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'""", re.DOTALL)
@@ -29,8 +25,10 @@ class PytestRun(NamedTuple):
     """The folder to run in, relative to the workspace."""
     variables: Dict[str, str]
 
-
-PLAIN = PytestRun([], ".", {})
+    @property
+    def is_plain(self) -> bool:
+        """Whether it runs in the workspace's own folder, without variables of its own."""
+        return self.folder == "." and not self.variables
 
 
 def words(command: str) -> Optional[List[str]]:
@@ -73,51 +71,9 @@ def pytest_arguments(command: str) -> Optional[List[str]]:
     return run.arguments if run is not None and not run.variables else None
 
 
-def entry_point(command: str) -> List[str]:
-    """Return what a command line says to debug: pytest, ids of tests, `python -m module`, `-c code` or a script.
-
-    Raises Refused.
-    """
-    arguments = pytest_arguments(command)
-    if arguments is not None:
-        return ["pytest", *arguments]
-    from .batch import compiles
-
-    code = _CODE.match(command)
-    found = _split(command) if code else words(command)
-    if found and _PYTHON.fullmatch(os.path.basename(found[0])) and len(found) > 1:
-        found = found[1:]
-        while len(found) > 1 and found[0] in _FLAGS:
-            found = found[1:]
-        if found[:2] == ["-m", "pdb"]:
-            found = found[2:]
-            while len(found) > 1 and found[0] == "-c":  # commands for pdb, not code
-                found = found[2:]
-    if code and found and len(found) > 1:
-        # The code may lack its quotes, although nobody would write it so for a shell.
-        rest = command[code.end() :].strip()
-        return ["-c", rest] if len(found) > 2 and not compiles(found[1]) and compiles(rest) else found
-    if found and all("::" in each or each == "-q" for each in found):
-        return ["pytest", *found]
-    if found and ((found[0] == "-m" and len(found) > 1) or found[0].endswith(".py")):
-        return found
-    raise Refused(
-        "%r cannot be debugged: name a Python program, as in `tests/test_x.py::test_y`, "
-        "`python -m pytest tests/test_x.py`, `python script.py arguments`, `python -m module arguments` "
-        "or `python -c 'code'`" % command
-    )
-
-
 def _live(command: str) -> str:
     """Return the command without single-quoted parts: a shell expands nothing there, and test names may have marks."""
     return _PARTS.sub(lambda part: "" if part[0].startswith("'") else part[0], command)
-
-
-def _split(command: str) -> Optional[List[str]]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return None
 
 
 def _segments(command: str) -> Optional[List[List[str]]]:
@@ -166,7 +122,7 @@ def _pytest_arguments(segment: List[str], variables: Dict[str, str]) -> Optional
         rest = ["python", *rest[2:]]
     if rest and rest[0] in ("pytest", "py.test"):
         return rest[1:]
-    if not rest or not _PYTHON.fullmatch(os.path.basename(rest[0])):
+    if not rest or not PYTHON.fullmatch(os.path.basename(rest[0])):
         return None
     rest = rest[1:]
     while rest and rest[0] in ("-B", "-u", "-W", "--branch", "-p"):

@@ -7,11 +7,13 @@ import os
 import select
 import subprocess
 import time
-from typing import Any, Dict, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
-from .allowance import Allowance
-from .output import HeadTail
-from .processes import KEPT, descendants, kill_tree
+from ..core.allowance import Allowance
+from ..core.files import Refused
+from ..core.launcher import Launcher
+from ..core.output import HeadTail
+from ..core.processes import KEPT, CannotStart, descendants, kill_tree
 
 _COMPLAINTS = 8 << 10
 """Bytes of standard error that are kept."""
@@ -126,13 +128,23 @@ class Server:
 class Servers:
     """The servers of a sandbox, by name."""
 
-    def __init__(self, lifeline: int) -> None:
+    def __init__(self, launcher: Launcher, lifeline: int) -> None:
+        self._launcher = launcher
         self._lifeline = lifeline
         self._all: Dict[str, Server] = {}
 
-    def add(self, name: str, child: "subprocess.Popen[bytes]") -> None:
-        """Take in a server that was just started with three pipes."""
-        self._all[name] = Server(child)
+    def start(self, name: str, argv: List[str], env: Dict[str, str], prefix: str) -> None:
+        """Start a server, or restart it; `prefix`: the folder of its packages. Raises Refused."""
+        self.stop(name)
+        # The task's Python gets a name of its own, because the server's comes first on the path.
+        env = {**self._launcher.env, "TASK_PYTHON": self._launcher.python, **env}
+        if prefix:
+            env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]
+        pipe = subprocess.PIPE
+        try:
+            self._all[name] = Server(self._launcher.spawn(argv, env, stdin=pipe, stdout=pipe, stderr=pipe))
+        except CannotStart as error:
+            raise Refused(str(error)) from None
 
     def exchange(self, name: str, data: bytes, timeout_s: float, cap: int) -> Tuple[Dict[str, Any], bytes]:
         """See `Server.exchange`."""

@@ -7,11 +7,11 @@ import enum
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ..places import find_functions
+from ..values import attributes, shallow, shown
 from .gates import NEVER, Gate
-from .places import find_functions
-from .stories import Storyteller, arguments, describe
+from .report_stream import Storyteller, arguments, describe
 from .tracing import CALLS, ENDS, Observer, Tracer
-from .values import attributes, shallow, shown
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 _MOST_PARTS = 1000

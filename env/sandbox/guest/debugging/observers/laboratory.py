@@ -17,14 +17,14 @@ import threading
 import types
 from typing import Any, Dict, Generator, List, Optional, Set, Tuple
 
+from ...core.files import Refused
+from ...testing.shadows import forget_shadowed
+from ..places import Names
 from .calls import CallsObserver
-from .files import Refused
 from .hits import HitsObserver
 from .insertion import Inserter, usable
-from .places import Names
-from .shadows import forget_shadowed
+from .report_stream import Report, Storyteller
 from .steps import PathObserver, StepsObserver
-from .stories import Report, Storyteller
 from .tracing import Monitor, Observer, Own, SetTracer, Tracer
 from .tree import TreeObserver
 
@@ -180,7 +180,7 @@ class Session:
                 self._follow()
                 runpy.run_module(entry[1], run_name="__main__", alter_sys=True)
             elif entry[0] == "-c":
-                from .programs import as_file, main_module
+                from ..pdb.programs import as_file, main_module
 
                 sys.argv = ["-c", *entry[2:]]
                 code = compile(entry[1], as_file(entry[1]), "exec")
@@ -213,7 +213,7 @@ class Session:
     def _run_pytest(self, arguments: List[str]) -> int:
         import pytest
 
-        from . import steady
+        from ...testing import pytest_determinism
 
         outer = self
         wanted: str = self._spec["test"]
@@ -278,7 +278,7 @@ class Session:
                     seconds = round(report.duration, 6)
                     outer._report.write("test", test=report.nodeid, outcome=report.outcome, seconds=seconds)
 
-        return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[Followed(), steady]))
+        return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[Followed(), pytest_determinism]))
 
 
 def tracer(observer: Observer, own: Own) -> Tracer:

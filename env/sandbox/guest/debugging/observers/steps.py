@@ -12,10 +12,10 @@ import os
 import types
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
+from ..values import safe_locals
 from .gates import NEVER, Gate, Kept
-from .stories import Storyteller
+from .report_stream import Storyteller
 from .tracing import CALLS, LINES, RAISES, Observer, Tracer
-from .values import safe_locals
 
 _ERRORS = 4
 _FRAMES = 500

@@ -8,9 +8,9 @@ import os
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from .places import Names
+from ..places import Names
+from ..values import safe_locals, shown
 from .tracing import Own
-from .values import safe_locals, shown
 
 MOST_FRAMES = 40
 """The most frames of a stack that are reported; of a deeper one, half of them from either end."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import List, Optional
 
 _CUT_WORD = re.compile(r"\w{1,24}\Z")
 _DROPPED = re.compile(r"\[\.\.\. (\d{1,18}) bytes dropped \.\.\.\]")
@@ -73,32 +72,3 @@ class HeadTail:
         data = bytes(self._head) + middle + tail
         self.__init__(self._half * 2)  # type: ignore[misc]
         return data, dropped
-
-
-class Told:
-    """Collects the records of a report in bounded memory. The program can write to the report too."""
-
-    def __init__(self, cap: int = 8 << 20) -> None:
-        self._left = cap
-        self._chunks: List[bytes] = []
-
-    def take(self, data: bytes) -> None:
-        """Take in some bytes."""
-        data = data[: self._left]
-        self._left -= len(data)
-        self._chunks.append(data)
-
-    def records(self) -> Tuple[List[Dict[str, Any]], bool]:
-        """Return the records, and whether there was anything else among them."""
-        found: List[Dict[str, Any]] = []
-        unsound = not self._left
-        for line in b"".join(self._chunks).splitlines():
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                record = None
-            if isinstance(record, dict) and isinstance(record.get("kind"), str):
-                found.append(record)
-            else:
-                unsound = True
-        return found, unsound

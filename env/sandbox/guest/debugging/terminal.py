@@ -8,15 +8,18 @@ import fcntl
 import os
 import pty
 import select
+import shutil
 import struct
 import termios
 import time
 from typing import Any, Callable, Collection, Dict, List, Optional, Set, Tuple
 
-from .allowance import Allowance
+from ..core.allowance import Allowance
+from ..core.files import Refused
+from ..core.launcher import Launcher
+from ..core.output import HeadTail
+from ..core.processes import KEPT, Child, descendants, kill_tree
 from .blocked import Look, look
-from .output import HeadTail
-from .processes import KEPT, Child, descendants, kill_tree
 
 ROWS, COLUMNS = 40, 120
 MOST_ROWS, MOST_COLUMNS = 200, 400
@@ -55,11 +58,22 @@ def take_terminal() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def start_shell(launcher: Launcher, slave: int) -> Child:
+    """Start the terminal's shell. Raises CannotStart, Refused."""
+    shell = shutil.which("bash", path=launcher.env["PATH"])
+    if shell is None:
+        raise Refused("the terminal needs bash, and the sandbox has none: install it in the task's image")
+    # Programs must ask the terminal for its size instead.
+    env = {name: value for name, value in launcher.env.items() if name not in ("COLUMNS", "LINES")}
+    argv = [shell, "--noprofile", "--norc", "+H", "-i"]  # +H: `!` is an ordinary character, as in a script
+    return launcher.spawn(argv, {**env, **VARIABLES}, take_terminal, stdin=slave, stdout=slave, stderr=slave)
+
+
 class Terminal:
     """At most one shell with its terminal, and everything that was started there."""
 
     def __init__(self, launch: Callable[[int], Child], lifeline: int = -1) -> None:
-        """`launch` starts the shell on a descriptor, as `take_terminal` wants it; `lifeline`: see `processes.run`."""
+        """`launch` starts the shell on a descriptor, as `start_shell` does; `lifeline`: see `processes.run`."""
         self._launch = launch
         self._lifeline = lifeline
         self._shell: Optional[Child] = None

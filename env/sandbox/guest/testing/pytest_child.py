@@ -216,7 +216,7 @@ def preload() -> None:
         importlib.import_module("_pytest." + name)
     for name in ("pdb", "_pytest.assertion.rewrite"):
         importlib.import_module(name)
-    importlib.import_module(".steady", __package__)
+    importlib.import_module(".pytest_determinism", __package__)
 
 
 def main(argv: List[str]) -> int:
@@ -244,7 +244,7 @@ def main(argv: List[str]) -> int:
         preload()
         import pytest
 
-        from . import steady
+        from . import pytest_determinism
     except ImportError as error:
         print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
         return 1
@@ -258,7 +258,7 @@ def main(argv: List[str]) -> int:
     del given, key
     forget_shadowed(sys.path[0])
     with prepared(argv[2:]):
-        status = int(pytest.main(argv[2:], plugins=[plugin, steady, *searched()]))
+        status = int(pytest.main(argv[2:], plugins=[plugin, pytest_determinism, *searched()]))
     sys.audit(EVENT, {"finished": status})
     if mode != "shown":
         _leave(status)

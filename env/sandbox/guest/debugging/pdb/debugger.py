@@ -13,12 +13,12 @@ import socket
 import subprocess
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from .allowance import Allowance
+from ...core.allowance import Allowance
+from ...core.files import Refused, Workspace
+from ...core.output import HeadTail, shortened
+from ...core.processes import KEPT, Child, descendants, kill_tree
 from .batch import commands_of
 from .control import INTERRUPT
-from .files import Refused, Workspace
-from .output import HeadTail, shortened
-from .processes import KEPT, Child, descendants, kill_tree
 
 PROGRAM_CAP = 32 << 10
 INTERRUPT_PATIENCE_S = 0.7

@@ -7,13 +7,13 @@ import os
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .evaluation import evaluate
-from .files import Refused
+from ...core.files import Refused
+from ..evaluation import evaluate
+from ..places import Place, find_places
+from ..values import safe_locals, shown
 from .gates import NEVER, Gate
-from .places import Place, find_places
-from .stories import Storyteller, describe
+from .report_stream import Storyteller, describe
 from .tracing import CALLS, LINES, RAISES, Observer, Tracer
-from .values import safe_locals, shown
 
 VALUE = 400
 """How many characters of a requested value are shown."""

@@ -16,11 +16,11 @@ import traceback
 import types
 from typing import Any, Generator, List
 
+from ...testing.prepared import plugin as searched
+from ...testing.prepared import prepared
+from ...testing.shadows import forget_shadowed
 from .control import Control, EmptyInput
 from .pdb_child import Debugger
-from .prepared import plugin as searched
-from .prepared import prepared
-from .shadows import forget_shadowed
 
 
 def main(argv: List[str]) -> int:
@@ -111,7 +111,7 @@ def as_file(code: str) -> str:
 def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> int:
     import pytest
 
-    from . import steady
+    from ...testing import pytest_determinism
 
     class UnderDebugger:
         @pytest.hookimpl(trylast=True)
@@ -155,4 +155,4 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     arguments = [each for each in arguments if each not in ("--pdb", "--trace")]
     arguments = ["-s", "-p", "no:cacheprovider", *arguments]
     with prepared(arguments):
-        return int(pytest.main(arguments, plugins=[UnderDebugger(), steady, *searched()]))
+        return int(pytest.main(arguments, plugins=[UnderDebugger(), pytest_determinism, *searched()]))

@@ -1,4 +1,4 @@
-"""Starts everything that runs in a sandbox: commands, our own programs, servers, the terminal's shell."""
+"""Starts everything that runs in a sandbox: commands, our own programs, and what debugging tools start."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from .commands import PLAIN, PytestRun
 from .files import Refused
 from .processes import KEPT, CannotStart, Child, NoProcessLeft, child_setup, run, spawn
 from .seccomp import confine, no_tracing
 
 if TYPE_CHECKING:
-    from .warm import WarmPython
+    from .warm_python import WarmPython
 
 _EXPECTED = ("asyncio", "unittest.mock")
+_NO_VARIABLES: Mapping[str, str] = {}
 
 
 class Launcher:
@@ -26,7 +26,8 @@ class Launcher:
         self._zip_fd = zip_fd
         self._lifeline = lifeline
         self._root = "/"
-        self._env: Dict[str, str] = {}
+        self.env: Dict[str, str] = {}
+        """The variables of everything that is started."""
         self._setup: Callable[[], None] = lambda: None
         self._limits: Dict[str, Any] = {}
         self.python = sys.executable
@@ -43,18 +44,18 @@ class Launcher:
         """Set what holds for every program started later. Returns whether the programs are confined."""
         self._root = root
         # Our variables take precedence over the image's own, such as its PATH.
-        self._env = {**os.environ, **env}
+        self.env = {**os.environ, **env}
         confined = confine() if limits.pop("confine", False) else False
         self._setup = child_setup(**limits, last=no_tracing() if confined else lambda: None)
         self._limits = limits
-        self.python = shutil.which("python", path=self._env["PATH"]) or sys.executable
+        self.python = shutil.which("python", path=self.env["PATH"]) or sys.executable
         return confined
 
     @property
     def warm(self) -> WarmPython:
         """The warm Python, which forks every program that can be forked."""
         if self._warm is None:
-            from .warm import WarmPython
+            from .warm_python import WarmPython
 
             self._warm = WarmPython(self._start_warm, self._given)
         return self._warm
@@ -98,71 +99,67 @@ class Launcher:
         stdin: int,
         output: int,
         fd: int,
+        *,
         warm: bool,
-        around: PytestRun = PLAIN,
+        folder: str = ".",
+        variables: Mapping[str, str] = _NO_VARIABLES,
         expected: bool = True,
     ) -> Child:
         """Start one of our own programs (see `guest.child`), which reports to `fd`; with `warm`, fork it if possible.
 
-        `expected`: with the modules that the task's files will import. Raises CannotStart.
+        `folder` (relative to the workspace) and `variables`: where it runs. `expected`: with the modules that the
+        task's files will import. Raises CannotStart.
         """
-        if warm:
+        if warm and folder == "." and not variables:
             forked = self.warm.fork(program, [stdin, output, output, fd], self._expected if expected else [])
             if forked is not None:
                 return forked
-        return self._spawn_own(program, stdin, output, fd, around)
+        return self._spawn_own(program, stdin, output, fd, folder, variables)
 
-    def server(self, argv: List[str], env: Dict[str, str], prefix: str) -> "subprocess.Popen[bytes]":
-        """Start a program with three pipes; `prefix`: the folder of its packages. Raises Refused."""
-        # The task's Python gets a name of its own, because the server's comes first on the path.
-        env = {**self._env, "TASK_PYTHON": self.python, **env}
-        if prefix:
-            env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        try:
-            return spawn(argv, cwd=self._root, env=env, preexec_fn=self._setup, **pipes)
-        except CannotStart as error:
-            raise Refused(str(error)) from None
+    def spawn(
+        self, argv: List[str], env: Dict[str, str], last: Optional[Callable[[], Any]] = None, **streams: int
+    ) -> "subprocess.Popen[bytes]":
+        """Start a program in the workspace with these variables and streams. Raises CannotStart.
 
-    def shell(self, slave: int) -> Child:
-        """Start the terminal's shell. Raises CannotStart, Refused."""
-        from .terminal import VARIABLES, take_terminal
-
-        shell = shutil.which("bash", path=self._env["PATH"])
-        if shell is None:
-            raise Refused("the terminal needs bash, and the sandbox has none: install it in the task's image")
-        # Programs must ask the terminal for its size instead.
-        env = {name: value for name, value in self._env.items() if name not in ("COLUMNS", "LINES")}
-        return spawn(
-            [shell, "--noprofile", "--norc", "+H", "-i"],  # +H: `!` is an ordinary character, as in a script
-            cwd=self._root,
-            env={**env, **VARIABLES},
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            preexec_fn=child_setup(**self._limits, last=take_terminal),
-        )
+        `last` is called in the child before the program starts, in place of the filter against debuggers.
+        """
+        setup = self._setup if last is None else child_setup(**self._limits, last=last)
+        return spawn(argv, cwd=self._root, env=env, preexec_fn=setup, **streams)
 
     def _start_warm(self, socket_fd: int) -> Child:
         return self._spawn_own(["warm", str(socket_fd)], subprocess.DEVNULL, subprocess.DEVNULL, socket_fd)
 
-    def _spawn_own(self, program: List[str], stdin: int, output: int, fd: int, around: PytestRun = PLAIN) -> Child:
+    def _spawn_own(
+        self,
+        program: List[str],
+        stdin: int,
+        output: int,
+        fd: int,
+        folder: str = ".",
+        variables: Mapping[str, str] = _NO_VARIABLES,
+    ) -> Child:
         # A descriptor of its own, because the package's is closed on exec.
         package = os.dup(self._zip_fd)
         try:
             argv = [self.python, "/proc/self/fd/%d" % package, *program]
-            return self._spawn(argv, stdin, output, (fd, package), around)
+            return self._spawn(argv, stdin, output, (fd, package), folder, variables)
         finally:
             os.close(package)
 
     def _spawn(
-        self, argv: List[str], stdin: int, output: int, pass_fds: Tuple[int, ...] = (), around: PytestRun = PLAIN
+        self,
+        argv: List[str],
+        stdin: int,
+        output: int,
+        pass_fds: Tuple[int, ...] = (),
+        folder: str = ".",
+        variables: Mapping[str, str] = _NO_VARIABLES,
     ) -> Child:
         def start() -> Child:
             return spawn(
                 argv,
-                cwd=os.path.join(self._root, around.folder),
-                env={**self._env, **around.variables},
+                cwd=os.path.join(self._root, folder),
+                env={**self.env, **variables},
                 stdin=stdin,
                 stdout=output,
                 stderr=output,

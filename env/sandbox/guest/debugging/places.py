@@ -9,7 +9,7 @@ import os
 import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from .files import Refused
+from ..core.files import Refused
 from .source import functions
 
 _MOST_NAMED = 5

@@ -9,8 +9,8 @@ import pdb
 import types
 from typing import Any, Callable, Dict, List, Optional
 
-from .evaluation import run
-from .source import find_function
+from ..evaluation import run
+from ..source import find_function
 
 
 class Breakpoints(pdb.Pdb):
@@ -106,8 +106,8 @@ class Breakpoints(pdb.Pdb):
             return self.canonic(inside)
         if filename.endswith(".py"):
             # Few sessions need these.
-            from .files import Refused
-            from .places import find_file
+            from ...core.files import Refused
+            from ..places import find_file
 
             with contextlib.suppress(Refused):
                 return self.canonic(find_file(self._root, filename))
@@ -129,8 +129,8 @@ class Breakpoints(pdb.Pdb):
         result = super().do_break(arg, temporary)
         if where.strip() and len(bdb.Breakpoint.bpbynumber) == before:
             # Few sessions need these.
-            from .files import Refused
-            from .places import find_places
+            from ...core.files import Refused
+            from ..places import find_places
 
             try:
                 find_places(self._root, where)

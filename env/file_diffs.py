@@ -1,10 +1,10 @@
-"""Unified diffs with git's headers. The host makes its own diffs with the same code."""
+"""Makes unified diffs with git's headers."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from typing import Iterator, List, Optional
+from collections.abc import Iterator
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of a diff.
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -18,10 +18,10 @@ def quoted(name: str) -> str:
     """Return a name as git reads it in a diff's header: quoted, with numbers for odd characters, if it has any."""
     if not _ODD.search(name):
         return name
-    return '"%s"' % _ODD.sub(lambda found: "\\%03o" % ord(found[0]), name)
+    return '"' + _ODD.sub(lambda character: f"\\{ord(character[0]):03o}", name) + '"'
 
 
-def file_diff(path: str, old: Optional[bytes], new: Optional[bytes], most: int = 256 << 10) -> str:
+def file_diff(path: str, old: bytes | None, new: bytes | None, most: int = 256 << 10) -> str:
     """Return what changed in one file; empty if nothing did. None stands for a file that does not exist.
 
     Binary files, and changes that are larger than `most` bytes, are named but not shown.
@@ -29,27 +29,27 @@ def file_diff(path: str, old: Optional[bytes], new: Optional[bytes], most: int =
     if old == new:
         return ""
     left, right = quoted("a/" + path), quoted("b/" + path)
-    parts = ["diff --git %s %s\n" % (left, right)]
+    parts = [f"diff --git {left} {right}\n"]
     if old is None:
         parts.append("new file mode 100644\n")
     if new is None:
         parts.append("deleted file mode 100644\n")
     if abs(len(old or b"") - len(new or b"")) > most:
-        return "%sFiles %s and %s differ\n" % ("".join(parts), left, right)
+        return f"{''.join(parts)}Files {left} and {right} differ\n"
     try:
         before, after = _LINES.findall((old or b"").decode()), _LINES.findall((new or b"").decode())
     except UnicodeDecodeError:
-        return "%sBinary files %s and %s differ\n" % ("".join(parts), left, right)
+        return f"{''.join(parts)}Binary files {left} and {right} differ\n"
     source = "/dev/null" if old is None else left
     target = "/dev/null" if new is None else right
     head = "".join(parts)
     parts.extend(_unified(before, after, source, target))
     if sum(map(len, parts)) > most:
-        return "%sFiles %s and %s differ\n" % (head, left, right)
+        return f"{head}Files {left} and {right} differ\n"
     return "".join(parts)
 
 
-def _unified(before: List[str], after: List[str], source: str, target: str) -> Iterator[str]:
+def _unified(before: list[str], after: list[str], source: str, target: str) -> Iterator[str]:
     # Equal lines at both ends are left out first: most edits are small, and comparing takes long.
     head, tail = 0, 0
     shorter = min(len(before), len(after))
@@ -60,7 +60,6 @@ def _unified(before: List[str], after: List[str], source: str, target: str) -> I
     skip, keep = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
     parts = before[skip : len(before) - keep], after[skip : len(after) - keep]
     for line in difflib.unified_diff(parts[0], parts[1], source, target, n=_CONTEXT):
-        found = _HUNK.match(line)
-        if found:
-            line = "@@ -%d%s +%d%s @@\n" % (int(found[1]) + skip, found[2] or "", int(found[3]) + skip, found[4] or "")
+        if hunk := _HUNK.match(line):
+            line = f"@@ -{int(hunk[1]) + skip}{hunk[2] or ''} +{int(hunk[3]) + skip}{hunk[4] or ''} @@\n"
         yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"

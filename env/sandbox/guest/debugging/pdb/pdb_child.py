@@ -21,9 +21,9 @@ import traceback
 import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from ..values import call_stack, safe_locals
 from .control import INTERRUPT, Control
 from .shell import Shell
-from .values import call_stack, safe_locals
 
 STEP_PATIENCE_S = 0.3
 """How long a thread at a breakpoint waits for another thread's step, which may need a lock that this thread holds."""

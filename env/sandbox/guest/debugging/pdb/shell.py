@@ -7,11 +7,11 @@ import sys
 import traceback
 from typing import Any, Dict, Tuple
 
+from ...core.output import shortened
+from ..evaluation import run
+from ..values import folded
 from .batch import compiles
 from .breakpoints import Breakpoints
-from .evaluation import run
-from .output import shortened
-from .values import folded
 
 _MOST_FRAMES = 40
 

@@ -8,8 +8,8 @@ import types
 from typing import Any, Dict, List, Optional
 
 from .gates import NEVER, Gate
+from .report_stream import Storyteller
 from .steps import Clocked
-from .stories import Storyteller
 from .tracing import CALLS, ENDS
 
 _MOST_CALLS = 200_000
