@@ -11,7 +11,7 @@ from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
 
 _LISTED = (
-    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs going on."),
+    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs in progress."),
     (
         "leaderboard",
         "leaderboard",
@@ -20,14 +20,14 @@ _LISTED = (
     (
         "compare",
         "compare_arrows",
-        "Two to four entrants, paired by task: how far one is ahead, on which tasks, and whether it is chance.",
+        "Two to four entrants, paired by task: how far ahead one is, on which tasks, and whether that could be chance.",
     ),
     (
         "tool_sets",
         "build",
         "What a debugger is worth: the same agent and model with and without it, and how each tool is used.",
     ),
-    ("failures", "troubleshoot", "How far episodes come, and where they first go wrong."),
+    ("failures", "troubleshoot", "How far episodes get, and where they first go wrong."),
     ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),
     ("proposals", "rule", "Fixes that wait for a person: the change, the evidence for it, and the decision."),
     ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
@@ -52,7 +52,7 @@ def _page(name: str, icon: str, **options: Any) -> Any:
 st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 login.require()
-pages = [_page(name, icon, help=about, default=name == "overview") for name, icon, about in _LISTED]
+pages = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
 pages += [_page(name, icon, visibility="hidden") for name, icon in _HIDDEN]
 page = st.navigation(pages, position="top")
 show.titled(page.title)
@@ -60,7 +60,7 @@ st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
 with st.container(key="jump_to"):
-    jump.offer([(each.title, each.url_path or "./") for each in pages[: len(_LISTED)]])
+    jump.offer([(listed.title, listed.url_path or "./") for listed in pages[: len(_LISTED)]])
 hints = st.container()
 try:
     with guarded():
@@ -68,5 +68,5 @@ try:
     login.footer()
 finally:
     for name, value in address.ignored().items():
-        text = f"The link asks for {name} = {value[:80]}, which does not exist here, so it was ignored."
+        text = f"The link asks for {name} = {value[:80]}, which does not exist, so it was ignored."
         hints.warning(escaped(text), icon=":material/link_off:")

@@ -44,8 +44,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_TASKSET[name]), name)
     if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_OFFERED[name]), name)
-    return found
+    offered = globals()[name] = getattr(import_module(_OFFERED[name]), name)
+    return offered
 
 
 def __dir__() -> list[str]:
