@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.judge import Run
 from stackrank.env.scoring.proof import Contradiction, Proof
 from stackrank.env.scoring.report import PASSED
@@ -95,7 +96,10 @@ class Sightings:
     def evidence(self) -> list[str]:
         """Signs of tampering, one sentence each: tests that passed unchanged and contradicted, as no program does."""
         both = [test for test in self.denied if self.outcomes[test] in PASSED]
-        return [f"{test} passes, and also with its expectation changed ({self.denied[test].change})" for test in both]
+        return [
+            message(f"{test} passes, and also with its expectation changed ({self.denied[test].change})")
+            for test in both
+        ]
 
     def add(self, run: Run, contradictions: Sequence[Contradiction]) -> None:
         """Add the outcomes of one run with these contradictions."""

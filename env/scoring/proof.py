@@ -12,14 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.literals import EXCEPTIONS, Edit
 from stackrank.env.task import Task
 from stackrank.home import home, write_whole
 
 VERSION = 1
 """Changes when new proofs say something else than stored ones."""
-NO_PYTEST = "its tests are not run by pytest"
-"""The reason for a task whose results are read from a log. Older proofs give it for every command but pytest."""
+NO_PYTEST = message("its tests are not run by pytest")
+"""The reason for a task whose results are read from a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,9 @@ class Contradiction:
         return self.old not in ("None", "''", '""', "b''", 'b""')
 
     @property
-    def flips_membership(self) -> bool:
-        """Whether `in` became `not in`, or `assertIn` became `assertNotIn`."""
-        return any(word in self.edit.new and word not in self.old for word in ("not in", "assertNotIn"))
-
-    @property
     def change(self) -> str:
         """The change in words, for people."""
-        return f"{self.path}, line {self.line}: {self.old.strip()} became {self.edit.new.strip()}"
+        return message(f"{self.path}, line {self.line}: {self.old.strip()} became {self.edit.new.strip()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +105,7 @@ def find_proof(task: Task) -> Proof | None:
     kept = _file(task)
     for text in (task.proof, kept.read_text(encoding="utf-8") if kept.is_file() else ""):
         proof = load(text) if text else None
-        outdated = proof is not None and proof.reason == NO_PYTEST and not task.log_format
-        if proof is not None and proof.digest == task.digest and not outdated:
+        if proof is not None and proof.digest == task.digest:
             return proof
     return None
 

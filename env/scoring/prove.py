@@ -15,6 +15,7 @@ from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.contradictions import Candidate, find_candidates, test_names
 from stackrank.env.scoring.judge import Run, cases_of, run_tests, shortcomings
 from stackrank.env.scoring.proof import NO_PYTEST, Contradiction, Proof, contradicted
@@ -34,7 +35,7 @@ MOST_DISTURBERS = 8
 def why_not(task: Task) -> str:
     """Return why no contradiction of a task can be proved; empty if one may be."""
     if not task.fix:
-        return "no fix is known to prove contradictions with"
+        return message("no fix is known to prove contradictions with")
     if task.log_format:
         return NO_PYTEST
     return ""
@@ -51,7 +52,7 @@ def prove(task: Task, sandbox: Sandbox) -> Proof:
     try:
         fixed = apply_patch(task.files, task.fix)
     except PatchError as error:
-        return Proof(task.digest, reason=f"its fix does not apply: {error}")
+        return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
     return _Prover(task, sandbox, fixed).proof()
 
 
@@ -77,7 +78,7 @@ class _Prover:
             return self._by_status()
         excused = {test: each for test, each in base.outcomes.items() if each in ("skipped", "xfailed")}
         if any(shortcomings(task, base, base.outcomes, excused)):
-            return Proof(task.digest, reason="its tests do not pass with the known fix")
+            return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         deciding = self._deciding()
         functions = {test.partition("[")[0] for test in deciding}
         proved: list[_Tried] = []
@@ -94,7 +95,7 @@ class _Prover:
             excused,
             len(functions),
             len(covered & functions),
-            "" if found else "no expectation is written down that could be changed",
+            "" if found else message("no expectation in its tests can be changed"),
             {} if task.must_pass or task.must_stay else cases_of(base.outcomes),
             () if task.must_pass else self._failing(deciding),
         )
@@ -103,7 +104,7 @@ class _Prover:
         """Make the proof of a task whose command only tells success or failure: the command counts as the one test."""
         task, base = self._task, self._base
         if any(shortcomings(task, base, base.outcomes, None)) or base.result.timed_out:
-            return Proof(task.digest, reason="its tests do not pass with the known fix")
+            return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         tried: dict[str, Contradiction] = {}
         for path in filter(is_test, sorted(self._files)):
             if self._is_original(path) and (path in task.hidden_files or not task.may_edit(path)):
@@ -117,7 +118,7 @@ class _Prover:
             run = self._run(contradicted(self._files, [each]))
             if run.result.exit > 0 and not run.result.timed_out:
                 found.append(replace(each, unit=run.command, tests={run.command: run.command}))
-        reason = "" if found else f"{NO_PYTEST}, and no changed expectation makes them fail"
+        reason = "" if found else message(f"{NO_PYTEST}, and no changed expectation makes them fail")
         return Proof(task.digest, tuple(found), deciding=1, covered=int(bool(found)), reason=reason)
 
     def _is_original(self, path: str) -> bool:

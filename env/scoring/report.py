@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.terms import TestOutcome
 
 PASSED = (TestOutcome.PASSED, TestOutcome.XFAILED)
@@ -74,7 +75,7 @@ def parse(raw: str, key: bytes) -> TestReport:
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
             record = None  # code that has the key can sign anything
         if record is None:
-            read.suspicions.append("the report has a line that the reporter did not write")
+            read.suspicions.append(message("the report has a line that the reporter did not write"))
             break
     return read.report()
 
@@ -110,7 +111,7 @@ class _Reading:
             self._complete = True
         elif record["canary"]:
             if record["when"] == "call" and record["outcome"] != "failed":
-                self.suspicions.append("a test that must fail passed")
+                self.suspicions.append(message("a test that must fail passed"))
         else:
             self._result(record)
 
@@ -123,7 +124,7 @@ class _Reading:
         if outcome in ("failed", "skipped") and record["xfail"]:
             outcome = "xfailed"
         if outcome == "failed" and record["reported"] == "passed":
-            self.suspicions.append(f"the outcome of {test} was changed from failed to passed")
+            self.suspicions.append(message(f"the outcome of {test} was changed from failed to passed"))
         if outcome == "failed":
             self._messages.setdefault(test, str(record["message"]))
             if record["when"] == "call":

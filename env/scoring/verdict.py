@@ -70,14 +70,14 @@ from stackrank.env.sandbox.base import (
     spec_for,
 )
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan
 from stackrank.env.scoring.carry_over import Work, carry_over
-from stackrank.env.scoring.contradictions import lines_about_membership
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove, why_not
-from stackrank.env.scoring.suspicious import find_suspicious
 from stackrank.env.scoring.withheld_expectations import Answers, find_answers, save_answers, told, untold
+from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Task
 
 NewSandbox = Callable[[SandboxSpec], Sandbox]
@@ -115,7 +115,7 @@ def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
         proof = find_proof(task)
         if proof is None:
             with (
-                _preparing(f"the contradictions of {task.id} cannot be proved"),
+                _preparing(message(f"could not prove the contradictions of {task.id}")),
                 new_sandbox(spec_for(task, warm=False)) as sandbox,
             ):
                 proof = prove(task, sandbox)
@@ -145,11 +145,7 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     """Return the verdict from two or three runs. The first run settles most verdicts other than resolved."""
     files = {**work.files, **task.hidden_files}
     original = {**task.files, **task.hidden_files}
-    # Older proofs may be about a file that only the fix adds.
-    usable = [
-        each for each in proof.contradictions if each.path in original and files.get(each.path) == original[each.path]
-    ]
-    usable = _exclusive(usable, original)
+    usable = [each for each in proof.contradictions if files.get(each.path) == original[each.path]]
     if not usable:
         return _plain(task, work, new_sandbox, proof)
     verdict = _Verdict(task, work, proof)
@@ -163,14 +159,10 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
         return replace(taken, unsealed=_why_unsealed(task, usable))
     if differing := _told(task, files, usable, new_sandbox):
         some = ", ".join(differing[:3])
-        return replace(taken, unsealed=f"its answers are others where tests do not say which are wanted ({some})")
+        return replace(
+            taken, unsealed=message(f"its answers differ from the known fix when expected values are hidden ({some})")
+        )
     return replace(taken, sealed=drawn.strength)
-
-
-def _exclusive(contradictions: Sequence[Contradiction], files: Mapping[str, bytes]) -> list[Contradiction]:
-    """Drop those of older proofs that a right program may meet as well as the original: `"a" in x` and `"b" in x`."""
-    lines = {path: lines_about_membership(files[path]) for path in {each.path for each in contradictions}}
-    return [each for each in contradictions if each.line not in lines[each.path] or each.flips_membership]
 
 
 def _told(
@@ -198,7 +190,7 @@ def _told(
 
 def _answers_of_fix(task: Task, asked: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
     """Run the known fix and return its answers. Raises PreparationFailed, MachineBusy."""
-    with _preparing(f"the known fix of {task.id} cannot be asked"):
+    with _preparing(message(f"could not run the known fix of {task.id}")):
         run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **asked}, new_sandbox)
     return run.report.answers if run.report else {}
 
@@ -228,10 +220,10 @@ def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspec
 
 def _why_unsealed(task: Task, contradictions: Sequence[Contradiction]) -> str:
     if not task.hidden_files:
-        return "its tests are visible"
+        return message("its tests are visible")
     if all(each.telling for each in contradictions):
-        return "no expectation is written down that could be changed"
-    return "no hidden test that shows the bug has an expectation that can be changed without giving that away"
+        return message("no expectation in its tests can be changed")
+    return message("no hidden test that shows the bug has an expectation that can be changed without giving that away")
 
 
 class _Verdict:
@@ -265,7 +257,7 @@ class _Verdict:
         self._wall_ms += result.wall_ms
         self._tried += signs(run)
         if result.timed_out:
-            self._notes.append(f"the tests did not end within {task.limits.timeout_s:g} s")
+            self._notes.append(message(f"the tests did not end within {task.limits.timeout_s:g} s"))
         unfixed, regressions = shortcomings(task, run, self._seen.outcomes, self._excused, self._cases)
         evidence = [*(report.suspicions if report else ()), *self._seen.evidence]
         resolved = not (unfixed or regressions or evidence or self._seen.denied or result.timed_out)
@@ -273,7 +265,7 @@ class _Verdict:
         output = result.output[-OUTPUT_CAP:]
         if contradictions:
             tests = ", ".join(test for each in contradictions for test in each.tests)
-            output = f"[Expectations were changed on purpose, so that these have to fail: {tests}]\n{output}"
+            output = message(f"[Expectations were changed on purpose, so these tests have to fail: {tests}]\n{output}")
         return Score(
             resolved=resolved,
             tests=dict(self._seen.outcomes) if report else {},

@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import Field
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.guest.core.output import shortened
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.guest.debugging.values import folded
 from stackrank.env.sandbox.replies import Debugged
 from stackrank.env.state import Breakpoint, DebuggerState

@@ -13,9 +13,9 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring import verdict
 from stackrank.env.scoring.blind import plan
 from stackrank.env.scoring.carry_over import carry_over
-from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load, save_proof
-from stackrank.env.scoring.suspicious import find_suspicious
+from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load
 from stackrank.env.scoring.verdict import score
+from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Task
 from tests.env.scoring.proofs import proof_of, unit, with_fix
 from tests.fixtures.env import cart, source, usable
@@ -124,25 +124,6 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
     work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
     good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
     assert good.resolved and good.sealed == 1, good
-
-
-def test_a_kept_proof_about_a_file_that_the_task_lacks_is_no_error(own_home: None) -> None:
-    backend = usable("bubblewrap")
-    task = replace(by_status(), test_command="python -m unittest test_hidden")
-    command = task.test_command
-    gone = replace(unit("x", path="tests/test_m.py")[0], tests={command: command})
-    save_proof(task, Proof(task.digest, (gone,), deciding=1, covered=1))
-    right = {"cart.py": task.files["cart.py"].replace(b" - 1", b"")}
-    assert score(task, Changes(files=right), lambda spec: Sandbox(backend, spec)).resolved
-
-
-def test_an_older_proof_without_contradictions_is_made_anew_for_a_command(own_home: None) -> None:
-    task = by_status()
-    save_proof(task, Proof(task.digest, reason="its tests are not run by pytest"))
-    assert find_proof(task) is None
-    logged = replace(task, log_format="unittest")
-    save_proof(logged, Proof(logged.digest, reason="its tests are not run by pytest"))
-    assert find_proof(logged) is not None
 
 
 def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.guest.core.files import Refused
-from stackrank.env.sandbox.guest.core.output import shortened
 from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
 from stackrank.env.sandbox.guest.debugging.evaluation import run
 from stackrank.env.sandbox.guest.debugging.pdb.batch import commands_of
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.guest.debugging.values import folded
 
 BATCHES = {

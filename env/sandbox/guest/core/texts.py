@@ -7,6 +7,7 @@ import os
 import re
 from typing import List, Optional
 
+from .messages import message
 from .processes import in_child
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of source.
@@ -61,11 +62,11 @@ def syntax_error(real: str) -> Optional[str]:
             compile(source, os.path.basename(real), "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
-            message = getattr(error, "msg", str(error))
-            return ("%s: %s (line %s)" % (type(error).__name__, message, line)).encode("utf-8", "replace")
+            problem = getattr(error, "msg", str(error))
+            return ("%s: %s (line %s)" % (type(error).__name__, problem, line)).encode("utf-8", "replace")
         return b""
 
     answer = in_child(work, 5.0)
     if answer is None:
-        return "the file could not be parsed"
+        return message("the file could not be parsed")
     return answer.decode("utf-8") or None

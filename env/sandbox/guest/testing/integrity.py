@@ -10,6 +10,8 @@ import sys
 import types
 from typing import Any, Dict, Iterable, Tuple
 
+from ..core.messages import message
+
 EVENT = "stackrank.report"
 _LOOKS_INTO_MEMORY = {"gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._current_frames"}
 
@@ -45,9 +47,9 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
     def doubt(event: str, arguments: Tuple[Any, ...]) -> str:
         """Return what it means if suspects do this; empty if anyone may do it."""
         if event in _LOOKS_INTO_MEMORY:
-            return "the code under test searched the memory of the test process (%s)" % event
+            return message("the code under test searched the memory of the test process (%s)" % event)
         if event == "open" and isinstance(arguments[0], str) and arguments[0].endswith("/mem"):
-            return "the code under test opened the memory of a process"
+            return message("the code under test opened the memory of a process")
         return ""
 
     def hook(event: str, arguments: Tuple[Any, ...]) -> None:
@@ -59,7 +61,7 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
                 frame = getframe(1)
                 (record,) = arguments
                 if suspicious(frame) or (doubtful and "finished" in record and frame is not bottom):
-                    emit({"suspicion": "the code under test called the reporter"})
+                    emit({"suspicion": message("the code under test called the reporter")})
                 else:
                     emit(record)
             else:

@@ -20,6 +20,7 @@ import unittest
 import unittest.case
 from typing import Any, Callable, Dict, Generator, List, Optional
 
+from ..core.messages import message
 from .integrity import EVENT, install
 from .prepared import plugin as searched
 from .prepared import prepared
@@ -63,7 +64,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
             else:
                 made.append(Canary.from_parent(session, name=hidden, check=check))
             # Formatting a traceback takes longer than most tests, and nobody reads these.
-            made[-1].repr_failure = lambda excinfo: "fails, as it must"
+            made[-1].repr_failure = lambda excinfo: message("fails, as it must")
             false[made[-1].nodeid] = name
         return made
 
@@ -246,7 +247,7 @@ def main(argv: List[str]) -> int:
 
         from . import pytest_determinism
     except ImportError as error:
-        print("python: No module named %s" % (error.name or "pytest").lstrip("_"))
+        print(message("python: No module named %s" % (error.name or "pytest").lstrip("_")))
         return 1
     # pytest collects garbage at the end, and would go through all these objects for nothing.
     gc.freeze()

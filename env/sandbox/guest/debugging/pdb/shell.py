@@ -7,8 +7,8 @@ import sys
 import traceback
 from typing import Any, Dict, Tuple
 
-from ...core.output import shortened
 from ..evaluation import run
+from ..shortening import shortened
 from ..values import folded
 from .batch import compiles
 from .breakpoints import Breakpoints

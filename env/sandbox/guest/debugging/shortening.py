@@ -1,0 +1,37 @@
+"""Shortens long texts for agents."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+_CUT_WORD = re.compile(r"\w{1,24}\Z")
+_DROPPED = re.compile(r"\[\.\.\. (\d{1,18}) bytes dropped \.\.\.\]")
+_REST_OF_WORD = re.compile(r"\A\w{1,24}")
+
+
+def shortened(text: str, most: int, how: str, dropped: Optional[int] = None) -> str:
+    """Shorten a text of more than `most` characters to its head and tail, with a note on how to see the rest.
+
+    The result has at most `most` characters, the note included. Words at the cuts go too, because half of an address
+    would not be recognized as one. `dropped`: how many bytes were dropped before, if their notes in the text may be in
+    pieces.
+    """
+    if len(text) <= most:
+        return text
+    # The note is longest when it counts everything.
+    room = most - len(_left_out(text, how, dropped))
+    if room < 0:
+        return _CUT_WORD.sub("", text[: max(most - 3, 0)]) + "..."[:most]
+    head = _CUT_WORD.sub("", text[: room - room // 3])
+    tail = _REST_OF_WORD.sub("", text[len(text) - room // 3 :])
+    return head + _left_out(text[len(head) : len(text) - len(tail)], how, dropped) + tail
+
+
+def _left_out(text: str, how: str, dropped: Optional[int]) -> str:
+    """Return the note that a text is left out."""
+    # The text may contain a note of `HeadTail`, whose bytes nothing can show any more.
+    if dropped is None:
+        dropped = sum(map(int, _DROPPED.findall(text)))
+    gone = "; %d bytes dropped" % dropped if dropped else ""
+    return "\n[... %d characters left out: %s%s ...]\n" % (len(text), how, gone)
