@@ -21,44 +21,44 @@ def quoted(name: str) -> str:
     return '"' + _ODD.sub(lambda character: f"\\{ord(character[0]):03o}", name) + '"'
 
 
-def file_diff(path: str, old: bytes | None, new: bytes | None, most: int = 256 << 10) -> str:
+def file_diff(path: str, old: bytes | None, new: bytes | None, max_bytes: int = 256 << 10) -> str:
     """Return what changed in one file; empty if nothing did. None stands for a file that does not exist.
 
     Binary files, and changes that are larger than `most` bytes, are named but not shown.
     """
     if old == new:
         return ""
-    left, right = quoted("a/" + path), quoted("b/" + path)
-    parts = [f"diff --git {left} {right}\n"]
+    old_name, new_name = quoted("a/" + path), quoted("b/" + path)
+    parts = [f"diff --git {old_name} {new_name}\n"]
     if old is None:
         parts.append("new file mode 100644\n")
     if new is None:
         parts.append("deleted file mode 100644\n")
-    if abs(len(old or b"") - len(new or b"")) > most:
-        return f"{''.join(parts)}Files {left} and {right} differ\n"
+    if abs(len(old or b"") - len(new or b"")) > max_bytes:
+        return f"{''.join(parts)}Files {old_name} and {new_name} differ\n"
     try:
-        before, after = _LINES.findall((old or b"").decode()), _LINES.findall((new or b"").decode())
+        old_lines, new_lines = _LINES.findall((old or b"").decode()), _LINES.findall((new or b"").decode())
     except UnicodeDecodeError:
-        return f"{''.join(parts)}Binary files {left} and {right} differ\n"
-    source = "/dev/null" if old is None else left
-    target = "/dev/null" if new is None else right
+        return f"{''.join(parts)}Binary files {old_name} and {new_name} differ\n"
+    source = "/dev/null" if old is None else old_name
+    target = "/dev/null" if new is None else new_name
     head = "".join(parts)
-    parts.extend(_unified(before, after, source, target))
-    if sum(map(len, parts)) > most:
-        return f"{head}Files {left} and {right} differ\n"
+    parts.extend(_unified(old_lines, new_lines, source, target))
+    if sum(map(len, parts)) > max_bytes:
+        return f"{head}Files {old_name} and {new_name} differ\n"
     return "".join(parts)
 
 
-def _unified(before: list[str], after: list[str], source: str, target: str) -> Iterator[str]:
+def _unified(old_lines: list[str], new_lines: list[str], source: str, target: str) -> Iterator[str]:
     # Equal lines at both ends are left out first: most edits are small, and comparing takes long.
     head, tail = 0, 0
-    shorter = min(len(before), len(after))
-    while head < shorter and before[head] == after[head]:
+    shorter = min(len(old_lines), len(new_lines))
+    while head < shorter and old_lines[head] == new_lines[head]:
         head += 1
-    while tail < shorter - head and before[-tail - 1] == after[-tail - 1]:
+    while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
         tail += 1
     skip, keep = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
-    parts = before[skip : len(before) - keep], after[skip : len(after) - keep]
+    parts = old_lines[skip : len(old_lines) - keep], new_lines[skip : len(new_lines) - keep]
     for line in difflib.unified_diff(parts[0], parts[1], source, target, n=_CONTEXT):
         if hunk := _HUNK.match(line):
             line = f"@@ -{int(hunk[1]) + skip}{hunk[2] or ''} +{int(hunk[3]) + skip}{hunk[4] or ''} @@\n"

@@ -156,4 +156,4 @@ def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
 def make_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
     """Make a unified diff with git's headers; binary files are named, not shown."""
     paths = sorted(set(before) | set(after))
-    return "".join(file_diff(path, before.get(path), after.get(path), most=sys.maxsize) for path in paths)
+    return "".join(file_diff(path, before.get(path), after.get(path), max_bytes=sys.maxsize) for path in paths)

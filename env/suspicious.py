@@ -39,33 +39,33 @@ _ATTRIBUTES = {
 _EQUALITY = ("__eq__", "__ne__", "__instancecheck__", "__subclasscheck__", "__bool__")
 
 
-def find_suspicious(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> tuple[dict[str, Any], ...]:
+def find_suspicious(original: Mapping[str, bytes], work: Mapping[str, bytes]) -> tuple[dict[str, Any], ...]:
     """Return what the change added: `file`, 1-based `line`, `what`. Lines that were there before are not checked."""
-    found: list[dict[str, Any]] = []
-    left = _MOST_BYTES
+    findings: list[dict[str, Any]] = []
+    remaining = _MOST_BYTES
     for path, content in work.items():
-        before = given.get(path, b"")
-        if content == before or not path.endswith((".py", ".pyi")):
+        old_content = original.get(path, b"")
+        if content == old_content or not path.endswith((".py", ".pyi")):
             continue
-        left -= len(content)
-        if left < 0:
-            return (*found, {"file": path, "line": 1, "what": "from here on, more source than is looked at"})
-        new = _new_lines(before, content)
+        remaining -= len(content)
+        if remaining < 0:
+            return (*findings, {"file": path, "line": 1, "what": "from here on, more source than is looked at"})
+        new = _new_lines(old_content, content)
         try:
             tree = parse_python(content)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep
             continue
         aliases = _imports(tree)
         nodes = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in new]
-        said = {(getattr(node, "lineno", 0), what) for node in nodes for what in _said(node, aliases)}
-        found += [{"file": path, "line": line, "what": what} for line, what in sorted(said)]
-    return tuple(found)
+        remarks = {(getattr(node, "lineno", 0), remark) for node in nodes for remark in _said(node, aliases)}
+        findings += [{"file": path, "line": line, "what": remark} for line, remark in sorted(remarks)]
+    return tuple(findings)
 
 
-def _new_lines(before: bytes, after: bytes) -> set[int]:
+def _new_lines(before: bytes, new: bytes) -> set[int]:
     # No sequence comparison: for a file with a million equal lines it would take hours.
     old = set(before.splitlines())
-    return {number for number, line in enumerate(after.splitlines(), 1) if line not in old}
+    return {number for number, line in enumerate(new.splitlines(), 1) if line not in old}
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
@@ -73,12 +73,12 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for each in node.names:
-                names[each.asname or each.name.partition(".")[0]] = (
-                    each.name if each.asname else each.name.partition(".")[0]
+            for alias in node.names:
+                names[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
                 )
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
+            names.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
     return names
 
 
@@ -96,12 +96,12 @@ def _dotted(node: ast.AST, aliases: Mapping[str, str]) -> str:
 
 def _said(node: Any, aliases: Mapping[str, str]) -> Iterator[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        modules = [each.name for each in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         for module in modules:
-            if (what := _MODULES.get(module.partition(".")[0])) is not None:
-                yield f"imports {module}: {what}"
+            if (remark := _MODULES.get(module.partition(".")[0])) is not None:
+                yield f"imports {module}: {remark}"
         if isinstance(node, ast.ImportFrom):
-            full = [f"{node.module}.{each.name}" for each in node.names]
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (f"{name}: {_NAMES[name]}" for name in full if name in _NAMES)
     elif isinstance(node, ast.Attribute):
         name = _dotted(node, aliases)
@@ -123,8 +123,8 @@ def _said(node: Any, aliases: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_standard(name: str) -> bool:
-    module, _, rest = name.partition(".")
-    return bool(rest) and (module in sys.stdlib_module_names or module in _MODULES)
+    module, _, attribute = name.partition(".")
+    return bool(attribute) and (module in sys.stdlib_module_names or module in _MODULES)
 
 
 def _is_constant(node: ast.FunctionDef) -> bool:

@@ -45,20 +45,20 @@ class Work:
 
 def carry_over(task: Task, changes: Changes) -> Work:
     """Apply the agent's permitted changes to the task's files, and note what was refused."""
-    work, given = dict(task.files), dict(task.files)
+    work, original = dict(task.files), dict(task.files)
     rules = _Rules(task)
     notes, attempts = [], []
 
     def refuse(path: str, refusal: Refusal, content: bytes, deleted: bool = False) -> None:
         notes.append(message(f"not carried over: {path} {refusal.reason}" + (" (deleted)" if deleted else "")))
-        if path in given or (refusal.changes_run and _only_deceives(path, content)):
+        if path in original or (refusal.changes_run and _only_deceives(path, content)):
             attempts.append(notes[-1])
 
     for path, content in changes.files.items():
         refusal = rules.refuse(path)
         if refusal is None:
             work[path] = content
-        elif content != given.get(path):
+        elif content != original.get(path):
             refuse(path, refusal, content)
     for path in changes.deleted:
         refusal = rules.refuse(path)
@@ -67,11 +67,11 @@ def carry_over(task: Task, changes: Changes) -> Work:
         else:
             refuse(path, refusal, b"", deleted=True)
     notes += [message(f"not carried over: {path} is a link or too large") for path in changes.skipped]
-    for path, before in given.items():
-        after = work.get(path, b"")
-        if after is not before and _REACHES_FOR_PYTEST.search(after) and not _REACHES_FOR_PYTEST.search(before):
+    for path, old in original.items():
+        new = work.get(path, b"")
+        if new is not old and _REACHES_FOR_PYTEST.search(new) and not _REACHES_FOR_PYTEST.search(old):
             attempts.append(message(f"{path} now imports what runs the tests"))
-    return Work(work, given, tuple(notes), tuple(attempts))
+    return Work(work, original, tuple(notes), tuple(attempts))
 
 
 class Refusal(NamedTuple):
@@ -95,7 +95,7 @@ class _Rules:
         self._expected = touched_files(task.fix) if task.fix else set()
         self._folders = test_folders((*task.files, *task.hidden_files))
         # If the project is pytest itself, or another of these, the change is to the project.
-        self._shadows = _SHADOWS - {_stem(PurePosixPath(each).parts[0]) for each in task.files}
+        self._shadows = _SHADOWS - {_stem(PurePosixPath(path).parts[0]) for path in task.files}
 
     def refuse(self, path: str) -> Refusal | None:
         """Return why an agent's change to `path` is not carried over, or None if it is."""

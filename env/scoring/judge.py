@@ -162,8 +162,8 @@ def shortcomings(
         ran_now = cases_of(run.outcomes)
         bad += tuple(name for name, number in (cases or {}).items() if ran_now.get(name, 0) < number)
         ran = any(outcome != "skipped" for outcome in outcomes.values())
-        whole = report.complete and ran and not report.collect_errors
-        return (bad or (() if whole else (message("the test run as a whole"),)), ())
+        finished = report.complete and ran and not report.collect_errors
+        return (bad or (() if finished else (message("the test run as a whole"),)), ())
     unfixed = tuple(test for test in task.must_pass if not good(test, outcome_of(test, outcomes), False))
     # A skip is allowed for tests that passed before, as in SWE-bench's grading.
     regressions = tuple(test for test in task.must_stay if not good(test, outcome_of(test, outcomes), True))

@@ -26,8 +26,8 @@ class DamagedChange(StackrankError):
 def environment_digest(task: Task, backend: str) -> str:
     """Hash of where a task's tests run: the kind of sandbox, what is installed in it, and the versions that matter."""
     parts = (backend, task.image, task.environment.digest if task.environment else "")
-    here = (platform.python_version(), platform.machine(), _digest(REQUIREMENTS.read_bytes()))
-    return hashlib.sha256(repr((*parts, *here)).encode()).hexdigest()[:_DIGITS]
+    host = (platform.python_version(), platform.machine(), _digest(REQUIREMENTS.read_bytes()))
+    return hashlib.sha256(repr((*parts, *host)).encode()).hexdigest()[:_DIGITS]
 
 
 def pack(changes: Changes) -> tuple[str, bytes] | None:
@@ -40,10 +40,10 @@ def pack(changes: Changes) -> tuple[str, bytes] | None:
     return _digest(content), zlib.compress(content)
 
 
-def unpack(digest: str, kept: bytes) -> Changes:
+def unpack(digest: str, packed: bytes) -> Changes:
     """Return the change that was packed by `pack`. Raises DamagedChange."""
     try:
-        content = zlib.decompress(kept)
+        content = zlib.decompress(packed)
         if _digest(content) != digest:
             raise DamagedChange(f"the change {digest} is not what was stored under this digest")
         document = json.loads(content)

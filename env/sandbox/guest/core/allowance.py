@@ -29,23 +29,23 @@ class Allowance:
 
     def left(self) -> float:
         """Return the seconds after which to ask again; 0 or less when the time is up."""
-        left = self._end - time.monotonic()
+        remaining = self._end - time.monotonic()
         if self._before is None:
-            unseen = left - (1 - _LITTLE) * self._seconds
+            unseen = remaining - (1 - _LITTLE) * self._seconds
             if unseen > 0:
                 return unseen
             self._before = self._used()
             # Even if this first look comes late, because the caller had to wait for a processor itself.
-            left = (1 - _LITTLE) * self._seconds
-            self._end = time.monotonic() + left
-        if left > 0:
-            return left
-        more = min(self.waited_s(), self._most - self._given)
+            remaining = (1 - _LITTLE) * self._seconds
+            self._end = time.monotonic() + remaining
+        if remaining > 0:
+            return remaining
+        extension = min(self.waited_s(), self._most - self._given)
         # Less is not worth another look: a program that waits now and then would be looked at forever.
-        if more < _LITTLE * self._seconds:
-            return left
-        self._given += more
-        self._end += more
+        if extension < _LITTLE * self._seconds:
+            return remaining
+        self._given += extension
+        self._end += extension
         return self._end - time.monotonic()
 
     def waited_s(self) -> float:
@@ -66,8 +66,8 @@ class Allowance:
 
     def _used(self) -> Tuple[Dict[int, float], float]:
         """Return the seconds that each process waited, and that they and the ended ones ran; see proc_pid_stat(5)."""
-        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-        ran = ended.ru_utime + ended.ru_stime
+        children_usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ran = children_usage.ru_utime + children_usage.ru_stime
         waits = {}
         for pid in self._pids():
             with contextlib.suppress(OSError, ValueError, IndexError):

@@ -47,10 +47,10 @@ def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) 
     gc.freeze()
     control.send(json.dumps({"python": python is not None}).encode())
     while True:
-        asked, fds = receive(control)
-        if not asked:
+        request, fds = receive(control)
+        if not request:
             os._exit(0)
-        _fork(asked, fds, python, zip_fd, guest)
+        _fork(request, fds, python, zip_fd, guest)
         for fd in fds:
             os.close(fd)
 
@@ -89,18 +89,18 @@ def send(sock: socket.socket, message: Dict[str, Any], fds: List[int]) -> None:
     sock.sendmsg([json.dumps(message).encode()], rights)
 
 
-def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
+def _fork(request: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
     """Fork one sandbox. Returns in the factory only.
 
     Its two processes are made at the same time: the Python is forked while the namespaces are made, and joins them
     while they are furnished.
     """
     tells = socket.socket(fileno=os.dup(fds[3]))
-    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    guest_end, python_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     read_fd, write_fd = os.pipe()
     if python:
-        send(python, asked, [far.fileno(), tells.fileno(), read_fd])
-    far.close()
+        send(python, request, [python_end.fileno(), tells.fileno(), read_fd])
+    python_end.close()
     middle = os.fork()
     if middle == 0:
         with reporting_failure(tells):
@@ -110,27 +110,27 @@ def _fork(asked: Dict[str, Any], fds: List[int], python: Optional[socket.socket]
                 os.write(write_fd, b"%d" % first)
                 os._exit(0)
             os.close(write_fd)
-            furnish(asked["room"])
+            furnish(request["room"])
             give_up()
             os.setsid()
             for number, fd in enumerate(fds[:3]):
                 os.dup2(fd, number)
             tells.send(GUEST)
-            said = b""
+            python_pid = b""
             if python:
                 # The Python can join only as long as this process lets others look into it.
                 with contextlib.suppress(OSError):
-                    near.send(b"furnished")
-                    said = near.recv(16)
-                if not said:
+                    guest_end.send(b"furnished")
+                    python_pid = guest_end.recv(16)
+                if not python_pid:
                     os._exit(1)  # the Python is gone, and so is this factory
-            keep_only({zip_fd, near.fileno()} if python else {zip_fd})
+            keep_only({zip_fd, guest_end.fileno()} if python else {zip_fd})
             _take_code(zip_fd)
-            guest(zip_fd, (near.detach(), int(said)) if python else None)
+            guest(zip_fd, (guest_end.detach(), int(python_pid)) if python else None)
     os.close(read_fd)
     os.close(write_fd)
     os.waitpid(middle, 0)
-    near.close()
+    guest_end.close()
     tells.close()
 
 
@@ -142,17 +142,17 @@ def _take_code(zip_fd: int) -> None:
         if not part:
             os._exit(0)
         size += part
-    left = int(size)
-    made = os.memfd_create("guest", os.MFD_CLOEXEC)
-    while left:
-        part = os.read(0, left)
+    remaining = int(size)
+    copy_fd = os.memfd_create("guest", os.MFD_CLOEXEC)
+    while remaining:
+        part = os.read(0, remaining)
         if not part:
             os._exit(0)
-        left -= len(part)
+        remaining -= len(part)
         while part:
-            part = part[os.write(made, part) :]
-    os.dup2(made, zip_fd, inheritable=False)
-    os.close(made)
+            part = part[os.write(copy_fd, part) :]
+    os.dup2(copy_fd, zip_fd, inheritable=False)
+    os.close(copy_fd)
 
 
 @contextlib.contextmanager

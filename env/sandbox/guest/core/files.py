@@ -70,15 +70,15 @@ class Workspace:
         if os.path.isdir(real):
             raise Refused("%s is a directory, not a file" % path)
         if not os.path.exists(real):
-            near = self._similar(path)
-            raise Refused("%s does not exist%s" % (path, "; did you mean %s?" % near if near else ""))
+            similar = self._similar(path)
+            raise Refused("%s does not exist%s" % (path, "; did you mean %s?" % similar if similar else ""))
         if not os.path.isfile(real):
             raise Refused("%s is not a regular file" % path)
         return real
 
     def _similar(self, path: str) -> str:
         name = os.path.basename(path)
-        return ", ".join(found for found, _ in self._walk() if os.path.basename(found) == name)
+        return ", ".join(candidate for candidate, _ in self._walk() if os.path.basename(candidate) == name)
 
     def _walk(self, top: str = "") -> Iterator[Tuple[str, str]]:
         """Yield (relative path, real path) of every file, in a fixed order; links are not followed."""
@@ -143,10 +143,10 @@ class Workspace:
                 raise Refused("lines %d to %d are not in %s, which has %d lines" % (start, last, path, total))
             if insert and not insert.endswith(b"\n") and (last < total or not lines or lines[-1].endswith(b"\n")):
                 insert += newline
-            before = b"".join(lines[: start - 1])
-            if insert and before and not before.endswith(b"\n"):
-                before += newline
-            content = bom + before + insert + b"".join(lines[last:])
+            head = b"".join(lines[: start - 1])
+            if insert and head and not head.endswith(b"\n"):
+                head += newline
+            content = bom + head + insert + b"".join(lines[last:])
             first, replaced = start, last - start + 1
         self._write(real, content)
         added = insert.count(b"\n") + bool(insert and not insert.endswith(b"\n"))
@@ -204,14 +204,14 @@ class Workspace:
         if not os.path.isdir(real):
             raise Refused("%s is not a directory" % path if os.path.exists(real) else "%s does not exist" % path)
         entries: List[Tuple[str, Optional[int]]] = []
-        more = 0
+        omitted = 0
         for folder, folders, names in os.walk(real):
             folders[:] = sorted(name for name in folders if name not in _NOISE)
             below = os.path.relpath(folder, real)
             level = 0 if below == "." else below.count(os.sep) + 1
             for name in sorted(folders + names):
                 if len(entries) >= limit:
-                    more += 1
+                    omitted += 1
                     continue
                 full = os.path.join(folder, name)
                 relative = self.relative(full) or full
@@ -219,7 +219,7 @@ class Workspace:
                 entries.append((relative, None if is_folder else os.lstat(full).st_size))
             if level + 1 >= depth:
                 folders[:] = []
-        return {"entries": sorted(entries), "more": more}
+        return {"entries": sorted(entries), "more": omitted}
 
     def search(self, pattern: str, path: str, glob: str, limit: int, ignore_case: bool) -> Dict[str, Any]:
         """Return the lines that match a regular expression, as [relative path, line number, line]."""
@@ -245,7 +245,7 @@ class Workspace:
         top = self.relative(real) or "."
         files = [(top, real)] if os.path.isfile(real) else self._walk("" if top == "." else top)
         matches: List[Tuple[str, int, str]] = []
-        more = 0
+        omitted = 0
         for relative, full in files:
             if glob and not (fnmatch.fnmatch(relative, glob) or fnmatch.fnmatch(os.path.basename(full), glob)):
                 continue
@@ -263,17 +263,17 @@ class Workspace:
                     if len(matches) < limit:
                         matches.append((relative, number, line.rstrip("\r")[:400]))
                     else:
-                        more += 1
-        return {"matches": matches, "more": more}
+                        omitted += 1
+        return {"matches": matches, "more": omitted}
 
     # ---- snapshot and difference
 
-    def put(self, archive: bytes, built: bool) -> None:
+    def put(self, archive: bytes, with_artefacts: bool) -> None:
         """Unpack a tar archive into the workspace, whose content then becomes the baseline.
 
         `built`: first unpack what the environment's set-up made in the source. That is no part of `changes`.
         """
-        if built and os.path.exists(ARTEFACTS):
+        if with_artefacts and os.path.exists(ARTEFACTS):
             with tarfile.open(ARTEFACTS) as tar:
                 self._built.update(self._unpack(member, tar) for member in tar if member.isfile())
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -311,10 +311,10 @@ class Workspace:
         Each is [path, size in bytes or None if it is gone, syntax error or ""]. A link or another special file counts
         as gone, as in `changes`. Only Python files of the baseline are parsed.
         """
-        before, now = self._known, self.fingerprint(suffix="")
-        self._known = now
-        sizes = {path: stamp[1] for path, stamp in now.items() if stamp and stat.S_ISREG(stamp[4])}
-        changed = sorted(path for path in {*before, *now} - self._built if before.get(path) != now.get(path))
+        old, stamps = self._known, self.fingerprint(suffix="")
+        self._known = stamps
+        sizes = {path: stamp[1] for path, stamp in stamps.items() if stamp and stat.S_ISREG(stamp[4])}
+        changed = sorted(path for path in {*old, *stamps} - self._built if old.get(path) != stamps.get(path))
         parsed = [path for path in changed if path.endswith(".py") and path in sizes and path in self._baseline]
         errors = {path: syntax_error(os.path.join(self.root, path)) or "" for path in parsed[:_MOST_PARSED]}
         return [(path, sizes.get(path), errors.get(path, "")) for path in changed[:MOST_CHANGED]]
@@ -322,11 +322,11 @@ class Workspace:
     def changes(self, limit: int = 32 << 20) -> Tuple[Dict[str, Any], bytes]:
         """Return what differs from the baseline: names of deleted and skipped files, and a tar archive of the rest."""
         buffer = io.BytesIO()
-        seen = set()
+        present = set()
         skipped: List[str] = []
         with tarfile.open(fileobj=buffer, mode="w") as tar:
             for relative, real in self._walk():
-                seen.add(relative)
+                present.add(relative)
                 if relative in self._built or self._baseline.get(relative) == _stamp(real):
                     continue
                 content = _content(real, limit - buffer.tell())
@@ -336,7 +336,7 @@ class Workspace:
                 member = tarfile.TarInfo(relative)
                 member.size = len(content)
                 tar.addfile(member, io.BytesIO(content))
-        deleted = sorted(set(self._baseline) - seen - self._built)
+        deleted = sorted(set(self._baseline) - present - self._built)
         return {"deleted": deleted, "skipped": skipped[:100], "skipped_count": len(skipped)}, buffer.getvalue()
 
 

@@ -76,7 +76,7 @@ def furnish(room: Dict[str, Any]) -> None:
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    text = [each.encode() or None for each in (source, target, kind)]
+    text = [argument.encode() or None for argument in (source, target, kind)]
     _do("mount", *text, ctypes.c_ulong(flags), options.encode() or None)
 
 
@@ -98,8 +98,8 @@ def _bind(source: str, target: str) -> None:
 
 def _loopback() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        asked = fcntl.ioctl(sock, _SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0))
-        flags = struct.unpack("16sh14x", asked)[1]
+        interface = fcntl.ioctl(sock, _SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0))
+        flags = struct.unpack("16sh14x", interface)[1]
         fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
@@ -123,13 +123,13 @@ def give_up() -> None:
 
 def own_copy(fd: int) -> None:
     """Replace an anonymous file with a copy that no other process has."""
-    made = os.memfd_create("guest", os.MFD_CLOEXEC)
+    copy_fd = os.memfd_create("guest", os.MFD_CLOEXEC)
     size = os.fstat(fd).st_size
     at = 0
     while at < size:
-        at += os.sendfile(made, fd, at, size - at)
-    os.dup2(made, fd, inheritable=os.get_inheritable(fd))
-    os.close(made)
+        at += os.sendfile(copy_fd, fd, at, size - at)
+    os.dup2(copy_fd, fd, inheritable=os.get_inheritable(fd))
+    os.close(copy_fd)
 
 
 def keep_only(fds: Iterable[int]) -> None:

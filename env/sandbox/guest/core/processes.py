@@ -70,27 +70,27 @@ def child_setup(
 
 
 def _children(pid: int) -> List[int]:
-    found: List[int] = []
+    pids: List[int] = []
     try:
         for task in os.listdir("/proc/%d/task" % pid):
             with open("/proc/%d/task/%s/children" % (pid, task)) as file:
-                found += map(int, file.read().split())
+                pids += map(int, file.read().split())
     except (OSError, ValueError):
         pass
-    return found
+    return pids
 
 
 def descendants(pid: int, skip: Iterable[int] = ()) -> Set[int]:
     """Return all living descendants of a process, without those in `skip` and their descendants."""
     skipped = set(skip)
-    found: Set[int] = set()
+    pids: Set[int] = set()
     pending = [pid]
     while pending:
         for child in _children(pending.pop()):
-            if child not in found and child not in skipped:
-                found.add(child)
+            if child not in pids and child not in skipped:
+                pids.add(child)
                 pending.append(child)
-    return found
+    return pids
 
 
 KEPT: Set[int] = set()
@@ -230,8 +230,8 @@ def run(
     waited = 0.0
     pause = 0.0001
     while child.poll() is None:
-        left = limit.left()
-        if left <= 0:
+        remaining = limit.left()
+        if remaining <= 0:
             if timed_out:
                 break
             # Interrupt before killing: an interrupted Python prints where it was.
@@ -242,10 +242,10 @@ def run(
                 os.killpg(child.pid, signal.SIGINT)
             continue
         # Wait a bounded time: a child that has closed its output wakes nobody when it ends.
-        pump(min(left, 0.05) if open_fds else 0)
+        pump(min(remaining, 0.05) if open_fds else 0)
         if not open_fds:
             # Most children close their output by ending.
-            time.sleep(min(max(left, 0), pause))
+            time.sleep(min(max(remaining, 0), pause))
             pause = min(2 * pause, 0.005)
     strays = descendants(os.getpid(), KEPT)
     if strays:
@@ -316,10 +316,10 @@ def time_limit(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TimeLimit
 
-    before = signal.signal(signal.SIGALRM, stop)
+    old_handler = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, old_handler)

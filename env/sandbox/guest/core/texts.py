@@ -41,15 +41,15 @@ def plain_encoding(content: bytes) -> str:
 
 def touched_lines(old: bytes, new: bytes) -> List[int]:
     """Return the first and last line (1-based) of `old` that differ in `new`; for an insertion, the line after it."""
-    before, after = LINES.findall(old), LINES.findall(new)
-    shorter = min(len(before), len(after))
+    old_lines, new_lines = LINES.findall(old), LINES.findall(new)
+    shorter = min(len(old_lines), len(new_lines))
     head = 0
-    while head < shorter and before[head] == after[head]:
+    while head < shorter and old_lines[head] == new_lines[head]:
         head += 1
     tail = 0
-    while tail < shorter - head and before[-tail - 1] == after[-tail - 1]:
+    while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
         tail += 1
-    return [head + 1, max(len(before) - tail, head + 1)]
+    return [head + 1, max(len(old_lines) - tail, head + 1)]
 
 
 def syntax_error(real: str) -> Optional[str]:

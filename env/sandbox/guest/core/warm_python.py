@@ -56,7 +56,7 @@ class Adopted:
 class WarmPython:
     """The guest's handle on the warm process."""
 
-    def __init__(self, launch: Callable[[int], Child], given: Optional[Tuple[int, int]] = None) -> None:
+    def __init__(self, launch: Callable[[int], Child], forked: Optional[Tuple[int, int]] = None) -> None:
         """`launch` starts `guest.testing.warm.main` with the socket's descriptor as its argument.
 
         `given`: socket and process id of a warm process that was forked with the sandbox.
@@ -66,12 +66,12 @@ class WarmPython:
         self._socket: Optional[socket.socket] = None
         self._stamp: List[Any] = []
         self._never = False
-        self.given = given is not None
+        self.given = forked is not None
         """Whether the warm process is the one that was forked with the sandbox."""
-        if given is not None:
-            self._process, self._socket = Adopted(given[1]), socket.socket(fileno=given[0])
+        if forked is not None:
+            self._process, self._socket = Adopted(forked[1]), socket.socket(fileno=forked[0])
             self._stamp = _installed()
-            KEPT.add(given[1])
+            KEPT.add(forked[1])
 
     def prepare(self) -> bool:
         """Start the warm process unless it runs and is up to date. Returns False if it cannot be started."""
@@ -123,10 +123,10 @@ class WarmPython:
         ready, _, _ = select.select([self._socket], [], [], patience_s)
         try:
             data = self._socket.recv(1 << 16) if ready else b""
-            found: Dict[str, Any] = json.loads(data) if data else {}
+            answer: Dict[str, Any] = json.loads(data) if data else {}
         except (OSError, ValueError):
-            found = {}
-        return found
+            answer = {}
+        return answer
 
     def close(self) -> None:
         """End the warm process. The processes that it forked live on."""
@@ -143,14 +143,14 @@ class WarmPython:
 def _installed() -> List[Any]:
     """Return a stamp that changes when a package is installed where the interpreter finds it."""
     places = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_site_folders()}
-    found: List[Any] = []
+    stamps: List[Any] = []
     for place in sorted(places):
         try:
             info = os.stat(place)
-            found.append((place, info.st_ino, info.st_mtime_ns))
+            stamps.append((place, info.st_ino, info.st_mtime_ns))
         except OSError:
-            found.append((place,))
-    return found
+            stamps.append((place,))
+    return stamps
 
 
 def _site_folders() -> List[str]:

@@ -113,8 +113,8 @@ def _waits_for(call: _Call, process: str, terminal: int) -> Optional[bool]:
     if call.kind not in ("read", "poll", "select", "epoll"):
         return False
     try:
-        found = _descriptors(call.kind, call.arguments[0], call.arguments[1], process)
-        return any(_is_terminal(process, fd, terminal) for fd in found)
+        descriptors = _descriptors(call.kind, call.arguments[0], call.arguments[1], process)
+        return any(_is_terminal(process, fd, terminal) for fd in descriptors)
     except (OSError, IndexError, ValueError):
         return None
 
@@ -124,8 +124,8 @@ def _descriptors(kind: str, first: int, second: int, process: str) -> Iterable[i
     if kind == "read":
         return [first]
     if kind == "poll" and 0 < second <= _MOST_DESCRIPTORS:
-        asked = struct.iter_unpack("=ihh", _memory(process, first, 8 * second))
-        return [fd for fd, events, _ in asked if fd >= 0 and events & _POLLIN]
+        polled = struct.iter_unpack("=ihh", _memory(process, first, 8 * second))
+        return [fd for fd, events, _ in polled if fd >= 0 and events & _POLLIN]
     if kind == "select" and 0 < first <= _MOST_DESCRIPTORS and second:
         bits = int.from_bytes(_memory(process, second, (first + 63) // 64 * 8), "little")
         return [fd for fd in range(first) if bits >> fd & 1]

@@ -24,23 +24,23 @@ def entry_point(command: str) -> List[str]:
     if arguments is not None:
         return ["pytest", *arguments]
     code = _CODE.match(command)
-    found = _split(command) if code else words(command)
-    if found and PYTHON.fullmatch(os.path.basename(found[0])) and len(found) > 1:
-        found = found[1:]
-        while len(found) > 1 and found[0] in _FLAGS:
-            found = found[1:]
-        if found[:2] == ["-m", "pdb"]:
-            found = found[2:]
-            while len(found) > 1 and found[0] == "-c":  # commands for pdb, not code
-                found = found[2:]
-    if code and found and len(found) > 1:
+    parts = _split(command) if code else words(command)
+    if parts and PYTHON.fullmatch(os.path.basename(parts[0])) and len(parts) > 1:
+        parts = parts[1:]
+        while len(parts) > 1 and parts[0] in _FLAGS:
+            parts = parts[1:]
+        if parts[:2] == ["-m", "pdb"]:
+            parts = parts[2:]
+            while len(parts) > 1 and parts[0] == "-c":  # commands for pdb, not code
+                parts = parts[2:]
+    if code and parts and len(parts) > 1:
         # The code may lack its quotes, although nobody would write it so for a shell.
-        rest = command[code.end() :].strip()
-        return ["-c", rest] if len(found) > 2 and not compiles(found[1]) and compiles(rest) else found
-    if found and all("::" in each or each == "-q" for each in found):
-        return ["pytest", *found]
-    if found and ((found[0] == "-m" and len(found) > 1) or found[0].endswith(".py")):
-        return found
+        code_text = command[code.end() :].strip()
+        return ["-c", code_text] if len(parts) > 2 and not compiles(parts[1]) and compiles(code_text) else parts
+    if parts and all("::" in part or part == "-q" for part in parts):
+        return ["pytest", *parts]
+    if parts and ((parts[0] == "-m" and len(parts) > 1) or parts[0].endswith(".py")):
+        return parts
     raise Refused(
         "%r cannot be debugged: name a Python program, as in `tests/test_x.py::test_y`, "
         "`python -m pytest tests/test_x.py`, `python script.py arguments`, `python -m module arguments` "

@@ -20,11 +20,11 @@ def evaluate(code: types.CodeType, outer: Dict[str, Any], names: MutableMapping[
     if outer is names or not any(isinstance(constant, types.CodeType) for constant in code.co_consts):
         return eval(code, outer, names)
     scope = {**outer, **names}
-    before = dict(scope)
+    old_scope = dict(scope)
     try:
         return eval(code, scope, names)
     finally:
         for name, value in scope.items():
-            if name not in before or before[name] is not value:
+            if name not in old_scope or old_scope[name] is not value:
                 outer[name] = value
         scope.update(names)  # so that a function defined here can call itself

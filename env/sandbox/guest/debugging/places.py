@@ -32,71 +32,73 @@ class Place(NamedTuple):
 
 def find_places(root: str, text: str) -> List[Place]:
     """Return the places that a text names, separated by commas or newlines. Raises Refused."""
-    found: List[Place] = []
-    for name in (each.strip() for part in text.split("\n") for each in part.split(",")):
+    places: List[Place] = []
+    for name in (name.strip() for part in text.split("\n") for name in part.split(",")):
         if name:
-            found += _find(root, name.rstrip("()"))
-    if not found:
+            places += _find(root, name.rstrip("()"))
+    if not places:
         raise Refused("no place is named: name file:line, a function or Class.method")
-    return found
+    return places
 
 
 def find_functions(root: str, name: str) -> List[Place]:
     """Return the functions with that name. Raises Refused."""
-    found = _find(root, name.strip().rstrip("()"))
-    if not found[0].function:
+    places = _find(root, name.strip().rstrip("()"))
+    if not places[0].function:
         raise Refused("%r is no function: name one, as in total, Cart.total or cart.py:total" % name)
-    return found
+    return places
 
 
 def _find(root: str, name: str) -> List[Place]:
-    file, colon, rest = name.rpartition(":")
-    first, dash, last = rest.partition("-")
+    file, colon, line_text = name.rpartition(":")
+    first, dash, last = line_text.partition("-")
     if colon and first.isdigit() and (last.isdigit() if dash else not last):
         return _lines(root, name, find_file(root, file), int(first), int(last or first))
     if name.isdigit():
         raise Refused("%r names no file: write it as in cart.py:%s" % (name, name))
-    known: List[Tuple[str, str, int]] = []
+    candidates: List[Tuple[str, str, int]] = []
     for path in [find_file(root, file)] if colon else _python_files(root):
-        known += [(path, qualified, first) for qualified, first in _functions_of(path)]
-    dotted = rest.replace(".<locals>", "")
-    found = [row for row in known if row[1] == dotted] or [row for row in known if row[1].endswith("." + dotted)]
-    if not found and "." in dotted:
+        candidates += [(path, qualified, first) for qualified, first in _functions_of(path)]
+    dotted = line_text.replace(".<locals>", "")
+    matches = [row for row in candidates if row[1] == dotted] or [
+        row for row in candidates if row[1].endswith("." + dotted)
+    ]
+    if not matches and "." in dotted:
         # `module.function` or `package.module.Class.method`.
-        for row in known:
+        for row in candidates:
             module = os.path.relpath(row[0], root)[:-3].replace(os.sep, ".")
             if ("." + module + "." + row[1]).endswith("." + dotted):
-                found.append(row)
-    if not found:
-        raise Refused(_unknown(root, name, dotted, known))
-    return [Place(name, path, first, qualified) for path, qualified, first in found]
+                matches.append(row)
+    if not matches:
+        raise Refused(_unknown(root, name, dotted, candidates))
+    return [Place(name, path, first, qualified) for path, qualified, first in matches]
 
 
-def _unknown(root: str, name: str, dotted: str, known: List[Tuple[str, str, int]]) -> str:
+def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str, int]]) -> str:
     if os.path.isfile(os.path.join(root, name)):
         return "%s is a file: name a line or a function of it, as in %s:12" % (name, name)
-    methods = [row for row in known if ("." + row[1]).rpartition(".")[0].endswith("." + dotted)]
+    methods = [row for row in candidates if ("." + row[1]).rpartition(".")[0].endswith("." + dotted)]
     if methods:
         names = ", ".join(row[1] for row in methods[:_MOST_NAMED])
         return "%s is no function; there are %s" % (name, names)
     last = dotted.rpartition(".")[2]
-    names_known = list(dict.fromkeys(row[1] for row in known))
-    close = [each for each in names_known if each.rpartition(".")[2] == last]
-    close += [each for each in difflib.get_close_matches(dotted, names_known, 3, 0.6) if each not in close]
+    names_known = list(dict.fromkeys(row[1] for row in candidates))
+    close = [name for name in names_known if name.rpartition(".")[2] == last]
+    close += [name for name in difflib.get_close_matches(dotted, names_known, 3, 0.6) if name not in close]
     hint = "did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else "grep finds where things are defined"
     return "no function of the workspace is called %s: %s" % (name, hint)
 
 
 def find_file(root: str, name: str) -> str:
     """Return the file with that name, or the only one whose path ends with it. Raises Refused."""
-    inside = os.path.normpath(os.path.join(root, name))
-    if os.path.isfile(inside):
-        return inside
+    inner_path = os.path.normpath(os.path.join(root, name))
+    if os.path.isfile(inner_path):
+        return inner_path
     paths = [os.path.relpath(path, root) for path in _python_files(root)]
-    same = [path for path in paths if path.endswith(os.sep + name.lstrip("./"))]
-    if len(same) == 1:
-        return os.path.join(root, same[0])
-    close = same or difflib.get_close_matches(name, paths, 3)
+    matches = [path for path in paths if path.endswith(os.sep + name.lstrip("./"))]
+    if len(matches) == 1:
+        return os.path.join(root, matches[0])
+    close = matches or difflib.get_close_matches(name, paths, 3)
     hint = ": did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else ""
     raise Refused("there is no file %s%s" % (name, hint))
 
@@ -109,14 +111,18 @@ def _lines(root: str, name: str, path: str, first: int, last: int) -> List[Place
             code = compile(file.read(), path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise Refused("%s cannot be parsed (%s), so that no line of it can be reached" % (relative, error)) from None
-    lines = sorted({each for part in _codes(code) for _, each in dis.findlinestarts(part) if each})
-    found = [each for each in lines if first <= each <= last]
-    if not found:
-        near = [each for each in lines if each < first][-1:] + [each for each in lines if each > last][:1]
-        hint = "the nearest lines that do are %s" % " and ".join(map(str, near)) if near else "none of its lines does"
-        what = "line %d" % first if first == last else "lines %d to %d" % (first, last)
-        raise Refused("%s of %s hold%s nothing that runs: %s" % (what, relative, "s" * (first == last), hint))
-    return [Place(name, path, line, "") for line in found]
+    lines = sorted({line for part in _codes(code) for _, line in dis.findlinestarts(part) if line})
+    inside_range = [line for line in lines if first <= line <= last]
+    if not inside_range:
+        nearest = [line for line in lines if line < first][-1:] + [line for line in lines if line > last][:1]
+        hint = (
+            "the nearest lines that do are %s" % " and ".join(map(str, nearest))
+            if nearest
+            else "none of its lines does"
+        )
+        subject = "line %d" % first if first == last else "lines %d to %d" % (first, last)
+        raise Refused("%s of %s hold%s nothing that runs: %s" % (subject, relative, "s" * (first == last), hint))
+    return [Place(name, path, line, "") for line in inside_range]
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -132,8 +138,8 @@ def _functions_of(path: str) -> Iterator[Tuple[str, int]]:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
         for qualified, node in functions(tree):
-            found: Any = node
-            yield qualified, min([found.lineno, *(each.lineno for each in found.decorator_list)])
+            definition: Any = node
+            yield qualified, min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
     except (SyntaxError, ValueError, OSError, RecursionError):
         return
 
@@ -141,8 +147,8 @@ def _functions_of(path: str) -> Iterator[Tuple[str, int]]:
 def _python_files(root: str) -> Iterator[str]:
     for folder, folders, names in os.walk(root):
         hidden = ("__pycache__", "node_modules", "site-packages")
-        folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in hidden)
-        yield from (os.path.join(folder, each) for each in sorted(names) if each.endswith(".py"))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in hidden)
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
 
 
 class Names:
@@ -153,11 +159,11 @@ class Names:
 
     def __call__(self, code: types.CodeType) -> str:
         """Return the qualified name, such as `Class.method`."""
-        own: Optional[str] = getattr(code, "co_qualname", None)
-        if own is not None:
-            return own.replace("<locals>.", "")
-        known = self._files.get(code.co_filename)
-        if known is None:
-            known = {(first, name.rpartition(".")[2]): name for name, first in _functions_of(code.co_filename)}
-            self._files[code.co_filename] = known
-        return known.get((code.co_firstlineno, code.co_name), code.co_name)
+        qualified: Optional[str] = getattr(code, "co_qualname", None)
+        if qualified is not None:
+            return qualified.replace("<locals>.", "")
+        functions = self._files.get(code.co_filename)
+        if functions is None:
+            functions = {(first, name.rpartition(".")[2]): name for name, first in _functions_of(code.co_filename)}
+            self._files[code.co_filename] = functions
+        return functions.get((code.co_firstlineno, code.co_name), code.co_name)

@@ -67,8 +67,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.partition("?")[0].endswith("/messages/count_tokens"):  # an estimate needs no answer from outside
             self.send(200, "application/json", json.dumps({"input_tokens": int(len(body) / CHARACTERS_PER_TOKEN)}))
             return
-        given = {name: self.headers[name] for name in PASSED_ON if self.headers[name]}
-        answer = self.server.ask(self.path, body, given)
+        headers = {name: self.headers[name] for name in PASSED_ON if self.headers[name]}
+        answer = self.server.ask(self.path, body, headers)
         self.send(answer["status"], answer["type"], answer["body"])
 
     def do_HEAD(self) -> None:
@@ -120,8 +120,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: Optional[str] = None, explain: Optional[str] = None) -> None:
         """Refuse in the form that programs expect of a model's endpoint."""
-        said = message or "this cannot be asked here"
-        error = {"message": said, "type": "invalid_request_error", "code": None}
+        text = message or "this cannot be asked here"
+        error = {"message": text, "type": "invalid_request_error", "code": None}
         self.send(int(code), "application/json", json.dumps({"type": "error", "error": error}))
 
     def log_message(self, *arguments: Any) -> None:
@@ -149,9 +149,9 @@ class Tail(threading.Thread):
         return self._kept.decode("utf-8", "replace")
 
 
-def tell(what: Dict[str, Any]) -> None:
+def tell(record: Dict[str, Any]) -> None:
     """Write one message as a line of JSON."""
-    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.write(json.dumps(record) + "\n")
     sys.stdout.flush()
 
 
@@ -175,24 +175,24 @@ def folder() -> str:
 
 def main() -> None:
     """Read what to run, run it, and report how it ended."""
-    wanted = json.loads(sys.stdin.readline())
+    setup = json.loads(sys.stdin.readline())
     server = listen()
-    server.model = wanted["model"]
+    server.model = setup["model"]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     place = folder()
-    for name, text in {**wanted["files"], "task.md": wanted["task"]}.items():
+    for name, text in {**setup["files"], "task.md": setup["task"]}.items():
         with open(os.path.join(place, name), "w", encoding="utf-8") as file:
             file.write(text)
     root = "http://127.0.0.1:%d" % server.server_address[1]
     env = {**os.environ, "OPENAI_BASE_URL": root + "/v1", "OPENAI_API_BASE": root + "/v1", "OPENAI_API_KEY": "none"}
     env.update(ANTHROPIC_BASE_URL=root, ANTHROPIC_API_KEY="none")
-    env.update(wanted["env"], AGENT_DIR=place, AGENT_MODEL=wanted["model"])
-    if len(wanted["task"].encode("utf-8", "replace")) <= LONGEST_VARIABLE:
-        env["AGENT_TASK"] = wanted["task"]
+    env.update(setup["env"], AGENT_DIR=place, AGENT_MODEL=setup["model"])
+    if len(setup["task"].encode("utf-8", "replace")) <= LONGEST_VARIABLE:
+        env["AGENT_TASK"] = setup["task"]
     env.pop("RELAY", None)
     try:
         child = subprocess.Popen(
-            ["/bin/sh", "-c", wanted["command"]],
+            ["/bin/sh", "-c", setup["command"]],
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -51,14 +51,14 @@ class Server:
         limit = Allowance(timeout_s, lambda: {self._child.pid, *descendants(self._child.pid)})
         timed_out = False
         while b"\n" not in self._received and len(self._received) <= cap and self._out in self._open:
-            left = limit.left()
-            if left <= 0:
+            remaining = limit.left()
+            if remaining <= 0:
                 timed_out = True
                 break
-            self._pump(min(left, 0.5), lifeline)
+            self._pump(min(remaining, 0.5), lifeline)
         flooded = len(self._received) > cap
-        whole = len(self._received) if self._out not in self._open else self._received.rfind(b"\n") + 1
-        lines, self._received = self._received[:whole], self._received[whole:]
+        complete = len(self._received) if self._out not in self._open else self._received.rfind(b"\n") + 1
+        lines, self._received = self._received[:complete], self._received[complete:]
         header: Dict[str, Any] = {"ended": self._out not in self._open, "timed_out": timed_out, "flooded": flooded}
         header["used_s"] = limit.used_s()
         header["exit"] = self._status() if header["ended"] else None

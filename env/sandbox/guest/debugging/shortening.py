@@ -10,28 +10,28 @@ _DROPPED = re.compile(r"\[\.\.\. (\d{1,18}) bytes dropped \.\.\.\]")
 _REST_OF_WORD = re.compile(r"\A\w{1,24}")
 
 
-def shortened(text: str, most: int, how: str, dropped: Optional[int] = None) -> str:
+def shortened(text: str, limit: int, remedy: str, dropped: Optional[int] = None) -> str:
     """Shorten a text of more than `most` characters to its head and tail, with a note on how to see the rest.
 
     The result has at most `most` characters, the note included. Words at the cuts go too, because half of an address
     would not be recognized as one. `dropped`: how many bytes were dropped before, if their notes in the text may be in
     pieces.
     """
-    if len(text) <= most:
+    if len(text) <= limit:
         return text
     # The note is longest when it counts everything.
-    room = most - len(_left_out(text, how, dropped))
+    room = limit - len(_left_out(text, remedy, dropped))
     if room < 0:
-        return _CUT_WORD.sub("", text[: max(most - 3, 0)]) + "..."[:most]
+        return _CUT_WORD.sub("", text[: max(limit - 3, 0)]) + "..."[:limit]
     head = _CUT_WORD.sub("", text[: room - room // 3])
     tail = _REST_OF_WORD.sub("", text[len(text) - room // 3 :])
-    return head + _left_out(text[len(head) : len(text) - len(tail)], how, dropped) + tail
+    return head + _left_out(text[len(head) : len(text) - len(tail)], remedy, dropped) + tail
 
 
-def _left_out(text: str, how: str, dropped: Optional[int]) -> str:
+def _left_out(text: str, remedy: str, dropped: Optional[int]) -> str:
     """Return the note that a text is left out."""
     # The text may contain a note of `HeadTail`, whose bytes nothing can show any more.
     if dropped is None:
         dropped = sum(map(int, _DROPPED.findall(text)))
-    gone = "; %d bytes dropped" % dropped if dropped else ""
-    return "\n[... %d characters left out: %s%s ...]\n" % (len(text), how, gone)
+    dropped_note = "; %d bytes dropped" % dropped if dropped else ""
+    return "\n[... %d characters left out: %s%s ...]\n" % (len(text), remedy, dropped_note)

@@ -21,8 +21,8 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[Tuple[str, ast.AST]]:
 
 def _is_overload(node: ast.AST) -> bool:
     """Whether a function only declares types: it is decorated with `typing.overload`, and never runs."""
-    for each in node.decorator_list:  # type: ignore[attr-defined]
-        if (each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "")) == "overload":
+    for decorator in node.decorator_list:  # type: ignore[attr-defined]
+        if (decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")) == "overload":
             return True
     return False
 
@@ -30,14 +30,14 @@ def _is_overload(node: ast.AST) -> bool:
 def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]:
     """Return (relative path, line of the first statement) of every function called `name` or `Class.name` below `root`,
     in files whose path ends with `file`. Overloads are left out."""
-    found: List[Tuple[str, int]] = []
+    places: List[Tuple[str, int]] = []
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(each for each in folders if not each.startswith(".") and each != "__pycache__")
-        for each in sorted(names):
-            path = os.path.join(folder, each)
+        folders[:] = sorted(child for child in folders if not child.startswith(".") and child != "__pycache__")
+        for file_name in sorted(names):
+            path = os.path.join(folder, file_name)
             relative = os.path.relpath(path, root)
             ends = not file or (os.sep + relative).endswith(os.sep + os.path.normpath(file))
-            if not each.endswith(".py") or not ends:
+            if not file_name.endswith(".py") or not ends:
                 continue
             try:
                 with open(path, "rb") as handle:
@@ -50,5 +50,5 @@ def find_function(root: str, name: str, file: str = "") -> List[Tuple[str, int]]
                     first = body[0]
                     docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
                     target = body[1] if docstring and len(body) > 1 else first
-                    found.append((relative, target.lineno))
-    return found
+                    places.append((relative, target.lineno))
+    return places

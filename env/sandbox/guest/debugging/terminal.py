@@ -86,17 +86,17 @@ class Terminal:
 
     # ---- life
 
-    def close(self, why: str = "") -> bool:
+    def close(self, reason: str = "") -> bool:
         """End the shell and all the terminal's processes; the next step reports `why`. False if there was no shell."""
         if self._shell is None:
             return False
-        own = self._pids()
+        pids = self._pids()
         KEPT.discard(self._shell.pid)
-        kill_tree(own, self._shell.poll)
+        kill_tree(pids, self._shell.poll)
         self._shell.wait()
         for fd in (self._master, self._slave):
             os.close(fd)
-        self._shell, self._why_ended = None, why
+        self._shell, self._why_ended = None, reason
         return True
 
     def _start(self) -> None:
@@ -143,24 +143,24 @@ class Terminal:
             self._wait(("prompt",), 0, limit, collected)
         if typed is not None or self._limit is None:
             self._limit = Allowance(timeout_s, self._pids)
-        left = list(typed or ())
+        untyped = list(typed or ())
         event, too_long = "", False
-        while left and event not in ("time", "ended"):
-            too_long = not self._fits(left[0])
-            if too_long or not self._type(left[0], self._limit, collected):
+        while untyped and event not in ("time", "ended"):
+            too_long = not self._fits(untyped[0])
+            if too_long or not self._type(untyped[0], self._limit, collected):
                 break
-            left.pop(0)
+            untyped.pop(0)
             # A key may be meant for a program that does not wait for a line.
-            patience = Allowance(PATIENCE_S, self._pids) if left and left[0] < " " else self._limit
-            event = self._wait(("input", "prompt"), 0, patience, collected) if left else ""
+            patience = Allowance(PATIENCE_S, self._pids) if untyped and untyped[0] < " " else self._limit
+            event = self._wait(("input", "prompt"), 0, patience, collected) if untyped else ""
             if event == "time" and self._limit.left() > 0:
                 event = ""
         if event not in ("time", "ended"):
             event = self._wait(until, silence_s, self._limit, collected)
         output, dropped = collected.take()
-        said = {
+        reply = {
             "event": event,
-            "untyped": len(left),
+            "untyped": len(untyped),
             "too_long": too_long,
             "started": started,
             "why": self._why_ended if started else "",
@@ -174,11 +174,11 @@ class Terminal:
             self._why_ended = ""
         if event == "ended":
             assert self._shell is not None
-            said["exit"] = self._shell.returncode
+            reply["exit"] = self._shell.returncode
             self.close("its shell had ended")
         else:
-            said["program"], said["size"] = self._in_front(), self._size()
-        return said, output
+            reply["program"], reply["size"] = self._in_front(), self._size()
+        return reply, output
 
     def _type(self, text: str, limit: Allowance, collected: HeadTail) -> bool:
         """Write the whole text, reading the answers meanwhile. Returns False if the time was up before the end."""
@@ -232,7 +232,7 @@ class Terminal:
         patience: Optional[Allowance] = None  # runs since a foreground program waits and no other one works
         work: Optional[Allowance] = None  # runs since a foreground program waits
         unknown: Optional[Allowance] = None  # runs since all are blocked for an unknown reason
-        before: Optional[Look] = None
+        previous: Optional[Look] = None
         next_look = 0.0
         pause = _LOOK_EVERY_S[0]
         while True:
@@ -242,7 +242,7 @@ class Terminal:
                 return "ended"
             if got:
                 silence = Allowance(silence_s, self._pids)
-                before = unknown = None
+                previous = unknown = None
                 self._idle = False
                 pause = _LOOK_EVERY_S[0]
                 if "output" in until:
@@ -251,26 +251,28 @@ class Terminal:
                 return "now"
             if not got or time.monotonic() > next_look:
                 next_look = time.monotonic() + 0.1
-                seen = self._look()
-                still = seen == before and not seen.busy
-                self._idle = still and seen.idle
-                works = seen.working and before is not None and before.working and (work is None or work.left() > 0)
-                before = seen
-                patience = (patience or Allowance(PATIENCE_S, self._pids)) if seen.reading and not works else None
-                work = (work or Allowance(WORK_S, self._pids)) if seen.reading else None
-                unknown = (unknown or Allowance(UNKNOWN_S, self._pids)) if still and seen.reading is None else None
-                waited = [each for each in (patience, unknown) if each is not None and each.left() <= 0]
-                if (still and seen.reading) or waited:
-                    event = "prompt" if self._at_prompt(seen) else "input"
+                current = self._look()
+                still = current == previous and not current.busy
+                self._idle = still and current.idle
+                works = (
+                    current.working and previous is not None and previous.working and (work is None or work.left() > 0)
+                )
+                previous = current
+                patience = (patience or Allowance(PATIENCE_S, self._pids)) if current.reading and not works else None
+                work = (work or Allowance(WORK_S, self._pids)) if current.reading else None
+                unknown = (unknown or Allowance(UNKNOWN_S, self._pids)) if still and current.reading is None else None
+                waited = [wait for wait in (patience, unknown) if wait is not None and wait.left() <= 0]
+                if (still and current.reading) or waited:
+                    event = "prompt" if self._at_prompt(current) else "input"
                     # What they printed before they began to wait may still have been on its way.
                     if event in until and (waited or not self._drain(collected)):
                         return event
             if "silence" in until and not got and silence.left() <= 0:
                 return "silence"
-            left = limit.left()
-            if left <= 0:
+            remaining = limit.left()
+            if remaining <= 0:
                 return "time"
-            self._pause(poller, min(left, pause))
+            self._pause(poller, min(remaining, pause))
             pause = min(1.3 * pause, _LOOK_EVERY_S[1])
 
     def _look(self) -> Look:
@@ -282,10 +284,10 @@ class Terminal:
             return os.tcgetpgrp(self._master)
         return 0
 
-    def _at_prompt(self, seen: Look) -> bool:
+    def _at_prompt(self, current: Look) -> bool:
         """Whether the shell waits, and for a command: its builtin `read` leaves the terminal reading whole lines."""
         assert self._shell is not None
-        if self._foreground() != self._shell.pid or seen.reader not in (0, self._shell.pid):
+        if self._foreground() != self._shell.pid or current.reader not in (0, self._shell.pid):
             return False
         return not termios.tcgetattr(self._slave)[3] & termios.ICANON and self._executable() == self._program
 

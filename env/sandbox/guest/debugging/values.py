@@ -42,10 +42,10 @@ class _Safe(reprlib.Repr):
     compared: a dict keeps its order. A value that is cut says how large it is.
     """
 
-    def __init__(self, most: int, longest: int) -> None:
+    def __init__(self, max_items: int, max_length: int) -> None:
         super().__init__()
-        self.most = most
-        self.maxstring = self.maxlong = self.maxother = longest
+        self.most = max_items
+        self.maxstring = self.maxlong = self.maxother = max_length
         self.maxlevel = 3
 
     def repr1(self, x: Any, level: int) -> str:
@@ -69,12 +69,12 @@ class _Safe(reprlib.Repr):
             return "<%s.%s>" % (name, object.__getattribute__(x, "__dict__").get("_name_"))
         if level <= 0:
             return "<%s ...>" % name
-        inside = [self._contents(x, level)] if issubclass(kind, _CONTAINERS) else []
-        found = list(attributes(x))
-        if not found:
-            return " ".join(["<" + name, *inside]) + ">"
-        inside += ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in found[: self.most]]
-        return "<%s %s%s>" % (name, ", ".join(inside), ", ..." if len(found) > self.most else "")
+        members = [self._contents(x, level)] if issubclass(kind, _CONTAINERS) else []
+        named_values = list(attributes(x))
+        if not named_values:
+            return " ".join(["<" + name, *members]) + ">"
+        members += ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in named_values[: self.most]]
+        return "<%s %s%s>" % (name, ", ".join(members), ", ..." if len(named_values) > self.most else "")
 
     def repr_str(self, x: str, level: int) -> str:
         return self._middle_cut(x, "characters")
@@ -102,28 +102,28 @@ class _Safe(reprlib.Repr):
         """Show a container of a built-in type."""
         if not x:
             return repr(x)
-        left, right = _BRACKETS[type(x)]
-        told: List[str] = []
+        opening, closing = _BRACKETS[type(x)]
+        texts: List[str] = []
         if level > 0 and type(x) is dict:
-            told = [
+            texts = [
                 "%s: %s" % (self.repr1(key, level - 1), self.repr1(value, level - 1))
                 for key, value in itertools.islice(x.items(), self.most)
             ]
         elif level > 0:
-            told = [self.repr1(each, level - 1) for each in itertools.islice(_in_order(x), self.most)]
-        if len(x) > len(told):
-            told.append("... %d in all" % len(x))
+            texts = [self.repr1(element, level - 1) for element in itertools.islice(_in_order(x), self.most)]
+        if len(x) > len(texts):
+            texts.append("... %d in all" % len(x))
         elif type(x) is tuple and len(x) == 1:
-            right = "," + right
-        return left + ", ".join(told) + right
+            closing = "," + closing
+        return opening + ", ".join(texts) + closing
 
     def _contents(self, x: Any, level: int) -> str:
         """Show what an instance of a container's subclass holds, whatever its own methods say."""
         if isinstance(x, dict):
             return self.repr1(dict(dict.items(x)), level)
-        kind: Any = next(each for each in _CONTAINERS if isinstance(x, each))
-        plain = list if kind is collections.deque else kind
-        return self.repr1(plain(kind.__iter__(x)), level)
+        kind: Any = next(container for container in _CONTAINERS if isinstance(x, container))
+        plain_kind = list if kind is collections.deque else kind
+        return self.repr1(plain_kind(kind.__iter__(x)), level)
 
 
 def _named(function: types.FunctionType) -> str:
@@ -146,16 +146,16 @@ def attributes(x: Any) -> Iterator[Tuple[str, Any]]:
                 except AttributeError:  # not set
                     continue
     try:
-        own = object.__getattribute__(x, "__dict__")
+        instance_dict = object.__getattribute__(x, "__dict__")
     except AttributeError:
         return
-    if type(own) is dict:
-        yield from list(own.items())
+    if type(instance_dict) is dict:
+        yield from list(instance_dict.items())
 
 
 def _in_order(x: Any) -> Iterable[Any]:
     """Return the members; those of a set in an order that does not change from run to run, if there is one."""
-    if type(x) in (set, frozenset) and len({type(each) for each in x}) == 1 and type(next(iter(x))) in _SORTABLE:
+    if type(x) in (set, frozenset) and len({type(element) for element in x}) == 1 and type(next(iter(x))) in _SORTABLE:
         return sorted(x)
     return x  # type: ignore[no-any-return]
 
@@ -188,23 +188,23 @@ def shallow(value: Any) -> str:
 
 def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
     """Return name -> short text of local variables, without code, annotations and dunder names."""
-    told: Dict[str, str] = {}
+    texts: Dict[str, str] = {}
     for name, value in list(names.items()):
         if name.startswith(("__", "@")) or isinstance(value, (types.ModuleType, types.FunctionType, type)):
             continue
         if type(value).__module__ in ("typing", "__future__"):
             continue
-        if len(told) >= limit:
+        if len(texts) >= limit:
             break
-        told[name] = shown(value)
-    return told
+        texts[name] = shown(value)
+    return texts
 
 
 def call_stack(
-    stack: Sequence[Tuple[types.FrameType, int]], current: int, name_of: Callable[[str], str], most: int = 24
+    stack: Sequence[Tuple[types.FrameType, int]], current: int, name_of: Callable[[str], str], max_frames: int = 24
 ) -> List[Dict[str, Any]]:
     """Return the calls that led here, the outermost first; of a deep stack, those around frame `current`."""
-    first = max(min(current - most // 2, len(stack) - most), 0)
+    first = max(min(current - max_frames // 2, len(stack) - max_frames), 0)
     return [
         {
             "file": name_of(frame.f_code.co_filename),
@@ -212,7 +212,7 @@ def call_stack(
             "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
             "current": first + position == current,
         }
-        for position, (frame, line) in enumerate(stack[first : first + most])
+        for position, (frame, line) in enumerate(stack[first : first + max_frames])
     ]
 
 

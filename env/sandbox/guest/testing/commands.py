@@ -34,12 +34,12 @@ class PytestRun(NamedTuple):
 def words(command: str) -> Optional[List[str]]:
     """Return the words of a simple command; None if a shell would do more than split it."""
     try:
-        found = shlex.split(command)
+        parts = shlex.split(command)
     except ValueError:
         return None
-    if not found or any(mark in _live(command) for mark in ("|", "&", ";", ">", "<", "$", "`", "\n")):
+    if not parts or any(mark in _live(command) for mark in ("|", "&", ";", ">", "<", "$", "`", "\n")):
         return None
-    return found
+    return parts
 
 
 def pytest_run(command: str) -> Optional[PytestRun]:
@@ -50,19 +50,19 @@ def pytest_run(command: str) -> Optional[PytestRun]:
     segments = _segments(command)
     folder = "."
     variables: Dict[str, str] = {}
-    found: Optional[PytestRun] = None
+    test_run: Optional[PytestRun] = None
     for segment in segments or ():
-        assigned, rest = _assignments(segment)
-        if not rest or rest[0] == "export":
-            variables.update(assigned, **_assignments(rest[1:])[0])
-        elif rest[0] == "cd" and len(rest) == 2 and found is None:
-            folder = os.path.normpath(os.path.join(folder, rest[1]))
-        elif rest[0] not in _HARMLESS:
-            arguments = _pytest_arguments(rest, assigned)
-            if arguments is None or found is not None:
+        assigned, argv = _assignments(segment)
+        if not argv or argv[0] == "export":
+            variables.update(assigned, **_assignments(argv[1:])[0])
+        elif argv[0] == "cd" and len(argv) == 2 and test_run is None:
+            folder = os.path.normpath(os.path.join(folder, argv[1]))
+        elif argv[0] not in _HARMLESS:
+            arguments = _pytest_arguments(argv, assigned)
+            if arguments is None or test_run is not None:
                 return None
-            found = PytestRun(arguments, folder, {**variables, **assigned})
-    return found
+            test_run = PytestRun(arguments, folder, {**variables, **assigned})
+    return test_run
 
 
 def pytest_arguments(command: str) -> Optional[List[str]]:
@@ -105,28 +105,28 @@ def _segments(command: str) -> Optional[List[List[str]]]:
 
 
 def _assignments(segment: List[str]) -> "tuple[Dict[str, str], List[str]]":
-    rest = segment[1:] if segment[:1] == ["env"] else list(segment)
-    found: Dict[str, str] = {}
-    while rest and _ASSIGNMENT.match(rest[0]):
-        name, _, value = rest.pop(0).partition("=")
-        found[name] = value
-    return found, rest
+    argv = segment[1:] if segment[:1] == ["env"] else list(segment)
+    variables: Dict[str, str] = {}
+    while argv and _ASSIGNMENT.match(argv[0]):
+        name, _, value = argv.pop(0).partition("=")
+        variables[name] = value
+    return variables, argv
 
 
 def _pytest_arguments(segment: List[str], variables: Dict[str, str]) -> Optional[List[str]]:
     """Return pytest's arguments if that is what the words run. `variables` gets the variables for Python's options."""
-    rest = segment
-    if (rest[0] in _RUNNERS and rest[1:2] == ["run"]) or (rest[0] == "timeout" and len(rest) > 2):
-        rest = rest[2:]
-    if rest[:2] == ["coverage", "run"]:
-        rest = ["python", *rest[2:]]
-    if rest and rest[0] in ("pytest", "py.test"):
-        return rest[1:]
-    if not rest or not PYTHON.fullmatch(os.path.basename(rest[0])):
+    argv = segment
+    if (argv[0] in _RUNNERS and argv[1:2] == ["run"]) or (argv[0] == "timeout" and len(argv) > 2):
+        argv = argv[2:]
+    if argv[:2] == ["coverage", "run"]:
+        argv = ["python", *argv[2:]]
+    if argv and argv[0] in ("pytest", "py.test"):
+        return argv[1:]
+    if not argv or not PYTHON.fullmatch(os.path.basename(argv[0])):
         return None
-    rest = rest[1:]
-    while rest and rest[0] in ("-B", "-u", "-W", "--branch", "-p"):
-        if rest[0] == "-W":
-            variables["PYTHONWARNINGS"] = rest[1] if len(rest) > 1 else ""
-        rest = rest[2 if rest[0] == "-W" else 1 :]
-    return rest[2:] if rest[:2] in (["-m", "pytest"], ["-m", "py.test"]) else None
+    argv = argv[1:]
+    while argv and argv[0] in ("-B", "-u", "-W", "--branch", "-p"):
+        if argv[0] == "-W":
+            variables["PYTHONWARNINGS"] = argv[1] if len(argv) > 1 else ""
+        argv = argv[2 if argv[0] == "-W" else 1 :]
+    return argv[2:] if argv[:2] in (["-m", "pytest"], ["-m", "py.test"]) else None

@@ -65,9 +65,9 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
                 else:
                     emit(record)
             else:
-                said = doubt(event, arguments)
-                if said and suspicious(getframe(1)):
-                    emit({"suspicion": said})
+                suspicion = doubt(event, arguments)
+                if suspicion and suspicious(getframe(1)):
+                    emit({"suspicion": suspicion})
         finally:
             state["busy"] = False
 

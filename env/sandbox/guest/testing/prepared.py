@@ -16,7 +16,7 @@ _MOST = 4
 """The most configurations that are kept."""
 _USUAL = ((), ("-p", "no:cacheprovider"))
 
-_made: Dict[Tuple[str, ...], Any] = {}
+_configurations: Dict[Tuple[str, ...], Any] = {}
 _searched: Dict[types.ModuleType, types.ModuleType] = {}
 """Plug-in of pytest's own -> a module that has only its fixtures."""
 
@@ -26,15 +26,15 @@ def prepare(arguments: Sequence[str]) -> bool:
     import _pytest.config as pytest_config
 
     left_out = _left_out(arguments)
-    if left_out in _made or len(_made) >= _MOST or not hasattr(pytest_config, "get_config"):
+    if left_out in _configurations or len(_configurations) >= _MOST or not hasattr(pytest_config, "get_config"):
         return False
     with contextlib.suppress(Exception):  # the run itself says what is wrong with its arguments
         config = pytest_config.get_config(list(left_out), **_options(pytest_config))
         if hasattr(config, "invocation_params"):  # pytest has it since 5.1
-            _made[left_out] = config
+            _configurations[left_out] = config
     if not _searched:
         _search(pytest_config.default_plugins)
-    return left_out in _made
+    return left_out in _configurations
 
 
 def prepare_usual() -> None:
@@ -48,7 +48,7 @@ def prepared(arguments: Sequence[str]) -> Iterator[None]:
     """Let the next configuration that pytest makes be the prepared one, if there is one for these arguments."""
     import _pytest.config as pytest_config
 
-    config = _made.get(_left_out(arguments))
+    config = _configurations.get(_left_out(arguments))
     if config is None:
         yield
         return
@@ -82,8 +82,10 @@ def plugin() -> List[Any]:
             manager: Any = _pytest.fixtures.FixtureManager
             original = manager.parsefactories
 
-            def search(self: Any, *arguments: Any, **named: Any) -> Any:
-                return original(self, *map(_small, arguments), **{name: _small(each) for name, each in named.items()})
+            def search(self: Any, *arguments: Any, **options: Any) -> Any:
+                return original(
+                    self, *map(_small, arguments), **{name: _small(option) for name, option in options.items()}
+                )
 
             manager.parsefactories = search
             yield
@@ -106,21 +108,21 @@ def _left_out(arguments: Sequence[str]) -> Tuple[str, ...]:
 
 def _options(pytest_config: types.ModuleType) -> Dict[str, Any]:
     """Return what `pytest.main` passes besides arguments and plug-ins."""
-    asked = inspect.signature(pytest_config.get_config).parameters
-    return {"prog": "pytest.main()"} if "prog" in asked else {}
+    parameters = inspect.signature(pytest_config.get_config).parameters
+    return {"prog": "pytest.main()"} if "prog" in parameters else {}
 
 
 def _search(names: Sequence[str]) -> None:
     import importlib
 
-    kept = {name: importlib.import_module("_pytest." + name) for name in names}
-    found: Dict[types.ModuleType, types.ModuleType] = {}
-    for module in kept.values():
+    modules = {name: importlib.import_module("_pytest." + name) for name in names}
+    fixtures_only: Dict[types.ModuleType, types.ModuleType] = {}
+    for module in modules.values():
         small = types.ModuleType(module.__name__)
         small.__dict__.update({name: value for name, value in vars(module).items() if _is_fixture(value)})
-        found[module] = small
-    if "tmp_path" in vars(found[kept["tmpdir"]]):  # else this pytest has another kind of object for fixtures
-        _searched.update(found)
+        fixtures_only[module] = small
+    if "tmp_path" in vars(fixtures_only[modules["tmpdir"]]):  # else this pytest has another kind of object for fixtures
+        _searched.update(fixtures_only)
 
 
 def _is_fixture(value: Any) -> bool:
@@ -129,5 +131,5 @@ def _is_fixture(value: Any) -> bool:
     )
 
 
-def _small(each: Any) -> Any:
-    return _searched.get(each, each) if isinstance(each, types.ModuleType) else each
+def _small(argument: Any) -> Any:
+    return _searched.get(argument, argument) if isinstance(argument, types.ModuleType) else argument

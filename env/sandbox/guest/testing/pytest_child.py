@@ -42,7 +42,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
     doubtful = {os.path.abspath(path) for path in suspects}
     canaries = mode == "canaries"
     false: Dict[str, str] = {}
-    found: List[str] = []
+    collected_ids: List[str] = []
     compared: List[str] = []
 
     class Canary(pytest.Item):
@@ -56,28 +56,28 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
     def make_canaries(session: Any) -> List[Any]:
         # Add them to the tests of the last file, and let them run like those, if possible.
         module = session.items[-1].parent if session.items else None
-        made: List[Any] = []
+        canary_items: List[Any] = []
         for name, check in must_fail(pytest).items():
             hidden = "test_" + digest(key + name.encode()).hexdigest()[:12]
             if isinstance(module, pytest.Module):
-                made.append(pytest.Function.from_parent(module, name=hidden, callobj=check))
+                canary_items.append(pytest.Function.from_parent(module, name=hidden, callobj=check))
             else:
-                made.append(Canary.from_parent(session, name=hidden, check=check))
+                canary_items.append(Canary.from_parent(session, name=hidden, check=check))
             # Formatting a traceback takes longer than most tests, and nobody reads these.
-            made[-1].repr_failure = lambda excinfo: message("fails, as it must")
-            false[made[-1].nodeid] = name
-        return made
+            canary_items[-1].repr_failure = lambda excinfo: message("fails, as it must")
+            false[canary_items[-1].nodeid] = name
+        return canary_items
 
     class Reporter:
         def pytest_itemcollected(self, item: Any) -> None:
-            found.append(item.nodeid)
+            collected_ids.append(item.nodeid)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
             yield
             items = list(getattr(session, "items", []))
             # In the order of the files, even if plug-ins changed it.
-            order = {test: number for number, test in enumerate(found)}
+            order = {test: number for number, test in enumerate(collected_ids)}
             audit(EVENT, {"collected": sorted((item.nodeid for item in items), key=lambda test: order.get(test, -1))})
             if canaries and items:
                 session.items += make_canaries(session)
@@ -155,12 +155,16 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
         if error is None:
             return []
         if not isinstance(error, AssertionError):
-            return [" ".join(each.__name__ for each in type(error).__mro__)[:MOST_SHOWN]]
+            return [" ".join(ancestor.__name__ for ancestor in type(error).__mro__)[:MOST_SHOWN]]
         trace = error.__traceback__
         while trace is not None:
-            known = trace.tb_frame.f_locals
-            if trace.tb_frame.f_code.co_filename == unittest.case.__file__ and "first" in known and "second" in known:
-                return [_shown(known["first"]), _shown(known["second"])]
+            variables = trace.tb_frame.f_locals
+            if (
+                trace.tb_frame.f_code.co_filename == unittest.case.__file__
+                and "first" in variables
+                and "second" in variables
+            ):
+                return [_shown(variables["first"]), _shown(variables["second"])]
             trace = trace.tb_next
         return list(compared)
 
@@ -228,13 +232,13 @@ def main(argv: List[str]) -> int:
     Standard input holds a key of 32 bytes, then a JSON list of the files that somebody other than the task wrote.
     """
     fd, mode = int(argv[0]), argv[1]
-    given = b""
+    setup = b""
     while True:
         part = os.read(0, 1 << 16)
         if not part:
             break
-        given += part
-    key, suspects = given[:32], json.loads(given[32:] or b"[]")
+        setup += part
+    key, suspects = setup[:32], json.loads(setup[32:] or b"[]")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -256,7 +260,7 @@ def main(argv: List[str]) -> int:
     sys.argv = ["pytest", *argv[2:]]
     install(fd, key, suspects, sys._getframe())
     plugin = reporter(key, mode, suspects)
-    del given, key
+    del setup, key
     forget_shadowed(sys.path[0])
     with prepared(argv[2:]):
         status = int(pytest.main(argv[2:], plugins=[plugin, pytest_determinism, *searched()]))

@@ -28,14 +28,14 @@ def main(argv: List[str], programs: Dict[str, str]) -> List[str]:
     gc.freeze()
     requests.send(b"ready")
     while True:
-        asked, fds = receive(requests)
-        if not asked:
+        request, fds = receive(requests)
+        if not request:
             os._exit(0)
-        outside = os.fork()
-        if outside:
+        outside_pid = os.fork()
+        if outside_pid:
             for fd in fds:
                 os.close(fd)
-            os.waitpid(outside, 0)
+            os.waitpid(outside_pid, 0)
             continue
         sock, tells = socket.socket(fileno=fds[0]), socket.socket(fileno=fds[1])
         with reporting_failure(tells):
@@ -47,10 +47,10 @@ def main(argv: List[str], programs: Dict[str, str]) -> List[str]:
                 os._exit(0)
             if not sock.recv(16):  # which comes when the file systems are there
                 os._exit(0)
-            os.chdir(asked["room"]["root"])
+            os.chdir(request["room"]["root"])
             give_up()
             os.setsid()
-            limits = dict(asked["limits"])
+            limits = dict(request["limits"])
             confined = limits.pop("confine", False) and confine()
             child_setup(**limits, last=no_tracing() if confined else lambda: None)()
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -62,8 +62,8 @@ def main(argv: List[str], programs: Dict[str, str]) -> List[str]:
             while os.getppid() != 1:
                 time.sleep(0.0005)
             tells.send(PYTHON)
-        for other in (requests, tells):
-            other.detach()  # so that nobody closes what gets the same number later
+        for sock_to_detach in (requests, tells):
+            sock_to_detach.detach()  # so that nobody closes what gets the same number later
         keep_only({zip_fd, sock.fileno()})
         sock.send(b"%d" % os.getpid())
         return warm.serve(sock, programs, foreign)

@@ -40,11 +40,11 @@ def preload_all(programs: Iterable[str]) -> List[str]:
     """Import all modules of the guest's programs. Returns the modules that a test run would not have imported."""
     preload()
     prepare_usual()
-    before = set(sys.modules)
+    test_modules = set(sys.modules)
     for name in programs:
         importlib.import_module(name)
     # ctypes stays: a second copy of it would have other types.
-    return [name for name in {*sys.modules} - before | {"sysconfig"} if not name.startswith("guest.")]
+    return [name for name in {*sys.modules} - test_modules | {"sysconfig"} if not name.startswith("guest.")]
 
 
 def _import(names: List[str]) -> None:

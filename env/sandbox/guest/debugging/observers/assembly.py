@@ -75,15 +75,15 @@ class _Assembly:
         self._consts: List[Any] = list(consts)
         self._const_of: Dict[str, int] = {}
         self._old, starts = read(code)
-        resume = [i for i, each in enumerate(self._old) if each.op == _OPS["RESUME"]]
+        resume = [i for i, element in enumerate(self._old) if element.op == _OPS["RESUME"]]
         if not resume:
             raise ValueError("no RESUME")
         self._resume = resume[0]
         self._regions = [
-            _Region(starts[each.start], starts[each.end], starts[each.target], each.depth, each.lasti)
-            for each in getattr(dis, "_parse_exception_table")(code)  # noqa: B009
+            _Region(starts[element.start], starts[element.end], starts[element.target], element.depth, element.lasti)
+            for element in getattr(dis, "_parse_exception_table")(code)  # noqa: B009
         ]
-        self._handlers = {each.target: each.depth + each.lasti + 1 for each in self._regions}
+        self._handlers = {element.target: element.depth + element.lasti + 1 for element in self._regions}
         """Target of exceptions -> depth of the stack there, the exception included."""
         self._new: List[Emitted] = []
         self._first: List[int] = []
@@ -97,13 +97,13 @@ class _Assembly:
         self._guards: List[_Guard] = []
 
     def code(self) -> types.CodeType:
-        told = self._lines_told() if self._wanted & LINES else {}
+        reported = self._lines_told() if self._wanted & LINES else {}
         for index in range(len(self._old)):
-            self._emit(index, told)
+            self._emit(index, reported)
         end = len(self._new)
         for places in (self._first, self._hooked, self._plain):
             places.append(end)
-        regions = self._split() if told else self._regions
+        regions = self._split() if reported else self._regions
         if self._wanted & (ENDS | RAISES):
             regions = self._everywhere(regions)
             if self._wanted & RAISES:
@@ -130,16 +130,16 @@ class _Assembly:
 
         Guards take precedence: a region is cut where it covers one, because the interpreter takes the first that fits.
         """
-        found = [(each.start, each.end, each.end, each.depth << 1) for each in self._guards]
-        for each in regions:
-            target = end if each.target < 0 else self._from_exception[each.target][each.told]
-            at, stop = self._first[each.start], self._first[each.end]
+        rows = [(row.start, row.end, row.end, row.depth << 1) for row in self._guards]
+        for region in regions:
+            target = end if region.target < 0 else self._from_exception[region.target][region.told]
+            at, stop = self._first[region.start], self._first[region.end]
             for guard in self._guards:
                 if at <= guard.start < stop:
-                    found.append((at, guard.start, target, each.depth << 1 | each.lasti))
+                    rows.append((at, guard.start, target, region.depth << 1 | region.lasti))
                     at = guard.end
-            found.append((at, stop, target, each.depth << 1 | each.lasti))
-        return sorted(each for each in found if each[0] < each[1])
+            rows.append((at, stop, target, region.depth << 1 | region.lasti))
+        return sorted(row for row in rows if row[0] < row[1])
 
     # ---- which lines are reported
 
@@ -148,32 +148,32 @@ class _Assembly:
 
         A line is new as for `sys.settrace`: if it differs from the line before, or if a jump leads backwards.
         """
-        told: Dict[int, Set[int]] = {}
+        reported: Dict[int, Set[int]] = {}
         old = self._old
 
-        def edge(before: int, after: int) -> None:
-            if old[after].line is None or old[after].op == _OPS["RESUME"] or after <= self._resume:
+        def edge(origin: int, target: int) -> None:
+            if old[target].line is None or old[target].op == _OPS["RESUME"] or target <= self._resume:
                 return
-            back = after < before and old[after].op != _OPS["SEND"]
-            if before <= self._resume or old[before].line != old[after].line or back:
-                told.setdefault(after, set()).add(before)
+            is_backward = target < origin and old[target].op != _OPS["SEND"]
+            if origin <= self._resume or old[origin].line != old[target].line or is_backward:
+                reported.setdefault(target, set()).add(origin)
 
-        for index, each in enumerate(old):
-            if each.op not in _NO_WAY_ON and index + 1 < len(old):
+        for index, instruction in enumerate(old):
+            if instruction.op not in _NO_WAY_ON and index + 1 < len(old):
                 edge(index, index + 1)
-            if each.target >= 0:
-                edge(index, each.target)
+            if instruction.target >= 0:
+                edge(index, instruction.target)
         for region in self._regions:
             if any(self._comes_anew(index, region.target) for index in range(region.start, region.end)):
-                told.setdefault(region.target, set()).add(-1)
-        return {at: edges for at, edges in told.items() if self._observer.at_line(self._code, old[at].line or 0)}
+                reported.setdefault(region.target, set()).add(-1)
+        return {at: edges for at, edges in reported.items() if self._observer.at_line(self._code, old[at].line or 0)}
 
     # ---- the new order
 
-    def _emit(self, index: int, told: Dict[int, Set[int]]) -> None:
+    def _emit(self, index: int, reported: Dict[int, Set[int]]) -> None:
         old = self._old[index]
         self._first.append(len(self._new))
-        edges = told.get(index, set())
+        edges = reported.get(index, set())
         raises = []
         if self._wanted & RAISES and index in self._handlers:
             raises.append(len(self._new))
@@ -193,7 +193,7 @@ class _Assembly:
             self._hooked.append(len(self._new))
         self._plain.append(len(self._new))
         self._from_exception.append((raises[0], raises[-1]) if raises else (self._plain[-1], self._hooked[-1]))
-        if old.op == _OPS["KW_NAMES"] and told.get(index + 1):
+        if old.op == _OPS["KW_NAMES"] and reported.get(index + 1):
             self._line(self._old[index + 1].position)
         if self._wanted & RAISES:
             if old.op == _OPS["RERAISE"]:
@@ -207,16 +207,16 @@ class _Assembly:
                 self._call("yielded", old.position, 1, self._observer.gate(self._code, ENDS))
         new = Emitted(old.op, old.arg, old.position)
         if old.target >= 0:
-            new.target = (old.target, index in told.get(old.target, ()))
+            new.target = (old.target, index in reported.get(old.target, ()))
         self._new.append(new)
         if index == self._resume and self._wanted & CALLS:
             self._call("entered", old.position, 0, self._observer.gate(self._code, CALLS))
 
     def _jump_over(self, index: int) -> None:
         """Add a jump over the line's hook."""
-        over = Emitted(_OPS["JUMP_FORWARD"], 0, self._old[index - 1].position)
-        over.target = (index, False)
-        self._new.append(over)
+        jump = Emitted(_OPS["JUMP_FORWARD"], 0, self._old[index - 1].position)
+        jump.target = (index, False)
+        self._new.append(jump)
 
     def _call(self, hook: str, position: Position, arguments: int = 0, gate: Optional[Gate] = None) -> None:
         """Add the call of a hook, with the value on top of the stack or no argument. The stack stays as it was."""
@@ -231,14 +231,14 @@ class _Assembly:
     def _line(self, position: Position) -> None:
         """Add the call of a line's hook, or code that keeps what the observer wants to keep of the line."""
         line = position[0] or 0
-        kept = self._observer.kept(self._code, line)
-        if kept is None:
+        recording = self._observer.kept(self._code, line)
+        if recording is None:
             self._call("line", position, 0, self._observer.gate(self._code, LINES, line))
             return
-        keep, what = self._const("keep", kept.keep), self._const(f"line {line}", kept.what)
-        parts = [("PUSH_NULL", 0), ("LOAD_CONST", keep), ("LOAD_CONST", what)]
+        keep, recorded = self._const("keep", recording.keep), self._const(f"line {line}", recording.what)
+        parts = [("PUSH_NULL", 0), ("LOAD_CONST", keep), ("LOAD_CONST", recorded)]
         parts += [("PRECALL", 1), ("CALL", 1), ("POP_TOP", 0)]
-        self._ask(kept.room, position, 2 + len(parts))
+        self._ask(recording.room, position, 2 + len(parts))
         self._new += [Emitted(_OPS[name], arg, position) for name, arg in parts]
 
     def _ask(self, gate: Gate, position: Position, skips: int) -> None:
@@ -283,17 +283,17 @@ class _Assembly:
 
     def _split(self) -> List[_Region]:
         """Split the regions so that going to the target is a new line for all of a part or for none of it."""
-        found: List[_Region] = []
-        for each in self._regions:
-            at = each.start
-            while at < each.end:
+        regions: List[_Region] = []
+        for region in self._regions:
+            at = region.start
+            while at < region.end:
                 end = at
-                told = self._comes_anew(at, each.target)
-                while end < each.end and self._comes_anew(end, each.target) == told:
+                is_reported = self._comes_anew(at, region.target)
+                while end < region.end and self._comes_anew(end, region.target) == is_reported:
                     end += 1
-                found.append(each._replace(start=at, end=end, told=told))
+                regions.append(region._replace(start=at, end=end, told=is_reported))
                 at = end
-        return found
+        return regions
 
     def _comes_anew(self, raising: int, handler: int) -> bool:
         line = self._old[handler].line
@@ -301,43 +301,43 @@ class _Assembly:
 
     def _everywhere(self, regions: List[_Region]) -> List[_Region]:
         """Add regions for the gaps between these; exceptions there go to the hook at the end of the code."""
-        found: List[_Region] = []
+        new_regions: List[_Region] = []
         at = self._resume + 1
-        for each in sorted(regions):
-            if each.start > at:
-                found.append(_Region(at, each.start, -1, 0, True))
-            found.append(each)
-            at = max(at, each.end)
+        for region in sorted(regions):
+            if region.start > at:
+                new_regions.append(_Region(at, region.start, -1, 0, True))
+            new_regions.append(region)
+            at = max(at, region.end)
         if at < len(self._old):
-            found.append(_Region(at, len(self._old), -1, 0, True))
-        return found
+            new_regions.append(_Region(at, len(self._old), -1, 0, True))
+        return new_regions
 
     def _layout(self) -> List[int]:
         """Set the arguments of jumps. Returns the offsets of the new instructions and the end, in units of 2 bytes."""
         while True:
             offsets = [0]
-            for each in self._new:
-                offsets.append(offsets[-1] + each.size)
+            for instruction in self._new:
+                offsets.append(offsets[-1] + instruction.size)
             grown = False
-            for index, each in enumerate(self._new):
-                if each.target is not None:
-                    old, hooked = each.target
+            for index, instruction in enumerate(self._new):
+                if instruction.target is not None:
+                    old, hooked = instruction.target
                     place = (self._hooked if hooked else self._plain)[old]
-                    each.arg = abs(offsets[place] - offsets[index + 1])
-                elif each.skips:
-                    each.arg = offsets[index + 1 + each.skips] - offsets[index + 1]
-                size = 1 + CACHES[each.op] + extended(each.arg)
-                grown = grown or size > each.size
-                each.size = max(size, each.size)
+                    instruction.arg = abs(offsets[place] - offsets[index + 1])
+                elif instruction.skips:
+                    instruction.arg = offsets[index + 1 + instruction.skips] - offsets[index + 1]
+                size = 1 + CACHES[instruction.op] + extended(instruction.arg)
+                grown = grown or size > instruction.size
+                instruction.size = max(size, instruction.size)
             if not grown:
                 return offsets
 
     def _bytes(self, offsets: List[int]) -> bytes:
         content = bytearray()
-        for each in self._new:
-            extended = each.size - 1 - CACHES[each.op]
+        for instruction in self._new:
+            extended = instruction.size - 1 - CACHES[instruction.op]
             for shift in range(extended, 0, -1):
-                content += bytes((dis.EXTENDED_ARG, each.arg >> 8 * shift & 0xFF))
-            content += bytes((each.op, each.arg & 0xFF))
-            content += bytes(2 * CACHES[each.op])
+                content += bytes((dis.EXTENDED_ARG, instruction.arg >> 8 * shift & 0xFF))
+            content += bytes((instruction.op, instruction.arg & 0xFF))
+            content += bytes(2 * CACHES[instruction.op])
         return bytes(content)

@@ -66,8 +66,8 @@ class CallsObserver(Observer):
     def entered(self, frame: types.FrameType) -> None:
         """Number a call that begins, and record it if it is to be reported."""
         number = self._calls.told()
-        for ended in (self._open, self._numbers):  # an earlier call, whose end nobody saw
-            ended.pop(id(frame), None)
+        for table in (self._open, self._numbers):  # an earlier call, whose end nobody saw
+            table.pop(id(frame), None)
         if self._first <= number <= self._last:
             self._ends.next(0)
             self._open[id(frame)] = _Call(number, frame, self._teller)
@@ -109,19 +109,19 @@ class CallsObserver(Observer):
             self._raised_too += 1
         self._end(frame, raised=describe(error) if error is not None else "an exception")
 
-    def _end(self, frame: types.FrameType, **how: str) -> None:
+    def _end(self, frame: types.FrameType, **ending: str) -> None:
         call = self._open.pop(id(frame), None)
         if call is not None:
-            self._teller.report.write("call", **call.record, **how, **call.changes(), yields=call.yields)
+            self._teller.report.write("call", **call.record, **ending, **call.changes(), yields=call.yields)
             self._count_only(self._calls.count)
 
     def finish(self) -> None:
         """Report the calls that have not ended, and the totals."""
         for call in list(self._open.values()):
             self._teller.report.write("call", **call.record, **call.changes(), yields=call.yields, open=True)
-        own = self._teller.own
+        is_own = self._teller.own
         places = [
-            {"name": place.name, "file": own.shorten(place.file), "line": place.line, "function": place.function}
+            {"name": place.name, "file": is_own.shorten(place.file), "line": place.line, "function": place.function}
             for place in self._places
         ]
         counts = {"count": self._calls.count, "raised": self._raised, "raised_too": self._raised_too}
@@ -134,10 +134,10 @@ class _Call:
     def __init__(self, number: int, frame: types.FrameType, teller: Storyteller) -> None:
         self.number = number
         self.yields = 0
-        given = arguments(frame)
+        parameters = arguments(frame)
         record: Dict[str, Any] = {"number": number, "test": teller.test, "yielded": [], **teller.place(frame)}
         record["line"] = frame.f_code.co_firstlineno
-        record["arguments"] = {name: shown(value, 400) for name, value in given}
+        record["arguments"] = {name: shown(value, 400) for name, value in parameters}
         caller = frame.f_back
         while caller is not None and not teller.own(caller.f_code.co_filename):
             caller = caller.f_back
@@ -145,20 +145,20 @@ class _Call:
         self.record = record
         """The record that is reported of the call."""
         names = frame.f_globals
-        used = [(name, names[name]) for name in frame.f_code.co_names if name in names]
+        globals_used = [(name, names[name]) for name in frame.f_code.co_names if name in names]
         kinds = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
-        state = [("global " + name, value) for name, value in used if not isinstance(value, kinds)]
+        state = [("global " + name, value) for name, value in globals_used if not isinstance(value, kinds)]
         self._globals = names
-        self._before = [(name, value, parts(name, value)) for name, value in [*given, *state]]
+        self._before = [(name, value, parts(name, value)) for name, value in [*parameters, *state]]
 
     def changes(self) -> Dict[str, Any]:
         """Return what has changed since the call began: `changed`, and how many changes were left out."""
-        found: List[str] = []
-        for name, value, before in self._before:
-            now = self._globals.get(name[7:], value) if name.startswith("global ") else value
-            found += differences(before, parts(name, now))
-        found = list(dict.fromkeys(found))
-        return {"changed": found[:_MOST_CHANGES], "more": max(len(found) - _MOST_CHANGES, 0)}
+        changes: List[str] = []
+        for name, value, old_parts in self._before:
+            new_value = self._globals.get(name[7:], value) if name.startswith("global ") else value
+            changes += differences(old_parts, parts(name, new_value))
+        changes = list(dict.fromkeys(changes))
+        return {"changed": changes[:_MOST_CHANGES], "more": max(len(changes) - _MOST_CHANGES, 0)}
 
 
 class _Text(str):
@@ -171,81 +171,85 @@ class _Text(str):
     """Whether the part was met before by another path, under which its own parts are listed."""
 
 
-def _text(value: Any, text: str, *, size: int = -1, again: bool = False) -> _Text:
-    made = _Text(text)
-    made.size, made.identity, made.again = size, id(value), again
-    return made
+def _text(value: Any, text: str, *, size: int = -1, repeated: bool = False) -> _Text:
+    result = _Text(text)
+    result.size, result.identity, result.again = size, id(value), repeated
+    return result
 
 
 def parts(name: str, value: Any) -> Dict[str, Any]:
     """Return path -> value for all attributes and items below a value, up to a number and a depth."""
-    found: Dict[str, Any] = {}
-    seen = set()
+    texts: Dict[str, Any] = {}
+    visited = set()
     pending = collections.deque([(name, value, 0)])
-    while pending and len(found) < _MOST_PARTS:
-        path, each, depth = pending.popleft()
-        kind = type(each)
+    while pending and len(texts) < _MOST_PARTS:
+        path, container, depth = pending.popleft()
+        kind = type(container)
         if kind in _PLAIN:
-            found[path] = each
+            texts[path] = container
             continue
         # Without what lies deeper: a change there is reported in its own place, not as a change of this part too.
-        if id(each) in seen or depth >= _DEPTH or isinstance(each, (enum.Enum, type)):
-            found[path] = _text(each, shallow(each), again=id(each) in seen)
+        if id(container) in visited or depth >= _DEPTH or isinstance(container, (enum.Enum, type)):
+            texts[path] = _text(container, shallow(container), repeated=id(container) in visited)
             continue
-        seen.add(id(each))
-        inside: List[Tuple[str, Any]] = []
+        visited.add(id(container))
+        members: List[Tuple[str, Any]] = []
         if issubclass(kind, dict):
-            items = [(key, dict.__getitem__(each, key)) for key in list(dict.keys(each))]
-            found[path] = _text(each, _SIZED % (kind.__name__, len(items)), size=len(items))
-            inside += [("%s[%s]" % (path, shown(key, 60)), item) for key, item in items[-_MOST_ITEMS:]]
+            items = [(key, dict.__getitem__(container, key)) for key in list(dict.keys(container))]
+            texts[path] = _text(container, _SIZED % (kind.__name__, len(items)), size=len(items))
+            members += [("%s[%s]" % (path, shown(key, 60)), item) for key, item in items[-_MOST_ITEMS:]]
         elif issubclass(kind, (list, tuple, collections.deque)):
             base: Any = list if issubclass(kind, list) else tuple if issubclass(kind, tuple) else collections.deque
-            listed = list(base.__iter__(each))
-            found[path] = _text(each, _SIZED % (kind.__name__, len(listed)), size=len(listed))
-            inside += [("%s[%d]" % (path, at), item) for at, item in enumerate(listed[:_MOST_ITEMS])]
+            listed = list(base.__iter__(container))
+            texts[path] = _text(container, _SIZED % (kind.__name__, len(listed)), size=len(listed))
+            members += [("%s[%d]" % (path, at), item) for at, item in enumerate(listed[:_MOST_ITEMS])]
             if len(listed) > _MOST_ITEMS:
-                inside += [("%s[%d]" % (path, len(listed) - 1), listed[-1])]
+                members += [("%s[%d]" % (path, len(listed) - 1), listed[-1])]
         elif issubclass(kind, (set, frozenset)):
-            found[path] = _text(each, shown(each, 400))
-        if path not in found or kind.__module__ != "builtins":
-            inside += [("%s.%s" % (path, key), item) for key, item in attributes(each)]
-        if path not in found:
-            found[path] = _text(each, kind.__name__ if inside else shown(each))
-        pending.extend((*row, depth + 1) for row in inside)
-    return found
+            texts[path] = _text(container, shown(container, 400))
+        if path not in texts or kind.__module__ != "builtins":
+            members += [("%s.%s" % (path, key), item) for key, item in attributes(container)]
+        if path not in texts:
+            texts[path] = _text(container, kind.__name__ if members else shown(container))
+        pending.extend((*row, depth + 1) for row in members)
+    return texts
 
 
-def differences(before: Dict[str, Any], after: Dict[str, Any]) -> List[str]:
+def differences(old_parts: Dict[str, Any], new_parts: Dict[str, Any]) -> List[str]:
     """Describe how the parts changed. If something is new or gone, only the whole is reported, not its parts."""
-    told = []
-    for path, value in after.items():
-        if path not in before:
+    changes = []
+    for path, value in new_parts.items():
+        if path not in old_parts:
             if (
-                len(before) < _MOST_PARTS
-                and _told(_parent(path), before)
-                and _differs_in_size(path, before, after) >= 0
+                len(old_parts) < _MOST_PARTS
+                and _told(_parent(path), old_parts)
+                and _differs_in_size(path, old_parts, new_parts) >= 0
             ):
-                told.append("%s = %s, new" % (path, _word(value)))
-        elif not _same(before[path], value):
-            told.append("%s: %s -> %s" % (path, _word(before[path]), _word(value)))
-    if len(after) < _MOST_PARTS:
-        for path, value in before.items():
-            if path not in after and _told(_parent(path), after) and _differs_in_size(path, before, after) <= 0:
-                told.append("%s was %s, gone" % (path, _word(value)))
-    return told
+                changes.append("%s = %s, new" % (path, _word(value)))
+        elif not _same(old_parts[path], value):
+            changes.append("%s: %s -> %s" % (path, _word(old_parts[path]), _word(value)))
+    if len(new_parts) < _MOST_PARTS:
+        for path, value in old_parts.items():
+            if (
+                path not in new_parts
+                and _told(_parent(path), new_parts)
+                and _differs_in_size(path, old_parts, new_parts) <= 0
+            ):
+                changes.append("%s was %s, gone" % (path, _word(value)))
+    return changes
 
 
-def _same(before: Any, after: Any) -> bool:
-    if type(before) is not type(after):
+def _same(old: Any, new: Any) -> bool:
+    if type(old) is not type(new):
         return False
-    if type(after) is _Text and before.identity == after.identity and (before.again or after.again):
+    if type(new) is _Text and old.identity == new.identity and (old.again or new.again):
         return True
-    return before is after or bool(before == after)
+    return old is new or bool(old == new)
 
 
-def _told(path: str, found: Dict[str, Any]) -> bool:
+def _told(path: str, texts: Dict[str, Any]) -> bool:
     """Whether a part was found and its own parts are listed with it."""
-    return path in found and not getattr(found[path], "again", False)
+    return path in texts and not getattr(texts[path], "again", False)
 
 
 def _parent(path: str) -> str:
@@ -255,12 +259,12 @@ def _parent(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _differs_in_size(path: str, before: Dict[str, Any], after: Dict[str, Any]) -> int:
+def _differs_in_size(path: str, old_parts: Dict[str, Any], new_parts: Dict[str, Any]) -> int:
     """Whether the container of a part has more (1) or fewer (-1) items, if not all are known; 0 for other containers.
 
     An item at the edge of the known ones appears or vanishes when others do: that is no change of its own.
     """
-    old, new = (getattr(side.get(_parent(path)), "size", -1) for side in (before, after))
+    old, new = (getattr(side.get(_parent(path)), "size", -1) for side in (old_parts, new_parts))
     if max(old, new) <= _MOST_ITEMS:
         return 0
     return 1 if new > old else -1

@@ -73,16 +73,16 @@ class HitsObserver(Observer):
 
     def interest(self, code: types.CodeType) -> int:
         """Ask for calls of a place, for lines of code that contains a place, and for exceptions if one is wanted."""
-        wanted = RAISES if self._exception else 0
+        events = RAISES if self._exception else 0
         named = self._named.get(code.co_filename, ())
         numbers = [number for number in named if self._places[number].is_function(code)]
         if numbers:
-            wanted |= CALLS
+            events |= CALLS
             self._functions[id(code)] = numbers
         lines = self._lines.get(code.co_filename)
         if lines and any(line in lines for _, line in dis.findlinestarts(code)):
-            wanted |= LINES | CALLS
-        return wanted
+            events |= LINES | CALLS
+        return events
 
     def at_line(self, code: types.CodeType, line: int) -> bool:
         """Whether a line is a place."""
@@ -93,7 +93,9 @@ class HitsObserver(Observer):
         if kind == LINES:
             numbers = self._lines[code.co_filename][line]
         else:
-            numbers = [each for each in self._named.get(code.co_filename, ()) if self._places[each].is_function(code)]
+            numbers = [
+                number for number in self._named.get(code.co_filename, ()) if self._places[number].is_function(code)
+            ]
         if not numbers:
             return self._entries
         return self._gates[numbers[0]] if len(numbers) == 1 else None
@@ -110,7 +112,7 @@ class HitsObserver(Observer):
             self._hit(number, frame)
 
     def _hit(self, number: int, frame: types.FrameType) -> None:
-        reached = self._gates[number].told()
+        count = self._gates[number].told()
         if self._condition is not None:
             try:
                 if not evaluate(self._condition, frame.f_globals, frame.f_locals):
@@ -119,7 +121,7 @@ class HitsObserver(Observer):
                 self._problem("the condition raised %s" % describe(error).split("\n")[0])
                 return
         self._hits[number] += 1
-        self._met = reached if self._only_counts else self._met + 1
+        self._met = count if self._only_counts else self._met + 1
         if self._met <= self._skip or self._told >= self._most:
             self._count_only()
             return
@@ -155,10 +157,10 @@ class HitsObserver(Observer):
 
     def _changed(self, frame: types.FrameType) -> Dict[str, str]:
         """Return the local variables that changed since this call's last hit; used if no values were asked for."""
-        now = safe_locals(frame.f_locals)
-        before = self._before.get(id(frame), {})
-        self._before = {id(frame): now}
-        return {name: value for name, value in now.items() if before.get(name) != value}
+        new_values = safe_locals(frame.f_locals)
+        old_values = self._before.get(id(frame), {})
+        self._before = {id(frame): new_values}
+        return {name: value for name, value in new_values.items() if old_values.get(name) != value}
 
     def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
         """End the run here if the exception is the one that is looked for, otherwise count it."""
@@ -166,9 +168,9 @@ class HitsObserver(Observer):
         if kind not in self._others and not self._is_wanted(kind):
             self._others[kind] = kind.__name__
         if kind in self._others:
-            where = (kind, frame.f_code.co_filename, line)
-            if where in self._raised or len(self._raised) < _MOST_RAISED:
-                self._raised[where] = self._raised.get(where, 0) + 1
+            place = (kind, frame.f_code.co_filename, line)
+            if place in self._raised or len(self._raised) < _MOST_RAISED:
+                self._raised[place] = self._raised.get(place, 0) + 1
             return
         self._teller.report.write(
             "raised", error=describe(error), frames=self._teller.stack(frame, line), test=self._teller.test
@@ -177,7 +179,7 @@ class HitsObserver(Observer):
 
     def _is_wanted(self, error: type) -> bool:
         names = ((kind.__name__, "%s.%s" % (kind.__module__, kind.__qualname__)) for kind in error.__mro__[:-1])
-        return any(self._exception in each for each in names)
+        return any(self._exception in name for name in names)
 
     def finish(self) -> None:
         """Report the totals."""
@@ -189,11 +191,11 @@ class HitsObserver(Observer):
         places = []
         for number, place in enumerate(self._places):
             file = self._teller.own.shorten(place.file)
-            where = {"name": place.name, "file": file, "line": place.line, "function": place.function}
-            reached = self._gates[number].count
-            hits = reached if self._condition is None else self._hits[number]
-            counts = {"reached": reached, "hits": hits, "shown": self._shown_at[number]}
-            places.append({**where, **counts})
+            place_row = {"name": place.name, "file": file, "line": place.line, "function": place.function}
+            count = self._gates[number].count
+            hits = count if self._condition is None else self._hits[number]
+            counts = {"reached": count, "hits": hits, "shown": self._shown_at[number]}
+            places.append({**place_row, **counts})
         met = self._met if self._condition is not None else sum(gate.count for gate in self._gates)
         self._teller.report.write(
             "hits", places=places, problems=self._problems, met=met, told=self._told, raised=raised

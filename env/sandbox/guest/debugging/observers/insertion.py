@@ -105,8 +105,8 @@ class _Guarded(Observer):
 class Inserter(Tracer):
     """Follows code by hooks in it."""
 
-    def __init__(self, observer: Observer, own: Own) -> None:
-        super().__init__(observer, own)
+    def __init__(self, observer: Observer, is_own: Own) -> None:
+        super().__init__(observer, is_own)
         self._busy: Set[int] = set()
         """Threads in which the observer is running."""
         self._again: Dict[int, BaseException] = {}
@@ -114,7 +114,7 @@ class Inserter(Tracer):
         self._on = False
         self._plain = False
         self._hooks = self._make_hooks()
-        self._rest = SetTracer(_Guarded(observer, self._busy), own)
+        self._rest = SetTracer(_Guarded(observer, self._busy), is_own)
         self._rest_on = False
 
     @property
@@ -139,21 +139,24 @@ class Inserter(Tracer):
         return code if self._plain else self._with_hooks(code)
 
     def _looks(self, code: types.CodeType) -> bool:
-        inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
-        return not _ATTRIBUTES.isdisjoint(code.co_names) or _imports(code) or any(map(self._looks, inside))
+        nested_codes = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+        return not _ATTRIBUTES.isdisjoint(code.co_names) or _imports(code) or any(map(self._looks, nested_codes))
 
     def _with_hooks(self, code: types.CodeType) -> types.CodeType:
-        consts = [self._with_hooks(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
-        wanted = self._observer.ever(code)
+        consts = [
+            self._with_hooks(constant) if isinstance(constant, types.CodeType) else constant
+            for constant in code.co_consts
+        ]
+        events = self._observer.ever(code)
         self._codes.append(code)
-        if wanted:
-            found = with_hooks(code, self._observer, self._hooks, consts)
-            self._observer.placed(code, found)
+        if events:
+            new_code = with_hooks(code, self._observer, self._hooks, consts)
+            self._observer.placed(code, new_code)
         else:
-            found = code.replace(co_consts=tuple(consts))
-        self._ask(found)
-        self._rest.others.add(id(found))
-        return found
+            new_code = code.replace(co_consts=tuple(consts))
+        self._ask(new_code)
+        self._rest.others.add(id(new_code))
+        return new_code
 
     def runs(self, code: types.CodeType) -> None:
         """Use `sys.settrace` too if code that has no hooks is about to be run by `exec` or `eval`."""
@@ -191,14 +194,14 @@ class Inserter(Tracer):
 
     def _make_hooks(self) -> Hooks:
         get_frame, get_ident = sys._getframe, threading.get_ident
-        busy, again, wanted, observer = self._busy, self._again, self._wanted, self._observer
+        busy, again, events_of, observer = self._busy, self._again, self._wanted, self._observer
 
         def hook(kind: int, tell: Callable[[types.FrameType], None]) -> Callable[[], None]:
             def called() -> None:
                 ident = get_ident()
                 if self._on and ident not in busy:
                     frame = get_frame(1)
-                    if wanted.get(id(frame.f_code), 0) & kind:
+                    if events_of.get(id(frame.f_code), 0) & kind:
                         busy.add(ident)
                         try:
                             tell(frame)
@@ -212,7 +215,7 @@ class Inserter(Tracer):
                 ident = get_ident()
                 if self._on and ident not in busy:
                     frame = get_frame(1)
-                    if wanted.get(id(frame.f_code), 0) & kind:
+                    if events_of.get(id(frame.f_code), 0) & kind:
                         busy.add(ident)
                         try:
                             tell(frame, value)
@@ -224,14 +227,14 @@ class Inserter(Tracer):
         def raised(frame: types.FrameType, error: BaseException) -> None:
             if again.pop(get_ident(), None) is error:
                 return
-            where = error.__traceback__
-            known = where is not None and where.tb_frame is frame
-            observer.raised(frame, error, where.tb_lineno if where is not None and known else frame.f_lineno)
+            trace = error.__traceback__
+            is_known = trace is not None and trace.tb_frame is frame
+            observer.raised(frame, error, trace.tb_lineno if trace is not None and is_known else frame.f_lineno)
 
         def raised_again(error: Optional[BaseException] = None) -> None:
             error = error or sys.exc_info()[1]
             # Only a wanted hook takes the exception out again: else it would stay, with all that its frames hold.
-            if self._on and error is not None and wanted.get(id(get_frame(1).f_code), 0) & RAISES:
+            if self._on and error is not None and events_of.get(id(get_frame(1).f_code), 0) & RAISES:
                 again[get_ident()] = error
 
         return Hooks(
@@ -249,7 +252,7 @@ def _imports(code: types.CodeType) -> bool:
     """Whether code imports one of `_MODULES`; a program may use the same names for something else."""
     if _MODULES.isdisjoint(name.partition(".")[0] for name in code.co_names):
         return False
-    imported = (each.argval for each in dis.get_instructions(code) if each.opcode == _IMPORT)
+    imported = (instruction.argval for instruction in dis.get_instructions(code) if instruction.opcode == _IMPORT)
     return any(name.partition(".")[0] in _MODULES for name in imported)
 
 
@@ -259,6 +262,6 @@ def _runner(instrumented: Callable[[types.CodeType], types.CodeType]) -> Callabl
     def _call_with_frames_removed(code: types.CodeType, names: Dict[str, Any]) -> None:
         exec(instrumented(code), names)
 
-    here = _call_with_frames_removed.__code__
-    _call_with_frames_removed.__code__ = here.replace(co_filename="<frozen importlib._bootstrap>")
+    runner_code = _call_with_frames_removed.__code__
+    _call_with_frames_removed.__code__ = runner_code.replace(co_filename="<frozen importlib._bootstrap>")
     return _call_with_frames_removed

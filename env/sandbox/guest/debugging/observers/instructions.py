@@ -39,7 +39,7 @@ def read(code: types.CodeType) -> Tuple[List[Instruction], Dict[int, int]]:
     """Return the instructions, and a map from offset to index that includes the end's offset."""
     content = code.co_code
     positions = list(code.co_positions())  # type: ignore[attr-defined, unused-ignore]
-    found: List[Instruction] = []
+    instructions: List[Instruction] = []
     jumps: List[Tuple[Instruction, int]] = []
     starts: Dict[int, int] = {}
     begin = at = arg = 0
@@ -48,17 +48,17 @@ def read(code: types.CodeType) -> Tuple[List[Instruction], Dict[int, int]]:
         if op == dis.EXTENDED_ARG:
             at += 2
             continue
-        starts[begin] = len(found)
-        each = Instruction(op, arg, positions[at // 2])
+        starts[begin] = len(instructions)
+        instruction = Instruction(op, arg, positions[at // 2])
         if op in _JUMPS:
-            jumps.append((each, at + 2 + 2 * (-arg if "BACKWARD" in dis.opname[op] else arg)))
-        found.append(each)
+            jumps.append((instruction, at + 2 + 2 * (-arg if "BACKWARD" in dis.opname[op] else arg)))
+        instructions.append(instruction)
         at += 2 + 2 * CACHES[op]
         begin, arg = at, 0
-    starts[len(content)] = len(found)
-    for each, offset in jumps:
-        each.target = starts[offset]
-    return found, starts
+    starts[len(content)] = len(instructions)
+    for instruction, offset in jumps:
+        instruction.target = starts[offset]
+    return instructions, starts
 
 
 def extended(arg: int) -> int:
@@ -87,23 +87,23 @@ def _little(table: bytearray, value: int) -> None:
 def positions(instructions: List[Emitted], first_line: int) -> bytes:
     """Return the table of positions."""
     table = bytearray()
-    before = first_line
-    for each in instructions:
-        line, end_line, column, end_column = each.position
-        units = each.size
+    last_line = first_line
+    for instruction in instructions:
+        line, end_line, column, end_column = instruction.position
+        units = instruction.size
         while units:
             count = min(units, 8)
             units -= count
             if line is None:
                 table.append(0x80 | 15 << 3 | count - 1)
                 continue
-            whole = end_line is not None and column is not None and end_column is not None
-            table.append(0x80 | (14 if whole else 13) << 3 | count - 1)
-            away = line - before
+            has_columns = end_line is not None and column is not None and end_column is not None
+            table.append(0x80 | (14 if has_columns else 13) << 3 | count - 1)
+            away = line - last_line
             _little(table, -away << 1 | 1 if away < 0 else away << 1)
             if end_line is not None and column is not None and end_column is not None:
                 _little(table, end_line - line)
                 _little(table, column + 1)
                 _little(table, end_column + 1)
-            before = line
+            last_line = line
     return bytes(table)

@@ -41,18 +41,18 @@ _CLOSE = 5
 def main(argv: List[str]) -> int:
     """`argv` is [report descriptor, root]; standard input holds the specification as JSON, see `Session`."""
     report = Report(int(argv[0]))
-    given = b""
+    setup = b""
     while True:
         part = os.read(0, 1 << 16)
         if not part:
             break
-        given += part
+        setup += part
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     code = 1
     try:
-        session = Session(json.loads(given), report, argv[1])
+        session = Session(json.loads(setup), report, argv[1])
         code = session.run()
         session.finish("finished", code)
     except Refused as error:
@@ -93,7 +93,7 @@ class Session:
 
     # ---- how the run ends
 
-    def finish(self, how: str, code: int) -> None:
+    def finish(self, ending: str, code: int) -> None:
         """Report the end of the run, once."""
         if os.getpid() != self._pid or not self._over.acquire(False):
             return
@@ -102,31 +102,31 @@ class Session:
             self._tracer.stop()
             notes += [self._tracer.lost] if self._tracer.lost else []
         if self._processes:
-            other = (
+            observed = (
                 "another process, which was" if self._processes == 1 else "%d processes, which were" % self._processes
             )
-            notes.append("the program started %s not followed" % other)
+            notes.append("the program started %s not followed" % observed)
         if self._observer is not None:
             self._observer.finish()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
-        self._report.write("end", how=how, exit=code, notes=notes)
+        self._report.write("end", how=ending, exit=code, notes=notes)
 
-    def stop_now(self, how: str) -> None:
+    def stop_now(self, ending: str) -> None:
         """End the program here: what was asked for has been seen."""
-        self.finish(how, 0)
+        self.finish(ending, 0)
         self._exit(0)
 
     def _interrupted(self, number: int, frame: Optional[types.FrameType]) -> None:
         """Report where the program is when the time is up, and end it."""
         threads = sys._current_frames()
-        main_thread = threading.main_thread().ident
-        others = {ident: each for ident, each in threads.items() if ident not in (main_thread, threading.get_ident())}
+        current = (threading.main_thread().ident, threading.get_ident())
+        idents = sorted(ident for ident in threads if ident not in current)
         places = [self._teller.stack(frame)]
-        places += [self._teller.stack(each) for _, each in sorted(others.items())]
-        frames = next((each for each in places if each), [])
-        self._report.write("interrupted", test=self._teller.test, frames=frames, threads=len(others) + 1)
+        places += [self._teller.stack(threads[ident]) for ident in idents]
+        frames = next(filter(None, places), [])
+        self._report.write("interrupted", test=self._teller.test, frames=frames, threads=len(idents) + 1)
         self.finish("interrupted", 1)
         self._exit(1)
 
@@ -207,8 +207,8 @@ class Session:
     def _failed(self, test: str, error: BaseException) -> None:
         """Report a failure with the frames of its traceback, as they were left."""
         self._failures += 1
-        where = self._observer.where_raised(error) if self._observer is not None else None
-        self._teller.failure(test, error, where)
+        place = self._observer.where_raised(error) if self._observer is not None else None
+        self._teller.failure(test, error, place)
 
     def _run_pytest(self, arguments: List[str]) -> int:
         import pytest
@@ -216,10 +216,10 @@ class Session:
         from ...testing import pytest_determinism
 
         outer = self
-        wanted: str = self._spec["test"]
-        file = wanted.partition("::")[0]
-        if wanted and not os.path.exists(file):
-            if "::" in wanted or wanted.endswith(".py"):
+        wanted_test: str = self._spec["test"]
+        file = wanted_test.partition("::")[0]
+        if wanted_test and not os.path.exists(file):
+            if "::" in wanted_test or wanted_test.endswith(".py"):
                 raise Refused("there is no file %s" % file)
             file = ""
 
@@ -228,7 +228,7 @@ class Session:
             def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
                 if file:
                     config.args = [file]
-                if wanted:
+                if wanted_test:
                     config.option.keyword = config.option.markexpr = ""
                 if outer._spec["first_failure"]:
                     config.option.maxfail = 1
@@ -250,13 +250,13 @@ class Session:
             @pytest.hookimpl(hookwrapper=True, trylast=True)
             def pytest_collection_modifyitems(self, config: Any, items: List[Any]) -> Generator[None, Any, None]:
                 yield
-                if wanted and not outer._failures:  # else its file could not be imported, which was reported
+                if wanted_test and not outer._failures:  # else its file could not be imported, which was reported
                     try:
-                        chosen = choose([item.nodeid for item in items], wanted)
+                        chosen_ids = choose([item.nodeid for item in items], wanted_test)
                     except Refused as error:
                         outer._report.write("refused", text=str(error))
-                        chosen = set()
-                    items[:] = [item for item in items if item.nodeid in chosen]
+                        chosen_ids = set()
+                    items[:] = [item for item in items if item.nodeid in chosen_ids]
 
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
             def pytest_runtest_protocol(self, item: Any) -> Generator[None, Any, None]:
@@ -281,26 +281,26 @@ class Session:
         return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[Followed(), pytest_determinism]))
 
 
-def tracer(observer: Observer, own: Own) -> Tracer:
+def tracer(observer: Observer, is_own: Own) -> Tracer:
     """Return the fastest tracer that this Python supports."""
     if hasattr(sys, "monitoring"):
-        return Monitor(observer, own)
-    return Inserter(observer, own) if usable() else SetTracer(observer, own)
+        return Monitor(observer, is_own)
+    return Inserter(observer, is_own) if usable() else SetTracer(observer, is_own)
 
 
-def choose(known: List[str], wanted: str) -> Set[str]:
+def choose(collected: List[str], name: str) -> Set[str]:
     """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
-    wanted = os.path.normpath(wanted.partition("::")[0]) + wanted[len(wanted.partition("::")[0]) :]
+    name = os.path.normpath(name.partition("::")[0]) + name[len(name.partition("::")[0]) :]
     ways = (
-        lambda test: test == wanted,
-        lambda test: test.startswith((wanted + "[", wanted + "::")) or test.rstrip("/").startswith(wanted + "/"),
-        lambda test: test.endswith("::" + wanted),
-        lambda test: ("::" + wanted + "[") in test or ("::" + wanted + "::") in test,
+        lambda test: test == name,
+        lambda test: test.startswith((name + "[", name + "::")) or test.rstrip("/").startswith(name + "/"),
+        lambda test: test.endswith("::" + name),
+        lambda test: ("::" + name + "[") in test or ("::" + name + "::") in test,
     )
     for way in ways:
-        chosen = {test for test in known if way(test)}
-        if chosen:
-            return chosen
-    close = difflib.get_close_matches(wanted, known, _CLOSE, 0.5) or known[:_CLOSE]
+        matching = {test for test in collected if way(test)}
+        if matching:
+            return matching
+    close = difflib.get_close_matches(name, collected, _CLOSE, 0.5) or collected[:_CLOSE]
     hint = "there are %s" % ", ".join(close) if close else "no test was found at all"
-    raise Refused("there is no test %s: %s" % (wanted, hint))
+    raise Refused("there is no test %s: %s" % (name, hint))

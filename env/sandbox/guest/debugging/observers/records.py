@@ -21,7 +21,7 @@ class RecordCollector:
 
     def records(self) -> Tuple[List[Dict[str, Any]], bool]:
         """Return the records, and whether there was anything else among them."""
-        found: List[Dict[str, Any]] = []
+        records: List[Dict[str, Any]] = []
         unsound = not self._left
         for line in b"".join(self._chunks).splitlines():
             try:
@@ -29,7 +29,7 @@ class RecordCollector:
             except (ValueError, RecursionError):
                 record = None
             if isinstance(record, dict) and isinstance(record.get("kind"), str):
-                found.append(record)
+                records.append(record)
             else:
                 unsound = True
-        return found, unsound
+        return records, unsound

@@ -44,8 +44,8 @@ class Report:
 class Storyteller:
     """Puts frames and exceptions into words."""
 
-    def __init__(self, own: Own, names: Names, report: Report) -> None:
-        self.own = own
+    def __init__(self, is_own: Own, names: Names, report: Report) -> None:
+        self.own = is_own
         self.names = names
         self.report = report
         self.test = ""
@@ -60,36 +60,36 @@ class Storyteller:
             "function": self.names(code),
         }
 
-    def frames(self, found: Sequence[Tuple[types.FrameType, int]]) -> List[Dict[str, Any]]:
+    def frames(self, stack: Sequence[Tuple[types.FrameType, int]]) -> List[Dict[str, Any]]:
         """Return the frames of the workspace's own code with their local variables, the outermost first."""
-        mine = [(frame, line) for frame, line in found if self.own(frame.f_code.co_filename)]
+        mine = [(frame, line) for frame, line in stack if self.own(frame.f_code.co_filename)]
         left_out = max(len(mine) - MOST_FRAMES, 0)
         if left_out:
             mine = mine[: MOST_FRAMES // 2] + mine[-MOST_FRAMES // 2 :]
-        told = []
+        rows = []
         for position, (frame, line) in enumerate(mine):
             row = self.place(frame, line)
             row["source"] = linecache.getline(frame.f_code.co_filename, row["line"], frame.f_globals).strip()[:200]
             row["locals"] = safe_locals(frame.f_locals)
             row["skipped"] = left_out if left_out and position == MOST_FRAMES // 2 else 0
-            told.append(row)
-        return told
+            rows.append(row)
+        return rows
 
     def stack(self, frame: Optional[types.FrameType], line: int = 0) -> List[Dict[str, Any]]:
         """Return the calls that led to a frame; `line`: where the frame is, if not where it says itself."""
-        found: List[Tuple[types.FrameType, int]] = []
+        frames: List[Tuple[types.FrameType, int]] = []
         while frame is not None:
-            found.append((frame, line or frame.f_lineno or 0))
+            frames.append((frame, line or frame.f_lineno or 0))
             frame, line = frame.f_back, 0
-        return self.frames(found[::-1])
+        return self.frames(frames[::-1])
 
-    def failure(self, test: str, error: BaseException, where: Optional[Dict[str, Any]]) -> None:
+    def failure(self, test: str, error: BaseException, place: Optional[Dict[str, Any]]) -> None:
         """Report a failure with the frames of its traceback, and those of its causes."""
         chain: List[BaseException] = []
-        each: Optional[BaseException] = error
-        while each is not None and each not in chain and len(chain) < 4:
-            chain.append(each)
-            each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+        cause: Optional[BaseException] = error
+        while cause is not None and cause not in chain and len(chain) < 4:
+            chain.append(cause)
+            cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
         causes = [{"error": describe(cause), "frames": self.traceback(cause)} for cause in chain[1:]]
         self.report.write(
             "failure",
@@ -98,17 +98,17 @@ class Storyteller:
             assertion=isinstance(error, AssertionError),
             frames=self.traceback(error),
             causes=causes,
-            where=where or {},
+            where=place or {},
         )
 
     def traceback(self, error: BaseException) -> List[Dict[str, Any]]:
         """Return the frames of an exception's traceback."""
-        found = []
+        frames = []
         tb = error.__traceback__
         while tb is not None:
-            found.append((tb.tb_frame, tb.tb_lineno))
+            frames.append((tb.tb_frame, tb.tb_lineno))
             tb = tb.tb_next
-        return self.frames(found)
+        return self.frames(frames)
 
     def arguments(self, frame: types.FrameType) -> Dict[str, str]:
         """Return the arguments of a frame's call."""
@@ -140,5 +140,5 @@ def describe(error: BaseException) -> str:
     return _cut("%s: %s" % (name, text) if text else name, _MESSAGE)
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -137,17 +137,17 @@ class StepsObserver(Clocked):
         if number - self._from_line >= self._budget:
             self.rest(frame)
             return
-        now = safe_locals(frame.f_locals)
-        before = self._seen.get(id(frame), {})
+        new_values = safe_locals(frame.f_locals)
+        old_values = self._seen.get(id(frame), {})
         if len(self._seen) > _FRAMES:
             self._seen.clear()
-        self._seen[id(frame)] = now
-        changed = {name: value for name, value in now.items() if before.get(name) != value}
+        self._seen[id(frame)] = new_values
+        changed = {name: value for name, value in new_values.items() if old_values.get(name) != value}
         self._keep.append((number, frame.f_code, frame.f_lineno, changed))
 
     def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
         """Remember what came before an exception when it is first raised."""
-        if all(error is not known for known, _ in self._errors):
+        if all(error is not earlier for earlier, _ in self._errors):
             self._errors.append((error, self._moment()))
 
     def _moment(self) -> Dict[str, Any]:
@@ -156,8 +156,8 @@ class StepsObserver(Clocked):
 
     def where_raised(self, error: BaseException) -> Optional[Dict[str, Any]]:
         """Return the stops before an exception; if its raise was not seen, the stops until now."""
-        for known, moment in self._errors:
-            if known is error:
+        for earlier, moment in self._errors:
+            if earlier is error:
                 return self._told_moment(moment)
         return self._told_moment(self._moment())
 

@@ -48,7 +48,7 @@ class Observer:
         """Return what to keep each time a line is reached, in place of reporting it."""
         return None
 
-    def placed(self, code: types.CodeType, made: types.CodeType) -> None:
+    def placed(self, code: types.CodeType, new_code: types.CodeType) -> None:
         """Called when `made`, which calls hooks, takes the place of `code`."""
 
     def entered(self, frame: types.FrameType) -> None:
@@ -79,11 +79,11 @@ class Own:
 
     def __call__(self, name: str) -> bool:
         """Whether a file is the workspace's own."""
-        own = self._known.get(name)
-        if own is None:
-            inside = name[:1] != "<" and os.path.abspath(name).startswith(self._root)
-            own = self._known[name] = inside and "site-packages" not in name
-        return own
+        is_own = self._known.get(name)
+        if is_own is None:
+            is_inside = name[:1] != "<" and os.path.abspath(name).startswith(self._root)
+            is_own = self._known[name] = is_inside and "site-packages" not in name
+        return is_own
 
     def shorten(self, name: str) -> str:
         """Return a path as the agent names it."""
@@ -93,9 +93,9 @@ class Own:
 class Tracer:
     """Follows the program and reports to an observer."""
 
-    def __init__(self, observer: Observer, own: Own) -> None:
+    def __init__(self, observer: Observer, is_own: Own) -> None:
         self._observer = observer
-        self._own = own
+        self._own = is_own
         self._wanted: Dict[int, int] = {}
         self._codes: List[types.CodeType] = []
         """The code objects whose ids are known. They are kept, because an id is only theirs as long as they live."""
@@ -104,9 +104,9 @@ class Tracer:
 
     def _ask(self, code: types.CodeType) -> int:
         self._codes.append(code)
-        wanted = self._observer.interest(code) if self._own(code.co_filename) else 0
-        self._wanted[id(code)] = wanted
-        return wanted
+        events = self._observer.interest(code) if self._own(code.co_filename) else 0
+        self._wanted[id(code)] = events
+        return events
 
     @property
     def counts(self) -> bool:
@@ -135,8 +135,8 @@ class Tracer:
 class SetTracer(Tracer):
     """Follows code by `sys.settrace`."""
 
-    def __init__(self, observer: Observer, own: Own) -> None:
-        super().__init__(observer, own)
+    def __init__(self, observer: Observer, is_own: Own) -> None:
+        super().__init__(observer, is_own)
         self._bytes: Dict[int, bytes] = {}
         self._errors: Dict[int, BaseException] = {}
         self._set = sys.settrace
@@ -178,24 +178,24 @@ class SetTracer(Tracer):
         self._wanted.clear()
         self._codes.clear()
         while frame is not None:
-            wanted = self._ask(frame.f_code)
-            if wanted & ~CALLS:
-                frame.f_trace_lines = bool(wanted & LINES)
+            events = self._ask(frame.f_code)
+            if events & ~CALLS:
+                frame.f_trace_lines = bool(events & LINES)
                 frame.f_trace = self._local
             frame = frame.f_back
 
     def _global(self, frame: types.FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        wanted = self._wanted.get(id(code))
-        if wanted is None:
-            wanted = self._ask(code)
-        if not wanted:
+        events = self._wanted.get(id(code))
+        if events is None:
+            events = self._ask(code)
+        if not events:
             return None
-        if wanted & CALLS and (not code.co_flags & _GENERATOR_FLAGS or self._begins(frame)):
+        if events & CALLS and (not code.co_flags & _GENERATOR_FLAGS or self._begins(frame)):
             self._observer.entered(frame)
-        if not wanted & ~CALLS:
+        if not events & ~CALLS:
             return None
-        if not wanted & LINES:
+        if not events & LINES:
             frame.f_trace_lines = False
         return self._local
 
@@ -215,18 +215,18 @@ class SetTracer(Tracer):
         return content
 
     def _local(self, frame: types.FrameType, event: str, argument: Any) -> Any:
-        wanted = self._wanted.get(id(frame.f_code), 0)
+        events = self._wanted.get(id(frame.f_code), 0)
         if event == "line":
-            if wanted & LINES:
+            if events & LINES:
                 self._observer.line(frame)
             else:
                 frame.f_trace_lines = False
         elif event == "exception":
-            if wanted & ENDS:
+            if events & ENDS:
                 self._errors[id(frame)] = argument[1]
-            if wanted & RAISES:
+            if events & RAISES:
                 self._observer.raised(frame, argument[1], frame.f_lineno)
-        elif event == "return" and wanted & ENDS:
+        elif event == "return" and events & ENDS:
             self._end(frame, argument)
         return self._local
 
@@ -250,10 +250,10 @@ class SetTracer(Tracer):
 class Monitor(Tracer):
     """Follows code by `sys.monitoring` (Python 3.12 and later): functions that are not followed cost nothing."""
 
-    def __init__(self, observer: Observer, own: Own) -> None:
-        super().__init__(observer, own)
+    def __init__(self, observer: Observer, is_own: Own) -> None:
+        super().__init__(observer, is_own)
         self._m: Any = getattr(sys, "monitoring")  # noqa: B009  typeshed knows it for newer versions only
-        self._tool = next(each for each in (0, 3, 4, 2, 1, 5) if self._m.get_tool(each) is None)
+        self._tool = next(tool_id for tool_id in (0, 3, 4, 2, 1, 5) if self._m.get_tool(tool_id) is None)
         self._raises = False
 
     def start(self) -> None:
@@ -305,10 +305,10 @@ class Monitor(Tracer):
         self._m.restart_events()
 
     def _start(self, code: types.CodeType, offset: int) -> Any:
-        wanted = self._wanted.get(id(code))
-        if wanted is None:
-            wanted = self._ask(code)
-        if not wanted & CALLS:
+        events = self._wanted.get(id(code))
+        if events is None:
+            events = self._ask(code)
+        if not events & CALLS:
             return self._m.DISABLE
         self._observer.entered(sys._getframe(1))
         return None

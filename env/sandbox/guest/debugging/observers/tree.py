@@ -90,12 +90,12 @@ class TreeObserver(Clocked):
         gates = self._gates.setdefault(id(code), _Gates(code))
         return gates.calls if kind == CALLS else gates.ends
 
-    def placed(self, code: types.CodeType, made: types.CodeType) -> None:
+    def placed(self, code: types.CodeType, new_code: types.CodeType) -> None:
         """Know the function by its new code from now on."""
         gates = self._gates.pop(id(code), None)
         if gates is not None:
-            gates.code = made
-            self._gates[id(made)] = gates
+            gates.code = new_code
+            self._gates[id(new_code)] = gates
 
     def entered(self, frame: types.FrameType) -> None:
         """Add a call below the one that is running in its thread."""
@@ -135,7 +135,7 @@ class TreeObserver(Clocked):
         if not code.co_flags & _GENERATORS and len(stack) > 1 and stack[-1].code is code:
             node = stack.pop()
             node.raised += raised
-            if gates is not None and gates.calls.count >= FOLLOWED and all(each.code is not code for each in stack):
+            if gates is not None and gates.calls.count >= FOLLOWED and all(call.code is not code for call in stack):
                 self._close(gates, node)
 
     def _close(self, gates: _Gates, node: _Node) -> None:

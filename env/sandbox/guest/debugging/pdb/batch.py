@@ -35,7 +35,7 @@ def commands_of(text: str) -> List[str]:
     lines = [_PROMPT.sub("", line.rstrip("\r")) for line in text.split("\n")]
     lines = [_INDENT.sub(lambda blank: blank[0].expandtabs(8), line) for line in lines]
     lines = textwrap.dedent("\n".join(lines)).split("\n")
-    found: List[str] = []
+    commands: List[str] = []
     position = 0
     while position < len(lines):
         line = lines[position].strip()
@@ -44,7 +44,7 @@ def commands_of(text: str) -> List[str]:
             continue
         code, prefix = _code(line)
         if not code:
-            found.append(line)
+            commands.append(line)
             continue
         block = [code]
         indent = _depth(lines[position - 1])
@@ -54,8 +54,8 @@ def commands_of(text: str) -> List[str]:
         ):
             block.append(lines[position][min(indent, _depth(lines[position])) :])
             position += 1
-        found.append(prefix + "\n".join(block).rstrip())
-    return found
+        commands.append(prefix + "\n".join(block).rstrip())
+    return commands
 
 
 def _code(line: str) -> "tuple[str, str]":
@@ -65,15 +65,15 @@ def _code(line: str) -> "tuple[str, str]":
     if line == "?":
         return "", ""
     word = _WORD.match(line)
-    name, rest = (word[0], line[word.end() :]) if word else ("", line)
-    if name in _COMMANDS and not _ASSIGNMENT.match(rest):
+    name, argument = (word[0], line[word.end() :]) if word else ("", line)
+    if name in _COMMANDS and not _ASSIGNMENT.match(argument):
         if name in _OF_EXPRESSIONS:
-            return (rest.strip(), name + " ") if rest.strip() else ("", "")
-        if name in ("q", "quit", "exit") or not (_OPERATOR.match(rest) and (compiles(line) or _unfinished(line))):
+            return (argument.strip(), name + " ") if argument.strip() else ("", "")
+        if name in ("q", "quit", "exit") or not (_OPERATOR.match(argument) and (compiles(line) or _unfinished(line))):
             return "", ""
     # A plain line stays as it was written; a name alone may be an alias.
-    plain = name not in _COMMANDS and compiles(line)
-    return line, "!" if not plain and (compiles(line) or _unfinished(line) or _COMPOUND.match(line)) else ""
+    is_plain = name not in _COMMANDS and compiles(line)
+    return line, "!" if not is_plain and (compiles(line) or _unfinished(line) or _COMPOUND.match(line)) else ""
 
 
 def _goes_on(lines: List[str], position: int, indent: int) -> bool:

@@ -32,8 +32,8 @@ class Breakpoints(pdb.Pdb):
         try:
             return run(source, "eval", outer, names)
         except Exception as error:
-            told = "%s: %s" % (type(error).__name__, error)
-            self._note("a breakpoint's condition, %s, raised %s: the program stopped there for that" % (source, told))
+            problem = "%s: %s" % (type(error).__name__, error)
+            self._note("the condition %s of a breakpoint raised %s, so the program stopped there" % (source, problem))
             raise
 
     def shorten(self, name: str) -> str:
@@ -101,9 +101,9 @@ class Breakpoints(pdb.Pdb):
     def lookupmodule(self, filename: str) -> Optional[str]:
         """Find a file that the agent named: relative to the workspace, else as the end of a single path there, else as
         pdb does."""
-        inside = os.path.join(self._root, filename)
-        if os.path.isfile(inside):
-            return self.canonic(inside)
+        path = os.path.join(self._root, filename)
+        if os.path.isfile(path):
+            return self.canonic(path)
         if filename.endswith(".py"):
             # Few sessions need these.
             from ...core.files import Refused
@@ -115,33 +115,33 @@ class Breakpoints(pdb.Pdb):
 
     def do_break(self, arg: str, temporary: Any = False) -> Any:
         """As in pdb; `b function` and `b file:function` also work for code that is not imported yet."""
-        where, comma, condition = arg.partition(",")
+        location, comma, condition = arg.partition(",")
         if comma and not self._sound(condition):
             return None
-        if not self._started and where.strip().isdigit():
+        if not self._started and location.strip().isdigit():
             if not self.entry_file:
-                return self.error("nothing runs yet: name the file, as in b cart.py:%s" % where.strip())
+                return self.error("nothing runs yet: name the file, as in b cart.py:%s" % location.strip())
             arg = "%s:%s" % (self.entry_file, arg.strip())
-        located = self._locate(where.strip())
+        located = self._locate(location.strip())
         if located:
             arg = located + comma + condition
-        before = len(bdb.Breakpoint.bpbynumber)
+        old_count = len(bdb.Breakpoint.bpbynumber)
         result = super().do_break(arg, temporary)
-        if where.strip() and len(bdb.Breakpoint.bpbynumber) == before:
+        if location.strip() and len(bdb.Breakpoint.bpbynumber) == old_count:
             # Few sessions need these.
             from ...core.files import Refused
             from ..places import find_places
 
             try:
-                find_places(self._root, where)
+                find_places(self._root, location)
             except Refused as error:
                 self._note(str(error))
         return result
 
     do_b = do_break
 
-    def _locate(self, where: str) -> str:
-        file, colon, name = where.rpartition(":")
+    def _locate(self, location: str) -> str:
+        file, colon, name = location.rpartition(":")
         if not name or name.isdigit() or not name.replace(".", "").replace("_", "").isalnum():
             return ""
         found = find_function(self._root, name, file if colon else "")

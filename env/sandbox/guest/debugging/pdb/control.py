@@ -38,8 +38,8 @@ class Control(io.TextIOBase):
         line = self._lines.readline() if self._sock is not None else b""
         if not line:
             os._exit(0)
-        found: Dict[str, Any] = json.loads(line)
-        return found
+        request: Dict[str, Any] = json.loads(line)
+        return request
 
     def note(self, text: str) -> None:
         """Add a sentence of the debugger's own to the next report."""
@@ -66,9 +66,9 @@ class Control(io.TextIOBase):
 
     def readline(self, size: int = -1) -> str:  # type: ignore[override]
         """Report, then wait for the guest's next command."""
-        where = self.where()
+        location = self.where()
         self.waiting = True
-        self.send({"stop": where})
+        self.send({"stop": location})
         request = self.request()
         command: str = request["command"]
         self.value_limit = request.get("value_limit", self.value_limit)

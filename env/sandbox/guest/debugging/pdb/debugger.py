@@ -55,11 +55,11 @@ class Debugger:
         """End the session and all its processes."""
         if self._child is None:
             return
-        own = descendants(self._child.pid) | {self._child.pid}
+        pids = descendants(self._child.pid) | {self._child.pid}
         if self._socket is not None:
             self._socket.close()
         KEPT.discard(self._child.pid)
-        kill_tree(own, self._child.poll)
+        kill_tree(pids, self._child.poll)
         self._child.wait()
         os.close(self._output_fd)
         self._child = self._socket = None
@@ -93,7 +93,7 @@ class Debugger:
 
     def _move_breakpoints(self, notes: List[str]) -> None:
         """Move each breakpoint along with its line through the edits since it was set."""
-        kept = []
+        remaining = []
         for point in self.breakpoints:
             old = self._sources.get(point["file"])
             try:
@@ -103,9 +103,9 @@ class Debugger:
                 continue
             if old is not None and old != new:
                 point["line"] = follow_line(old, new, point["line"])
-            kept.append(point)
-        self.breakpoints = kept
-        self._sources = {point["file"]: self._read(point["file"]) for point in kept}
+            remaining.append(point)
+        self.breakpoints = remaining
+        self._sources = {point["file"]: self._read(point["file"]) for point in remaining}
 
     def _read(self, path: str) -> List[str]:
         if os.path.isabs(path) or path.startswith("<"):  # a library's file or no file: it does not change
@@ -126,15 +126,15 @@ class Debugger:
         """
         notes: List[str] = []
         program = HeadTail(PROGRAM_CAP)
-        said: List[str] = []
+        texts: List[str] = []
         report: Dict[str, Any] = {}
         self._only = only
         restarted = self._needs_restart(entry, notes)
-        before = list(self.breakpoints)
+        old_breakpoints = list(self.breakpoints)
         if restarted or self._child is None:
             report = self._start(entry, notes)
             notes += report.get("notes", [])
-            said.append(report.get("text", ""))
+            texts.append(report.get("text", ""))
         limit = self._limit(timeout_s)
         timed_out = False
         commands = commands_of(text) or [""]
@@ -144,13 +144,13 @@ class Debugger:
                 notes.append("not carried out, because the program had ended: %s" % "; ".join(commands[position:]))
                 break
             if echoed:
-                said.append("(Pdb) %s\n" % shortened(command.replace("\n", "\n...   "), 300, "as you wrote it"))
+                texts.append("(Pdb) %s\n" % shortened(command.replace("\n", "\n...   "), 300, "as you wrote it"))
             if command in ("restart", "run"):
                 report = self._start(self._entry, notes)
-                said.append("the program was started again\n")
+                texts.append("the program was started again\n")
                 continue
             report = self._ask(json.dumps({"command": command, "value_limit": value_limit}), limit, program)
-            said.append(report.get("text", ""))
+            texts.append(report.get("text", ""))
             notes += report.get("notes", [])
             if report.get("restart"):
                 report = self._start(self._entry, notes)
@@ -161,7 +161,7 @@ class Debugger:
                 break
         while self._child is not None and report.get("stop", {}).get("defining"):
             report = self._ask(json.dumps({"command": "end"}), limit, program)
-            said.append(report.get("text", ""))
+            texts.append(report.get("text", ""))
         state = dict(report.get("stop") or {})
         state.pop("defining", None)
         stops = state.pop("stops", 0)
@@ -174,13 +174,13 @@ class Debugger:
                 notes.append("the tests that failed last pass now, when they run without the others")
         state["breakpoints"] = self.breakpoints
         # A breakpoint in a loop stops at the same place again, with other values.
-        about = ("event", "file", "line", "function", "depth", "exception")
-        place = [restarted, stops, *(state.get(key) for key in about)]
+        place_keys = ("event", "file", "line", "function", "depth", "exception")
+        place = [restarted, stops, *(state.get(key) for key in place_keys)]
         moved, self._place = place[0] or self._fresh or place[1:] != self._place[1:], place
         self._fresh = False
         output, dropped = program.take()
         return {
-            "text": "".join(said),
+            "text": "".join(texts),
             "program": output.decode("utf-8", "replace"),
             "dropped": dropped,
             "notes": notes,
@@ -189,7 +189,7 @@ class Debugger:
             "timed_out": timed_out,
             "restarted": restarted,
             "moved": moved,
-            "breakpoints_changed": _shape(before) != _shape(self.breakpoints),
+            "breakpoints_changed": _shape(old_breakpoints) != _shape(self.breakpoints),
         }
 
     def notice(self, changed: List[Tuple[str, Optional[int], str]]) -> None:
@@ -227,8 +227,8 @@ class Debugger:
         poller.register(self._socket, select.POLLIN | select.POLLHUP)
         poller.register(self._output_fd, select.POLLIN | select.POLLHUP)
         while b"\n" not in self._received:
-            left = limit.left()
-            if left <= 0:
+            remaining = limit.left()
+            if remaining <= 0:
                 if timed_out:
                     return self._dead(program, timed_out=True)
                 timed_out = True
@@ -236,7 +236,7 @@ class Debugger:
                 with contextlib.suppress(ProcessLookupError):  # it has just ended
                     os.kill(self._child.pid, INTERRUPT)
                 continue
-            for fd, _ in poller.poll(left * 1000):
+            for fd, _ in poller.poll(remaining * 1000):
                 if fd == self._output_fd:
                     if not self._pump(program):
                         poller.unregister(fd)
@@ -275,24 +275,24 @@ class Debugger:
         program.write(data)
         return bool(data)
 
-    def _dead(self, program: HeadTail, timed_out: bool, why: str = "") -> Dict[str, Any]:
+    def _dead(self, program: HeadTail, timed_out: bool, reason: str = "") -> Dict[str, Any]:
         """End a debugged process that is gone or has to be killed. Returns a report that says why."""
         assert self._child is not None
-        if why:
+        if reason:
             pass
         elif timed_out:
-            why = "the program could not be interrupted and was killed; it will be started again"
+            reason = "the program could not be interrupted and was killed; it will be started again"
         else:
             try:
                 code = self._child.wait(timeout=0.5)
-                why = "killed by signal %s" % _signal_name(-code) if code < 0 else "exit status %d" % code
-                why = "the debugged process ended without the debugger (%s)" % why
+                reason = "killed by signal %s" % _signal_name(-code) if code < 0 else "exit status %d" % code
+                reason = "the debugged process ended without the debugger (%s)" % reason
             except subprocess.TimeoutExpired:
-                why = "the debugged process closed its connection to the debugger and was killed"
+                reason = "the debugged process closed its connection to the debugger and was killed"
         while self._pump(program, once=True):
             pass
         self.close()
-        return {"died": why, "notes": [why], "timed_out": timed_out, "text": ""}
+        return {"died": reason, "notes": [reason], "timed_out": timed_out, "text": ""}
 
 
 _ROW = {
@@ -321,8 +321,8 @@ def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
         return None
     shapes = [(stop, {key: kind for key, kind in _STOP.items() if key in stop})]
     shapes += [(row if isinstance(row, dict) else {}, _ROW) for row in table]
-    for found, wanted in shapes:
-        if not all(isinstance(found.get(key), kind) for key, kind in wanted.items()):
+    for row, fields in shapes:
+        if not all(isinstance(row.get(key), kind) for key, kind in fields.items()):
             return None
     texts = [*report["notes"], *stop.get("source", []), *(line for row in table for line in row["commands"])]
     return report if all(isinstance(text, str) for text in texts) and ("file" in stop) <= ("depth" in stop) else None
@@ -352,8 +352,8 @@ def follow_line(old: List[str], new: List[str], line: int) -> int:
 
 def _spoken(entry: List[str]) -> str:
     """Return an entry point as a command line."""
-    return " ".join(shlex.quote(each) for each in (entry if entry[0] == "pytest" else ["python", *entry]))
+    return " ".join(shlex.quote(word) for word in (entry if entry[0] == "pytest" else ["python", *entry]))
 
 
-def _different(before: Dict[str, Any], after: Dict[str, Any]) -> Set[str]:
-    return {path for path in set(before) | set(after) if before.get(path) != after.get(path)}
+def _different(old_stamps: Dict[str, Any], new_stamps: Dict[str, Any]) -> Set[str]:
+    return {path for path in set(old_stamps) | set(new_stamps) if old_stamps.get(path) != new_stamps.get(path)}

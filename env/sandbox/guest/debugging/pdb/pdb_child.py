@@ -76,10 +76,10 @@ class Debugger(Shell):
     def is_own(self, frame: types.FrameType) -> bool:
         """Whether a frame runs code of the workspace: only such frames count for stepping and the depth."""
         name = frame.f_code.co_filename
-        own = self._own.get(name)
-        if own is None:
-            own = self._own[name] = name[:1] != "<" and os.path.abspath(name).startswith(self._root)
-        return own
+        is_own = self._own.get(name)
+        if is_own is None:
+            is_own = self._own[name] = name[:1] != "<" and os.path.abspath(name).startswith(self._root)
+        return is_own
 
     def stop_here(self, frame: types.FrameType) -> bool:
         """Step through the workspace's code only, in one thread; a breakpoint elsewhere still stops."""
@@ -114,7 +114,7 @@ class Debugger(Shell):
             file=self.shorten(name),
             line=line,
             function=getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
-            depth=sum(1 for each, _ in self.stack[: self.curindex + 1] if self.is_own(each)),
+            depth=sum(1 for frame, _ in self.stack[: self.curindex + 1] if self.is_own(frame)),
             stack=call_stack(self.stack, self.curindex, lambda name: self.shorten(self.canonic(name))),
             exception=self._exception or None,
             # Not f_locals: before Python 3.13, reading it undoes what `!name = value` did.
@@ -266,11 +266,11 @@ class Debugger(Shell):
     def get_stack(self, frame: Any, tb: Any) -> Tuple[Any, int]:
         """Omit the frames of pytest and of this module below the program; a post-mortem begins in own code."""
         stack, index = super().get_stack(frame, tb)
-        below = next((position for position, (each, _) in enumerate(stack) if self.is_own(each)), 0)
+        below = next((position for position, (frame, _) in enumerate(stack) if self.is_own(frame)), 0)
         stack, index = stack[below:], max(index - below, 0)
         if tb is not None:
-            own = [position for position, (each, _) in enumerate(stack) if self.is_own(each)]
-            index = own[-1] if own else index
+            own_positions = [position for position, (frame, _) in enumerate(stack) if self.is_own(frame)]
+            index = own_positions[-1] if own_positions else index
         return stack, index
 
     def post_mortem(self, error: BaseException) -> bool:
@@ -301,11 +301,11 @@ class Debugger(Shell):
 
     def _bottom(self, frame: types.FrameType) -> types.FrameType:
         """Return the outermost frame of own code, above which nothing is stepped through."""
-        own, each = frame, frame.f_back
-        while each is not None:
-            own = each if self.is_own(each) else own
-            each = each.f_back
-        return own
+        outermost, outer = frame, frame.f_back
+        while outer is not None:
+            outermost = outer if self.is_own(outer) else outermost
+            outer = outer.f_back
+        return outermost
 
     def failed(self, name: str, error: BaseException) -> None:
         """Stop where a test, or the import of a test file, failed, if the workspace's code is involved."""
@@ -332,10 +332,10 @@ class Debugger(Shell):
             number, exception = ctypes.c_ulong(self._evaluating), ctypes.py_object(KeyboardInterrupt)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(number, exception)
             return
-        own = frame
-        while own is not None and not self.is_own(own):
-            own = own.f_back
-        place = own or frame
+        own_frame = frame
+        while own_frame is not None and not self.is_own(own_frame):
+            own_frame = own_frame.f_back
+        place = own_frame or frame
         if place is None:
             return
         sys.settrace(None)

@@ -125,10 +125,10 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
         @pytest.hookimpl(trylast=True)
         def pytest_collection_modifyitems(self, session: Any, config: Any, items: List[Any]) -> None:
             session.collected_items = list(items)  # for agents that run all tests again from inside
-            chosen = [item for item in items if item.nodeid in only]
-            if chosen:
+            chosen_items = [item for item in items if item.nodeid in only]
+            if chosen_items:
                 config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in only])
-                items[:] = chosen
+                items[:] = chosen_items
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
@@ -152,7 +152,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
 
     debugger.wait_at_start()
     # pytest's own debugger would wait for somebody to type.
-    arguments = [each for each in arguments if each not in ("--pdb", "--trace")]
+    arguments = [argument for argument in arguments if argument not in ("--pdb", "--trace")]
     arguments = ["-s", "-p", "no:cacheprovider", *arguments]
     with prepared(arguments):
         return int(pytest.main(arguments, plugins=[UnderDebugger(), pytest_determinism, *searched()]))

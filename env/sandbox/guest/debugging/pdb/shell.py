@@ -21,10 +21,10 @@ class Shell(Breakpoints):
 
     # ---- what is shown
 
-    def message(self, msg: Any, *rest: Any, **options: Any) -> None:
+    def message(self, msg: Any, *texts: Any, **options: Any) -> None:
         """Show a text, shortened so that one value does not drown the others."""
-        most = self.stdout.value_limit  # type: ignore[attr-defined]
-        super().message(shortened(str(msg), most, "show a part of it, or raise the limit"), *rest, **options)
+        value_limit = self.stdout.value_limit  # type: ignore[attr-defined]
+        super().message(shortened(str(msg), value_limit, "show a part of it, or raise the limit"), *texts, **options)
 
     def print_stack_trace(self, *_: Any) -> None:
         """Show the calls that led here; the repeated calls of a recursion are counted."""
@@ -42,8 +42,8 @@ class Shell(Breakpoints):
             for entry in self.stack[first : first + period]:
                 self.print_stack_entry(entry)
             if times > 1:
-                which = "call above" if period == 1 else "%d calls above" % period
-                self.message("  [the %s %d more times]" % (which, times - 1))
+                repeated = "call above" if period == 1 else "%d calls above" % period
+                self.message("  [the %s %d more times]" % (repeated, times - 1))
 
     # ---- code
 
@@ -76,7 +76,7 @@ class Shell(Breakpoints):
     def _told_error(self) -> str:
         """Return the exception being handled, with its place if the program raised it and not the typed code."""
         kind, error, tb = sys.exc_info()
-        told = traceback.format_exception_only(kind, error)[-1].strip()
+        text = traceback.format_exception_only(kind, error)[-1].strip()
         at = ""
         if isinstance(error, SyntaxError) and error.filename and self._is_inside(error.filename):
             at = "%s:%s" % (self.shorten(self.canonic(error.filename)), error.lineno)
@@ -85,7 +85,7 @@ class Shell(Breakpoints):
             if self._is_inside(code.co_filename):
                 at = "%s:%d in %s" % (self.shorten(self.canonic(code.co_filename)), tb.tb_lineno, code.co_name)
             tb = tb.tb_next
-        return "%s [at %s]" % (told, at) if at else told
+        return "%s [at %s]" % (text, at) if at else text
 
     def _is_inside(self, name: str) -> bool:
         return name[:1] != "<" and self.canonic(name).startswith(self._root)
