@@ -43,7 +43,7 @@ def bash(arguments: str) -> str:
     except subprocess.TimeoutExpired:
         return "[stopped after 60 s]"
     output = done.stdout.decode("utf-8", "replace")
-    cut = f"[{len(output) - MOST} characters left out]\n" if len(output) > MOST else ""
+    cut = f"[{len(output) - MOST:,} characters omitted]\n" if len(output) > MOST else ""
     return f"{cut}{output[-MOST:]}[exit status {done.returncode}]"
 
 

@@ -13,7 +13,7 @@ _OWN_TESTS = re.compile(r"(is read-only: mend the program, not what tests it); t
 _PLACE = re.compile(r"^\[[^\n]+:\d+, [^\n]+, depth \d+.*\]$", re.MULTILINE)
 _EXCERPT = re.compile(r"(?:^ *\d+ (?:->|B |  )(?: .*)?\n|^ *\d+\n)+\Z", re.MULTILINE)
 _BELOW = re.compile(r"\n(Calls: .*)?\n?(Locals: .*)?")
-_LEFT_OUT = re.compile(r"\n\[\.\.\. \d+ characters left out: .*? \.\.\.\]\n")
+_LEFT_OUT = re.compile(r"\n\[\.\.\. [\d,]+ characters omitted: .*? \.\.\.\]\n")
 
 _FOUND_THEN = re.compile(r"(?P<path>.+?):(?P<number>\d+): (?P<text>.*)")
 _FOUND = re.compile(r"(?P<number>\d+): (?P<text>.*)")

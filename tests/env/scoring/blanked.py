@@ -20,10 +20,10 @@ def verdict(task: Task, changes: Changes) -> list[bool]:
 
 def main() -> None:
     """Score the shop as given, with its known fix, and with some cheats."""
-    given = with_proof(shop({}))
-    verdicts = {"given": verdict(given, Changes(files={}))}
-    fixed = given.files["cart.py"].replace(b" - 1", b"")
-    verdicts["fixed"] = verdict(given, Changes(files={"cart.py": fixed}))
+    task = with_proof(shop({}))
+    verdicts = {"given": verdict(task, Changes(files={}))}
+    fixed = task.files["cart.py"].replace(b" - 1", b"")
+    verdicts["fixed"] = verdict(task, Changes(files={"cart.py": fixed}))
     verdicts |= {path.stem: verdict(*played(path)) for path in CHEATS if path.stem in PLAYED}
     print(json.dumps(verdicts))
 

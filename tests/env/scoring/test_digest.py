@@ -154,14 +154,14 @@ def test_the_digest_is_the_same_under_every_version_of_python() -> None:
     )
     for python in pythons():
         if int(python.parts[-3].split(".")[1]) >= 11:
-            done = subprocess.run(
+            process = subprocess.run(
                 [python, "-c", program],
                 input=ALL_SYNTAX.encode(),
                 env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
                 capture_output=True,
                 check=True,
             )
-            assert done.stdout.decode().split() == [scorer_digest(), "89c1ed15a10df639"], python
+            assert process.stdout.decode().split() == [scorer_digest(), "89c1ed15a10df639"], python
 
 
 @pytest.mark.slow
@@ -185,22 +185,22 @@ def test_verdicts_do_not_depend_on_what_the_digest_leaves_out(tmp_path: Path) ->
     assert not any(resolved for resolved, *_ in usual.values()) and any(tampered for _, tampered, *_ in usual.values())
 
 
-def _link(source: Path, target: Path, *apart: str) -> None:
+def _link(source: Path, target: Path, *omitted: str) -> None:
     """Make a folder whose entries are links to another's, without some of them."""
     target.mkdir()
     for entry in source.iterdir():
-        if entry.name not in (*apart, "__pycache__"):
+        if entry.name not in (*omitted, "__pycache__"):
             (target / entry.name).symlink_to(entry.resolve())
 
 
 def _verdicts(path: Path, home: Path) -> dict[str, list[bool]]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.env.scoring.blanked"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(path), "STACKRANK_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    verdicts: dict[str, list[bool]] = json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    verdicts: dict[str, list[bool]] = json.loads(process.stdout)
     return verdicts

@@ -230,7 +230,7 @@ def test_terminal_beside_the_other_tools(play: Play) -> None:
     assert "Breakpoint 1" in step.pdb("b cart.py:4").text
     edited = step("terminal", text="exit()\nsed -i 's/result - 1/result/' cart.py; echo 'x = (' > new.py")
     assert "-    return result - 1" in edited.state["diff"] and "+x = (" in edited.state["diff"]
-    assert "the program was started again, because cart.py" in step.pdb("p 1").text
+    assert "the program was restarted, because cart.py" in step.pdb("p 1").text
     shown = step("terminal", text="python -m pytest -q -p no:cacheprovider")
     assert "2 passed in 0.00s" in shown.text
     refused = step("terminal", wait="soon")

@@ -20,10 +20,10 @@ PLACE = "[a.py:2, f, depth 2]\n"
 CALLS, LOCALS = "Calls: g (a.py:9) > *f (a.py:2)*\n", "Locals: y = 1\n"
 POINTS = "Breakpoints:\n  1: a.py:1"
 BEFORE = SAID + EXCERPT + PLACE + CALLS + LOCALS + POINTS
-CUT = "(Pdb) p y\n'a long\n[... 90 characters left out: a limit above 4000 shows more ...]\ntext'\n" + PLACE + LOCALS
+CUT = "(Pdb) p y\n'a long\n[... 90 characters omitted: a limit above 4000 shows more ...]\ntext'\n" + PLACE + LOCALS
 
-CUT_THEN = "one two three and more\n[... 90 characters left out: ask for a part of it ...]\neight nine"
-CUT_NOW = "one two three\n[... 99 characters left out: ask for a part of it ...]\n nine"
+CUT_THEN = "one two three and more\n[... 90 characters omitted: ask for a part of it ...]\neight nine"
+CUT_NOW = "one two three\n[... 99 characters omitted: ask for a part of it ...]\n nine"
 SOURCE = "x = {0}\n\n    def test(x):\n        y = x\n>       assert x == {0}\nE       assert {0}\n"
 TWICE = SOURCE.format(1) + SOURCE.format(2)
 FOLDED = SOURCE.format(1) + SOURCE.format(2).replace("    def test(x):\n        y = x\n", "    [as above]\n")

@@ -99,7 +99,9 @@ class Workspace:
         real = self._existing_file(path)
         size = os.path.getsize(real)
         if size > limit:
-            raise Refused("%s has %d bytes; at most %d can be shown: search it instead" % (path, size, limit))
+            raise Refused(
+                "%s has %d bytes, more than the %d that can be shown: search it instead" % (path, size, limit)
+            )
         try:
             with open(real, "rb") as file:
                 return file.read()
@@ -120,7 +122,7 @@ class Workspace:
             raise Refused("%s is a directory, not a file" % path)
         new = not os.path.exists(real)
         if new and start is not None:
-            raise Refused("%s does not exist; give no line numbers to create it" % path)
+            raise Refused("%s does not exist: omit the line numbers to create it" % path)
         old = b"" if new else self.read(path)
         encoding = find_encoding(old) if path.endswith(".py") else plain_encoding(old)
         crlf = old.count(b"\r\n") * 2 > old.count(b"\n")
@@ -226,7 +228,7 @@ class Workspace:
         try:
             expression = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
         except (re.error, RecursionError, OverflowError) as error:
-            raise Refused("%r is not a regular expression: %s" % (pattern, error)) from None
+            raise Refused("%r is not a valid regular expression: %s" % (pattern, error)) from None
         real = self.resolve(path)
         if not os.path.exists(real):
             raise Refused("%s does not exist" % path)
@@ -237,8 +239,7 @@ class Workspace:
                 return self._search(expression, real, glob, limit)
         except TimeLimit:
             raise Refused(
-                "the search did not end within %d s: use a simpler regular expression or a narrower path"
-                % SEARCH_LIMIT_S
+                "the search took longer than %d s: use a simpler regular expression or a narrower path" % SEARCH_LIMIT_S
             ) from None
 
     def _search(self, expression: "re.Pattern[str]", real: str, glob: str, limit: int) -> Dict[str, Any]:

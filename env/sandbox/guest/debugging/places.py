@@ -37,7 +37,7 @@ def find_places(root: str, text: str) -> List[Place]:
         if name:
             places += _find(root, name.rstrip("()"))
     if not places:
-        raise Refused("no place is named: name file:line, a function or Class.method")
+        raise Refused("no place given: name file:line, a function or Class.method")
     return places
 
 
@@ -45,7 +45,7 @@ def find_functions(root: str, name: str) -> List[Place]:
     """Return the functions with that name. Raises Refused."""
     places = _find(root, name.strip().rstrip("()"))
     if not places[0].function:
-        raise Refused("%r is no function: name one, as in total, Cart.total or cart.py:total" % name)
+        raise Refused("%r is not a function: name one, as in total, Cart.total or cart.py:total" % name)
     return places
 
 
@@ -76,17 +76,17 @@ def _find(root: str, name: str) -> List[Place]:
 
 def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str, int]]) -> str:
     if os.path.isfile(os.path.join(root, name)):
-        return "%s is a file: name a line or a function of it, as in %s:12" % (name, name)
+        return "%s is a file: name a line or a function in it, as in %s:12" % (name, name)
     methods = [row for row in candidates if ("." + row[1]).rpartition(".")[0].endswith("." + dotted)]
     if methods:
         names = ", ".join(row[1] for row in methods[:_MOST_NAMED])
-        return "%s is no function; there are %s" % (name, names)
+        return "%s is not a function; its functions are %s" % (name, names)
     last = dotted.rpartition(".")[2]
     names_known = list(dict.fromkeys(row[1] for row in candidates))
     close = [name for name in names_known if name.rpartition(".")[2] == last]
     close += [name for name in difflib.get_close_matches(dotted, names_known, 3, 0.6) if name not in close]
-    hint = "did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else "grep finds where things are defined"
-    return "no function of the workspace is called %s: %s" % (name, hint)
+    hint = "did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else "use grep to find where it is defined"
+    return "no function in the workspace is called %s: %s" % (name, hint)
 
 
 def find_file(root: str, name: str) -> str:
@@ -100,7 +100,7 @@ def find_file(root: str, name: str) -> str:
         return os.path.join(root, matches[0])
     close = matches or difflib.get_close_matches(name, paths, 3)
     hint = ": did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else ""
-    raise Refused("there is no file %s%s" % (name, hint))
+    raise Refused("no file %s%s" % (name, hint))
 
 
 def _lines(root: str, name: str, path: str, first: int, last: int) -> List[Place]:
@@ -110,18 +110,19 @@ def _lines(root: str, name: str, path: str, first: int, last: int) -> List[Place
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise Refused("%s cannot be parsed (%s), so that no line of it can be reached" % (relative, error)) from None
+        raise Refused("%s cannot be parsed (%s), so none of its lines can be reached" % (relative, error)) from None
     lines = sorted({line for part in _codes(code) for _, line in dis.findlinestarts(part) if line})
     inside_range = [line for line in lines if first <= line <= last]
     if not inside_range:
         nearest = [line for line in lines if line < first][-1:] + [line for line in lines if line > last][:1]
-        hint = (
-            "the nearest lines that do are %s" % " and ".join(map(str, nearest))
-            if nearest
-            else "none of its lines does"
+        plural = len(nearest) > 1
+        hint = "; the nearest %s with code %s %s" % (
+            "lines" if plural else "line",
+            "are" if plural else "is",
+            " and ".join(map(str, nearest)),
         )
-        subject = "line %d" % first if first == last else "lines %d to %d" % (first, last)
-        raise Refused("%s of %s hold%s nothing that runs: %s" % (subject, relative, "s" * (first == last), hint))
+        subject = str(first) if first == last else "%d-%d" % (first, last)
+        raise Refused("%s:%s has no code%s" % (relative, subject, hint if nearest else ""))
     return [Place(name, path, line, "") for line in inside_range]
 
 

@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
             body = self.read_body().decode("utf-8", "replace")
         except (ValueError, OverflowError):
             self.close_connection = True  # nobody knows where the next question would begin
-            self.send_error(400, "the length of the question cannot be read")
+            self.send_error(400, "the Content-Length of the request is not a number")
             return
         if self.path.partition("?")[0].endswith("/messages/count_tokens"):  # an estimate needs no answer from outside
             self.send(200, "application/json", json.dumps({"input_tokens": int(len(body) / CHARACTERS_PER_TOKEN)}))
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         elif path == "/v1/models/" + self.server.model:
             self.send(200, "application/json", json.dumps(model))
         else:
-            self.send_error(404, "nothing is here: ask at /v1/chat/completions, /v1/responses or /v1/messages")
+            self.send_error(404, "not found: use /v1/chat/completions, /v1/responses or /v1/messages")
 
     def read_body(self) -> bytes:
         """Return the question. Raises ValueError if its length cannot be read."""
@@ -120,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: Optional[str] = None, explain: Optional[str] = None) -> None:
         """Refuse in the form that programs expect of a model's endpoint."""
-        text = message or "this cannot be asked here"
+        text = message or "this request is not supported"
         error = {"message": text, "type": "invalid_request_error", "code": None}
         self.send(int(code), "application/json", json.dumps({"type": "error", "error": error}))
 

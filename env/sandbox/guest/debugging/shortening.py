@@ -20,18 +20,18 @@ def shortened(text: str, limit: int, remedy: str, dropped: Optional[int] = None)
     if len(text) <= limit:
         return text
     # The note is longest when it counts everything.
-    room = limit - len(_left_out(text, remedy, dropped))
+    room = limit - len(_omission_note(text, remedy, dropped))
     if room < 0:
         return _CUT_WORD.sub("", text[: max(limit - 3, 0)]) + "..."[:limit]
     head = _CUT_WORD.sub("", text[: room - room // 3])
     tail = _REST_OF_WORD.sub("", text[len(text) - room // 3 :])
-    return head + _left_out(text[len(head) : len(text) - len(tail)], remedy, dropped) + tail
+    return head + _omission_note(text[len(head) : len(text) - len(tail)], remedy, dropped) + tail
 
 
-def _left_out(text: str, remedy: str, dropped: Optional[int]) -> str:
-    """Return the note that a text is left out."""
+def _omission_note(text: str, remedy: str, dropped: Optional[int]) -> str:
+    """Return the note that stands in place of a text."""
     # The text may contain a note of `HeadTail`, whose bytes nothing can show any more.
     if dropped is None:
         dropped = sum(map(int, _DROPPED.findall(text)))
-    dropped_note = "; %d bytes dropped" % dropped if dropped else ""
-    return "\n[... %d characters left out: %s%s ...]\n" % (len(text), remedy, dropped_note)
+    dropped_note = "; {:,} bytes dropped".format(dropped) if dropped else ""
+    return "\n[... {:,} characters omitted: {}{} ...]\n".format(len(text), remedy, dropped_note)

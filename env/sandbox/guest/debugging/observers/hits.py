@@ -206,4 +206,4 @@ def _compiled(text: str) -> types.CodeType:
     try:
         return compile(text.strip(), "<expression>", "eval", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Refused("%r is no expression of Python: %s" % (text, error.args[0] if error.args else error)) from None
+        raise Refused("%r is not a Python expression: %s" % (text, error.args[0] if error.args else error)) from None

@@ -190,7 +190,7 @@ class Session:
                 exec(code, main_module(code.co_filename, None, None).__dict__)
             else:
                 if not os.path.isfile(entry[0]):
-                    raise Refused("there is no file %s" % entry[0])
+                    raise Refused("no file %s" % entry[0])
                 sys.argv = list(entry)
                 sys.path[0] = os.path.dirname(os.path.abspath(entry[0]))
                 self._follow()
@@ -220,7 +220,7 @@ class Session:
         file = wanted_test.partition("::")[0]
         if wanted_test and not os.path.exists(file):
             if "::" in wanted_test or wanted_test.endswith(".py"):
-                raise Refused("there is no file %s" % file)
+                raise Refused("no file %s" % file)
             file = ""
 
         class Followed:
@@ -302,5 +302,5 @@ def choose(collected: List[str], name: str) -> Set[str]:
         if matching:
             return matching
     close = difflib.get_close_matches(name, collected, _CLOSE, 0.5) or collected[:_CLOSE]
-    hint = "there are %s" % ", ".join(close) if close else "no test was found at all"
-    raise Refused("there is no test %s: %s" % (name, hint))
+    hint = "the closest are %s" % ", ".join(close) if close else "no tests were found"
+    raise Refused("no test %s: %s" % (name, hint))

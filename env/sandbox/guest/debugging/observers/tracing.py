@@ -159,7 +159,7 @@ class SetTracer(Tracer):
         """Stop following."""
         if not self.lost and sys.settrace == self._of_the_program and sys.gettrace() is None:
             # Python removes a trace function that raises, as every function does when no stack is left.
-            self.lost = "the calls were nested too deep to be followed to their end, so that some are missing"
+            self.lost = "the calls were nested too deeply to follow all of them, so some are missing"
         if sys.settrace == self._of_the_program:
             setattr(sys, "settrace", self._set)  # noqa: B010
         self._set(None)
@@ -170,7 +170,7 @@ class SetTracer(Tracer):
         if function is None or function == self._global:
             self._set(self._global)
             return
-        self.lost = "the program called sys.settrace itself, and what ran under that was not followed"
+        self.lost = "the program called sys.settrace itself; the code that ran under its tracer was not followed"
         self._set(function)
 
     def follow(self, frame: Optional[types.FrameType]) -> None:

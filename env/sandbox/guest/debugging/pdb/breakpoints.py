@@ -120,7 +120,7 @@ class Breakpoints(pdb.Pdb):
             return None
         if not self._started and location.strip().isdigit():
             if not self.entry_file:
-                return self.error("nothing runs yet: name the file, as in b cart.py:%s" % location.strip())
+                return self.error("no program is running yet: name the file, as in b cart.py:%s" % location.strip())
             arg = "%s:%s" % (self.entry_file, arg.strip())
         located = self._locate(location.strip())
         if located:
@@ -162,7 +162,10 @@ class Breakpoints(pdb.Pdb):
             compile(condition.strip(), "<condition>", "eval")
         except (SyntaxError, ValueError) as error:
             reason = getattr(error, "msg", error)
-            self.error("the condition %s is no Python expression (%s); nothing was set" % (condition.strip(), reason))
+            self.error(
+                "the condition %s is not a Python expression (%s), so no breakpoint was set"
+                % (condition.strip(), reason)
+            )
             return False
         return True
 

@@ -85,8 +85,8 @@ class Debugger:
         KEPT.add(self._child.pid)
         self._socket, self._output_fd, self._entry = ours, read_fd, entry
         self._fresh = True
-        names = ", ".join(self._only[:3]) + (" and %d more" % (len(self._only) - 3) if len(self._only) > 3 else "")
-        notes.append("started: %s" % ((names and "the tests that failed last, " + names) or _spoken(entry)))
+        program = "the tests that failed last, " + _listed(self._only) if self._only else _spoken(entry)
+        notes.append("started: %s" % program)
         os.set_blocking(read_fd, False)
         setup = json.dumps({"entry": entry, "only": self._only, "breakpoints": self.breakpoints})
         return self._ask(setup, self._limit(START_PATIENCE_S), HeadTail(PROGRAM_CAP))
@@ -99,7 +99,7 @@ class Debugger:
             try:
                 new = self._read(point["file"])
             except Refused:
-                notes.append("breakpoint %d is gone: %s does not exist any more" % (point["number"], point["file"]))
+                notes.append("breakpoint %d was removed: %s no longer exists" % (point["number"], point["file"]))
                 continue
             if old is not None and old != new:
                 point["line"] = follow_line(old, new, point["line"])
@@ -141,13 +141,13 @@ class Debugger:
         echoed = len(commands) > 1 or (commands[0].startswith("!") and not text.strip().startswith("!"))
         for position, command in enumerate(commands):
             if self._child is None:
-                notes.append("not carried out, because the program had ended: %s" % "; ".join(commands[position:]))
+                notes.append("not run, because the program had ended: %s" % "; ".join(commands[position:]))
                 break
             if echoed:
                 texts.append("(Pdb) %s\n" % shortened(command.replace("\n", "\n...   "), 300, "as you wrote it"))
             if command in ("restart", "run"):
                 report = self._start(self._entry, notes)
-                texts.append("the program was started again\n")
+                texts.append("the program was restarted\n")
                 continue
             report = self._ask(json.dumps({"command": command, "value_limit": value_limit}), limit, program)
             texts.append(report.get("text", ""))
@@ -157,7 +157,9 @@ class Debugger:
             if report.get("timed_out"):
                 timed_out = True
                 if position + 1 < len(commands):
-                    notes.append("not carried out, because the time was up: %s" % "; ".join(commands[position + 1 :]))
+                    notes.append(
+                        "not run, because the time limit was reached: %s" % "; ".join(commands[position + 1 :])
+                    )
                 break
         while self._child is not None and report.get("stop", {}).get("defining"):
             report = self._ask(json.dumps({"command": "end"}), limit, program)
@@ -171,7 +173,9 @@ class Debugger:
         if "tests" in report:
             state["outcomes"] = report["tests"]
             if self._only and set(report["tests"].values()) == {"passed"}:
-                notes.append("the tests that failed last pass now, when they run without the others")
+                notes.append(
+                    "all %d tests that ran passed: %s" % (len(report["tests"]), _listed(list(report["tests"])))
+                )
         state["breakpoints"] = self.breakpoints
         # A breakpoint in a loop stops at the same place again, with other values.
         place_keys = ("event", "file", "line", "function", "depth", "exception")
@@ -208,7 +212,7 @@ class Debugger:
         edited = sorted(_different(self._stamp, self._workspace.fingerprint()) | self._edited)
         if not edited:
             return False
-        notes.append("the program was started again, because %s changed" % ", ".join(edited[:5]))
+        notes.append("the program was restarted, because %s changed" % ", ".join(edited[:5]))
         return True
 
     @staticmethod
@@ -254,7 +258,7 @@ class Debugger:
         report = sound_report(raw)
         if report is None:
             self._received = b""
-            return self._dead(program, timed_out, "the program wrote into the debugger's own channel and was killed")
+            return self._dead(program, timed_out, "the program wrote into the debugger's own channel, so it was killed")
         table = report.get("stop", report).get("breakpoints")
         if table is not None:
             self.breakpoints = table
@@ -281,14 +285,14 @@ class Debugger:
         if reason:
             pass
         elif timed_out:
-            reason = "the program could not be interrupted and was killed; it will be started again"
+            reason = "the program could not be interrupted, so it was killed; the next command restarts it"
         else:
             try:
                 code = self._child.wait(timeout=0.5)
                 reason = "killed by signal %s" % _signal_name(-code) if code < 0 else "exit status %d" % code
                 reason = "the debugged process ended without the debugger (%s)" % reason
             except subprocess.TimeoutExpired:
-                reason = "the debugged process closed its connection to the debugger and was killed"
+                reason = "the debugged process closed its connection to the debugger, so it was killed"
         while self._pump(program, once=True):
             pass
         self.close()
@@ -348,6 +352,10 @@ def follow_line(old: List[str], new: List[str], line: int) -> int:
                 return new_first + (index - first) + 1
             return max(min(new_first + (index - first), new_last - 1), 0) + 1
     return min(line, len(new))
+
+
+def _listed(tests: List[str]) -> str:
+    return ", ".join(tests[:3]) + (" and %d more" % (len(tests) - 3) if len(tests) > 3 else "")
 
 
 def _spoken(entry: List[str]) -> str:

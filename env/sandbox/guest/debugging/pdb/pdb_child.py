@@ -326,7 +326,7 @@ class Debugger(Shell):
         if self._control.waiting:
             return
         if self._evaluating:
-            self._control.note("the expression used up its time and was interrupted")
+            self._control.note("the expression reached the time limit and was interrupted")
             if self._evaluating == threading.get_ident():
                 raise KeyboardInterrupt
             number, exception = ctypes.c_ulong(self._evaluating), ctypes.py_object(KeyboardInterrupt)
@@ -346,7 +346,7 @@ class Debugger(Shell):
                 outer.f_trace = self.trace_dispatch
             self.botframe = outer
             outer = outer.f_back
-        self._control.note("the program was still running when the time was up; it is paused where it was")
+        self._control.note("the program was still running at the time limit; it is paused where it was")
         with self._stopped("interrupted"):
             self.set_step()
             sys.settrace(None)
