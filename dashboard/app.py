@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from stackrank.dashboard import address, login
+from stackrank.dashboard.pages import Page, plugin_pages
 from stackrank.dashboard.parts import jump, show
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
@@ -29,7 +30,6 @@ _LISTED = (
     ),
     ("failures", "troubleshoot", "How far episodes get, and where they first go wrong."),
     ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),
-    ("proposals", "rule", "Fixes that wait for a person: the change, the evidence for it, and the decision."),
     ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
     ("episodes", "list_alt", "Find episodes by entrant, task, verdict, failure point or tool, and open their traces."),
 )
@@ -44,24 +44,31 @@ _HIDDEN = (
 
 def _page(name: str, icon: str, **options: Any) -> Any:
     title = "Failure points" if name == "failures" else words(name).capitalize()
-    file = "../extensions/fix/page.py" if name == "proposals" else f"app_pages/{name}.py"
-    return st.Page(file, title=title, icon=f":material/{icon}:", url_path=name, **options)
+    return st.Page(f"app_pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name, **options)
+
+
+def _plugin_page(path: str, page: Page) -> Any:
+    return st.Page(page.file, title=page.title, icon=f":material/{page.icon}:", url_path=path, help=page.description)
 
 
 # Set our own icon before the pages set theirs, because Streamlit fetches those from the internet.
 st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 login.require()
-pages = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
-pages += [_page(name, icon, visibility="hidden") for name, icon in _HIDDEN]
+plugins, errors = plugin_pages()
+listed = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
+listed += [_plugin_page(path, page) for path, page in plugins.items()]
+pages = [*listed, *(_page(name, icon, visibility="hidden") for name, icon in _HIDDEN)]
 page = st.navigation(pages, position="top")
 show.titled(page.title)
 st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
 with st.container(key="jump_to"):
-    jump.offer([(listed.title, listed.url_path or "./") for listed in pages[: len(_LISTED)]])
+    jump.offer([(page.title, page.url_path or "./") for page in listed])
 hints = st.container()
+for error in errors:
+    hints.warning(escaped(str(error)), icon=":material/extension_off:")
 try:
     with guarded():
         page.run()

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 from stackrank.errors import UsageError
+from stackrank.extras import require
 from stackrank.settings import settings
 
 HERE = Path(__file__).parent
@@ -34,6 +35,7 @@ def login_configured() -> bool:
             continue
         try:
             if "auth" in tomllib.loads(file.read_text(encoding="utf-8")):
+                require("authlib", extra="login", feature="the dashboard's login")
                 return True
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             message = f"The secrets file {file} cannot be read ({error}): fix it or change STACKRANK_SECRETS."
@@ -84,7 +86,7 @@ def command(
     }
     if secrets := settings().secrets:
         options["secrets.files"] = str(secrets.expanduser().absolute())
-    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "served.py")]
+    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "asgi.py")]
     argv += [f"--{name}={value}" for name, value in options.items()]
     environment = dict(os.environ)
     if database_url is not None:

@@ -13,8 +13,8 @@ import pytest
 
 from tests.env.sandbox.test_infrastructure import left
 from tests.fixtures.env import ISOLATING, usable
-from tests.support.session import marked, parameters
-from tests.support.side_by_side import GROUPS, RANKS, SHARED, file_of
+from tests.support.session import marked
+from tests.support.side_by_side import GROUPS, RANKS
 from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).parents[1]
@@ -64,16 +64,18 @@ def test_what_a_session_started_ends_with_it(
     try:
         wait_for(lambda: session.poll() is not None or (tmp_path / "made").exists(), log.read_text)
         assert session.poll() is None, log.read_text()
-        made = json.loads((tmp_path / "made").read_text())
-        mark = made["mark"]
+        document = json.loads((tmp_path / "made").read_text())
+        mark = document["mark"]
         running = " ".join(process.name() for process in marked(mark))
         assert all(name in running for name in ("postgres", *(["chrom", "python"] if "browser" in fixtures else [])))
-        assert all(left(kind, made["owner"]) for kind in kinds)
+        assert all(left(kind, document["owner"]) for kind in kinds)
         session.send_signal(end)
         session.wait(600)
         wait_for(lambda: not marked(mark), lambda: [process.cmdline() for process in marked(mark)])
-        wait_for(lambda: not any(left(kind, made["owner"]) for kind in kinds), "the end of its sandboxes", every_s=0.1)
-        wait_for(lambda: not Path(made["folder"]).exists(), "the end of its database", every_s=0.1)
+        wait_for(
+            lambda: not any(left(kind, document["owner"]) for kind in kinds), "the end of its sandboxes", every_s=0.1
+        )
+        wait_for(lambda: not Path(document["folder"]).exists(), "the end of its database", every_s=0.1)
     finally:
         session.kill()
 
@@ -81,14 +83,3 @@ def test_what_a_session_started_ends_with_it(
 def test_files_of_groups_are_there_once() -> None:
     assert [file for file in RANKS if not (ROOT / file).is_file()] == []
     assert len(RANKS) == sum(map(len, GROUPS))
-
-
-def test_files_that_share_a_server_are_in_its_group(request: pytest.FixtureRequest) -> None:
-    """Of all that this session has collected."""
-    elsewhere = set()
-    for item in request.session.items:
-        file, needed = file_of(item.nodeid), {*getattr(item, "fixturenames", ()), *parameters(item)}
-        for name, (folder, groups) in SHARED.items():
-            if name in needed and file.startswith(folder) and RANKS.get(file) not in groups:
-                elsewhere.add((file, name))
-    assert elsewhere == set()

@@ -4,11 +4,11 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.pages import plugin_pages
 from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
     EPISODES_PAGE,
-    PROPOSALS_PAGE,
     RUN_PAGE,
     TASKS_PAGE,
     leaderboard_table,
@@ -167,9 +167,9 @@ def ways() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         show.link(TASKS_PAGE, "Where the debugger was decisive", "bug_report", tk_show="decisive")
         show.link(EPISODES_PAGE, "Episodes without a breakpoint", "search", ep_query="-breakpoint")
-        waiting = sum(row["status"] == queries.OPEN for row in ask(queries.proposals))
-        if waiting:
-            show.link(PROPOSALS_PAGE, f"Proposed fixes that wait for a decision: {waiting}", "rule")
+        for page in plugin_pages()[0].values():
+            if page.notice and (notice := ask(page.notice)):
+                show.link(str(page.file), notice, page.icon)
 
 
 ENDED = [str(status) for status in RunStatus if status.ended]

@@ -15,8 +15,8 @@ from stackrank.db import queries
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
-LEADERBOARD_PAGE, PROPOSALS_PAGE = "app_pages/leaderboard.py", "../extensions/fix/page.py"
-RUNS_PAGE, TASKS_PAGE, AGAINST_PAGE = "app_pages/runs.py", "app_pages/tasks.py", "app_pages/against.py"
+LEADERBOARD_PAGE, RUNS_PAGE = "app_pages/leaderboard.py", "app_pages/runs.py"
+TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
 _Column = st.column_config

@@ -45,7 +45,7 @@ class Score:
     unsealed: str = ""
     """Why a resolved verdict is not sealed; empty if it is."""
     suspicious: tuple[dict[str, Any], ...] = ()
-    """Unusual machinery in the change (`env.scoring.suspicious`). For people to read; no verdict depends on it."""
+    """Unusual machinery in the change (`env.suspicious`). For people to read; no verdict depends on it."""
     diff: str = ""
     """The agent's changes that were carried over."""
     output: str = ""

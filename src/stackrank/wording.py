@@ -241,7 +241,7 @@ def errors(count: int, by_class: Mapping[str, int]) -> str:
 
 
 def difficulty(measured: Mapping[str, Any]) -> str:
-    """Describe a task's measured difficulty in words. `measured`: as `env.difficulty.measure` documents it."""
+    """Describe a task's measured difficulty in words. `measured`: as `env.difficulty` documents it."""
     leads = "to the fault" if measured["in_traceback"] else "to its file" if measured["in_named_file"] else "elsewhere"
     rank = measured["ranks"]["ochiai"]
     ranked = "no test runs the fault" if rank is None else f"rank {rank:g} of {measured['lines']} by its tests"

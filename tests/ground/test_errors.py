@@ -30,7 +30,12 @@ def drawn() -> set[tuple[str, str]]:
 
 def defined() -> list[tuple[str, str, Path]]:
     """(class, a base of it, file) for every class of the house whose bases lead to an exception."""
-    files = [path for room in (*MAY_IMPORT, "src") for path in sources(ROOT / room) if "guest" not in path.parts]
+    files = [
+        path
+        for room in (*MAY_IMPORT, "extensions", "src")
+        for path in sources(ROOT / room)
+        if "guest" not in path.parts
+    ]
     found = {
         (node.name, ast.unparse(base).rpartition(".")[2], path)
         for path in files
@@ -78,6 +83,6 @@ def test_how_a_command_ends_with_an_error(
         raise error
 
     monkeypatch.setattr(command_line, "app", fail)
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as caught:
         command_line.main()
-    assert (ended.value.code, *capsys.readouterr()) == (status, "", said)
+    assert (caught.value.code, *capsys.readouterr()) == (status, "", said)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench import fleet, soak
+from tests.bench.scenarios import fleet, soak
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("played", [0, 150])
