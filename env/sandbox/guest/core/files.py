@@ -11,6 +11,7 @@ import stat
 import tarfile
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
+from .disk import content_of, stamp_of
 from .processes import TimeLimit, time_limit
 from .texts import LINES, find_encoding, plain_encoding, syntax_error, touched_lines, with_newlines
 
@@ -162,7 +163,7 @@ class Workspace:
         }
         result["syntax_error"] = syntax_error(real) if check and path.endswith(".py") else None
         name = self.relative(real) or path
-        self._known[name] = _stamp(real)
+        self._known[name] = stamp_of(real)
         result["changed_files"] = (
             [(name, len(content), result["syntax_error"] or "")] if result["changed"] or new else []
         )
@@ -180,7 +181,7 @@ class Workspace:
             self._known.pop(name, None)
             return [(name, None, "")]
         self._write(real, content)
-        self._known[name] = _stamp(real)
+        self._known[name] = stamp_of(real)
         return [(name, len(content), (syntax_error(real) if path.endswith(".py") else None) or "")]
 
     def _write(self, real: str, content: bytes) -> None:
@@ -299,12 +300,12 @@ class Workspace:
 
     def set_baseline(self) -> None:
         """Make the present content of the workspace the baseline."""
-        self._baseline = {relative: _stamp(real) for relative, real in self._walk()}
+        self._baseline = {relative: stamp_of(real) for relative, real in self._walk()}
         self._known = dict(self._baseline)
 
     def fingerprint(self, suffix: str = ".py") -> Dict[str, Tuple[int, ...]]:
         """Return a stamp of every file with this suffix, to notice edits however they are made."""
-        return {relative: _stamp(real) for relative, real in self._walk() if relative.endswith(suffix)}
+        return {relative: stamp_of(real) for relative, real in self._walk() if relative.endswith(suffix)}
 
     def news(self) -> List[Tuple[str, Optional[int], str]]:
         """Return the files that changed since the last call, at most MOST_CHANGED.
@@ -328,9 +329,9 @@ class Workspace:
         with tarfile.open(fileobj=buffer, mode="w") as tar:
             for relative, real in self._walk():
                 present.add(relative)
-                if relative in self._built or self._baseline.get(relative) == _stamp(real):
+                if relative in self._built or self._baseline.get(relative) == stamp_of(real):
                     continue
-                content = _content(real, limit - buffer.tell())
+                content = content_of(real, limit - buffer.tell())
                 if content is None:
                     skipped.append(relative)
                     continue
@@ -339,41 +340,3 @@ class Workspace:
                 tar.addfile(member, io.BytesIO(content))
         deleted = sorted(set(self._baseline) - present - self._built)
         return {"deleted": deleted, "skipped": skipped[:100], "skipped_count": len(skipped)}, buffer.getvalue()
-
-
-def _content(real: str, limit: int) -> Optional[bytes]:
-    """Return a regular file's content, even if its owner may not read it; None if it cannot be carried over."""
-    try:
-        info = os.lstat(real)
-        if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
-            return None
-        if not info.st_mode & 0o400:
-            os.chmod(real, 0o600)
-        with open(real, "rb") as file:
-            return file.read(limit)
-    except OSError:
-        return None
-
-
-def empty(folder: str) -> None:
-    """Remove everything in a folder except mounts and the folders that lead to them."""
-    device = os.stat(folder).st_dev
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            info = entry.stat(follow_symlinks=False)
-            if not entry.is_dir(follow_symlinks=False):
-                os.unlink(entry.path)
-            elif info.st_dev == device and info.st_uid == os.getuid():
-                os.chmod(entry.path, 0o700)
-                empty(entry.path)
-                with contextlib.suppress(OSError):  # holds a mount
-                    os.rmdir(entry.path)
-
-
-def _stamp(real: str) -> Tuple[int, ...]:
-    # A program cannot set back the change time, so equal stamps mean an untouched file.
-    try:
-        info = os.lstat(real)
-    except OSError:  # it is gone by now, or its path is longer than the system allows
-        return ()
-    return (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_mode)

@@ -36,6 +36,20 @@ def unpack(
     return header, read_exactly(body_length) if body_length else b""
 
 
+def take_input() -> bytes:
+    """Return all of standard input, which is empty from now on."""
+    chunks = []
+    while True:
+        chunk = os.read(0, 1 << 16)
+        if not chunk:
+            break
+        chunks.append(chunk)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return b"".join(chunks)
+
+
 class FdChannel:
     """Frames over a pair of file descriptors."""
 

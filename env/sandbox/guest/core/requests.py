@@ -6,7 +6,8 @@ import os
 import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .files import Workspace, empty
+from .disk import empty
+from .files import Workspace
 from .launcher import Launcher
 
 Request = Dict[str, Any]

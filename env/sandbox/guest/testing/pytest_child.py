@@ -20,6 +20,7 @@ import unittest
 import unittest.case
 from typing import Any, Callable, Dict, Generator, List, Optional
 
+from ..core.framing import take_input
 from ..core.messages import message
 from .integrity import EVENT, install
 from .prepared import plugin as searched
@@ -232,16 +233,8 @@ def main(argv: List[str]) -> int:
     Standard input holds a key of 32 bytes, then a JSON list of the files that somebody other than the task wrote.
     """
     fd, mode = int(argv[0]), argv[1]
-    setup = b""
-    while True:
-        part = os.read(0, 1 << 16)
-        if not part:
-            break
-        setup += part
+    setup = take_input()
     key, suspects = setup[:32], json.loads(setup[32:] or b"[]")
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
     os.set_inheritable(fd, False)
     gc.disable()
     # Before the workspace is on the path, so that none of its modules can replace one that judges.

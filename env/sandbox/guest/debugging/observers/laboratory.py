@@ -18,6 +18,7 @@ import types
 from typing import Any, Dict, Generator, List, Optional, Set, Tuple
 
 from ...core.files import Refused
+from ...core.framing import take_input
 from ...testing.shadows import forget_shadowed
 from ..places import Names
 from .calls import CallsObserver
@@ -41,15 +42,7 @@ _CLOSE = 5
 def main(argv: List[str]) -> int:
     """`argv` is [report descriptor, root]; standard input holds the specification as JSON, see `Session`."""
     report = Report(int(argv[0]))
-    setup = b""
-    while True:
-        part = os.read(0, 1 << 16)
-        if not part:
-            break
-        setup += part
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
+    setup = take_input()
     code = 1
     try:
         session = Session(json.loads(setup), report, argv[1])
