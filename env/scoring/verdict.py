@@ -162,10 +162,9 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     if not draw.strength:
         return replace(outcome, unsealed=_why_unsealed(task, usable))
     if differing := _told(task, files, usable, new_sandbox):
-        some = ", ".join(differing[:3])
-        return replace(
-            outcome, unsealed=message(f"its answers differ from the known fix when expected values are hidden ({some})")
-        )
+        tests = ", ".join(differing[:3])
+        reason = message(f"its answers differ from the known fix when expected values are hidden ({tests})")
+        return replace(outcome, unsealed=reason)
     return replace(outcome, sealed=draw.strength)
 
 
