@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Engine
-from stackrank.env.sandbox.guest.diffs import file_diff
 
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import SavedBenchmark, Store
+from stackrank.env.file_diffs import file_diff
 from stackrank.terms import FAILURE_POINTS
 from tests.support.episodes import start
 
