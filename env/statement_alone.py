@@ -15,7 +15,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles
 from stackrank.env.benchmarks.testfiles import is_test, paths_named
 from stackrank.env.sandbox.client import Changes
-from stackrank.env.sandbox.guest.commands import PytestRun, pytest_run
+from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.task import Task
 
 

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.sandbox.guest.commands import pytest_run
-from stackrank.env.sandbox.guest.source import functions
+from stackrank.env.sandbox.guest.debugging.source import functions
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.source import parse_python
 
 TEST_PATTERNS = ("test_*.py", "*_test.py", "tests.py", "conftest.py")

@@ -9,7 +9,9 @@ import functools
 import io
 import marshal
 import zipfile
+from collections.abc import Iterator
 from importlib import resources
+from importlib.resources.abc import Traversable
 from importlib.util import MAGIC_NUMBER, source_hash
 
 # Reads "<size>\n" and a zip of that size from standard input, keeps it in an anonymous file and runs it from there.
@@ -64,10 +66,19 @@ def guest_code() -> bytes:
     return b"%d\n" % len(data) + data
 
 
+def _modules(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the path in the archive and the source of every module below a folder."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _modules(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield prefix + entry.name, entry.read_bytes()
+
+
 def _compiled(source: bytes, name: str) -> bytes:
     """Return a module as a .pyc file (PEP 552: magic number, flags 1 for an unchecked hash, the hash, the code).
 
     Compiling would take most of the guest's start. A sandbox with another Python version uses the source.
     """
-    code = compile(source, f"/guest/{name}", "exec", dont_inherit=True)
+    code = compile(source, f"/{name}", "exec", dont_inherit=True)
     return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(code)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError
-from stackrank.env.sandbox.guest.files import ARTEFACTS
+from stackrank.env.sandbox.guest.core.files import ARTEFACTS
 from stackrank.env.sandbox.python_env import REQUIREMENTS
 
 HOME = "/opt/environment"

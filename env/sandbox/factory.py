@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.bubblewrap import cgroups
-from stackrank.env.sandbox.guest.factory import FAILED, GUEST, PYTHON
+from stackrank.env.sandbox.guest.core.factory import FAILED, GUEST, PYTHON
 
 _START_PATIENCE_S = 60.0
 _FORK_PATIENCE_S = 30.0

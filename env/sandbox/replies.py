@@ -15,7 +15,7 @@ from typing import Annotated, Any, NotRequired, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from stackrank.env.sandbox.guest import framing
+from stackrank.env.sandbox.guest.core import framing
 from stackrank.errors import StackrankError
 
 HEADER_LIMIT = 32 << 20

@@ -11,8 +11,8 @@ from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.spawnbase import SpawnBase
 
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.output import HeadTail
-from stackrank.env.sandbox.guest.terminal import COLUMNS, ROWS
+from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.debugging.terminal import COLUMNS, ROWS
 from stackrank.env.sandbox.replies import Typed
 from stackrank.env.terminal.screen import Screen, count_unfinished, strip_escapes
 

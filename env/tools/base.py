@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from stackrank.env.actions import Observation
+from stackrank.env.file_diffs import file_diff, quoted
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
-from stackrank.env.sandbox.guest.diffs import file_diff, quoted
 from stackrank.env.state import State, check_state, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.servers import ServerConnection

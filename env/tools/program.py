@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.environment import Environment
-from stackrank.env.sandbox.guest import relay
+from stackrank.env.sandbox.guest.debugging import relay
 from stackrank.env.state import ProgramState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.storable import storable_json

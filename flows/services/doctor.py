@@ -17,7 +17,7 @@ from stackrank.env.sandbox import registry
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.bubblewrap import cgroups, unprivileged
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.files import FILES_LIMIT
+from stackrank.env.sandbox.guest.core.files import FILES_LIMIT
 from stackrank.env.sandbox.python_env import is_current, sandbox_python
 from stackrank.env.task import Limits
 from stackrank.errors import InfrastructureError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.guest.output import shortened
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.state import TerminalState
 from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench, ToolError

@@ -19,9 +19,9 @@ from typing import Any
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch, make_diff
-from stackrank.env.sandbox import guest
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.guest import testing
 from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit import changes
@@ -43,10 +43,10 @@ BUDGET_S = 120.0
 """Seconds after which no more candidates of a task are tried; the machine may be busy with other work."""
 _FOLDER = ".stackrank-attack"
 _JOB = f"{_FOLDER}/job.json"
-_STEADY = Path(guest.__file__).with_name("steady.py")
+_DETERMINISM = Path(testing.__file__).with_name("pytest_determinism.py")
 _GUEST = {
     f"{_FOLDER}/attacking/{file.name}": file.read_bytes()
-    for file in (*(Path(__file__).parent / "guest").glob("*.py"), _STEADY)
+    for file in (*(Path(__file__).parent / "guest").glob("*.py"), _DETERMINISM)
 }
 _START = f"import sys; sys.path[0] = {_FOLDER!r}; from attacking.main import main; main({_JOB!r})"
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from stackrank.env.difficulty import Difficulty
 from stackrank.env.patches import function_spans
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.task import Fault, Task
 from stackrank.extensions.authoring.difficulty.formulas import FORMULAS, rank
 from stackrank.extensions.authoring.difficulty.spectrum import (

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.testfiles import is_test
-from stackrank.env.sandbox import guest
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.sandbox.guest import testing
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.errors import StackrankError
 from stackrank.extensions.authoring.difficulty.formulas import Counts
 
@@ -26,7 +26,7 @@ Place = tuple[str, int]
 """A file, relative to the workspace, and a line, from 1."""
 _RESULT = ".stackrank-measured"
 _HERE = Path(__file__).parent
-_STEADY = Path(guest.__file__).with_name("steady.py")
+_DETERMINISM = Path(testing.__file__).with_name("pytest_determinism.py")
 
 
 class Unmeasured(StackrankError):
@@ -139,7 +139,7 @@ def _run(
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
-    plugins = {f"stackrank_{file.stem}": file.read_bytes() for file in (_STEADY, _HERE / f"{plugin}.py")}
+    plugins = {f"stackrank_{file.stem}": file.read_bytes() for file in (_DETERMINISM, _HERE / f"{plugin}.py")}
     folder = "" if run.folder == "." else f"{run.folder}/"
     sandbox.put({**files, **{f"{folder}{name}.py": code for name, code in plugins.items()}}, fresh=True)
     result = f"{sandbox.root.rstrip('/')}/{_RESULT}"

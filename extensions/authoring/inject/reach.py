@@ -19,7 +19,7 @@ from stackrank.env.benchmarks.guess_setup import pytest_settings
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
-from stackrank.env.sandbox.guest.commands import pytest_arguments
+from stackrank.env.sandbox.guest.testing.commands import pytest_arguments
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT, Unmeasured, measure_suite
 

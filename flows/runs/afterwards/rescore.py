@@ -25,7 +25,8 @@ from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.registry import chosen_backend
-from stackrank.env.scoring.record import DamagedChange, environment_digest, scorer_digest, unpack
+from stackrank.env.scoring.digest import scorer_digest
+from stackrank.env.scoring.record import DamagedChange, environment_digest, unpack
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
 from stackrank.errors import StackrankError

@@ -13,8 +13,9 @@ from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.environment import files_digest
+from stackrank.env.scoring.digest import scorer_digest
 from stackrank.env.scoring.judge import Score
-from stackrank.env.scoring.record import environment_digest, pack, scorer_digest
+from stackrank.env.scoring.record import environment_digest, pack
 from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed, describe_error, find_policy

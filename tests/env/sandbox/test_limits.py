@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from stackrank.env.sandbox.bubblewrap import cgroups
-from stackrank.env.sandbox.guest.allowance import PATIENCE, Allowance
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE, Allowance
 from stackrank.env.task import Limits
 from stackrank.home import process_mark
 

@@ -105,7 +105,7 @@ def test_a_proof_that_cannot_be_made_is_nobodys_lost_sandbox(
     monkeypatch.setattr("stackrank.env.scoring.verdict.prove", fails)
     fix = make_diff({"a.py": b"x = 1\n"}, {"a.py": b"x = 2\n"})
     env = DebugEnv(make_task(FILES, fix=fix), EVERYTHING, lambda spec: Sandbox(backend("local"), spec))
-    with pytest.raises(PreparationFailed, match=f"contradictions of mini cannot be proved: {failure}"):
+    with pytest.raises(PreparationFailed, match=f"could not prove the contradictions of mini: {failure}"):
         env.judge(Changes(files={"a.py": b"x = 2\n"}))
     assert not env.judge(Changes(files={"a.py": b"x = 3\n"})).resolved, "where nothing has to be proved, nothing fails"
 

@@ -16,7 +16,7 @@ import pytest
 from typing_extensions import is_typeddict
 
 from stackrank.env.sandbox import replies
-from stackrank.env.sandbox.guest import framing
+from stackrank.env.sandbox.guest.core import framing
 from stackrank.env.sandbox.replies import BadReply
 from stackrank.env.scoring.report import parse
 

@@ -56,7 +56,7 @@ def test_refusals_leave_the_sandbox_well(any_backend: Backend) -> None:
 
 def test_hostile_expression_does_not_take_the_guest_along(sandbox: Sandbox) -> None:
     sandbox.put({"a.txt": b"a" * 200 + b"!\n"})
-    with pytest.raises(Refused, match="did not end within 5 s"):
+    with pytest.raises(Refused, match="took longer than 5 s"):
         sandbox.search("^(a+)+$")
     assert sandbox.read("a.txt")
 

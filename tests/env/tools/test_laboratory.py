@@ -107,10 +107,10 @@ def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
 @pytest.mark.parametrize(
     ("at", "message"),
     [
-        ("shop.py:2", "line 2 of shop.py holds nothing that runs: the nearest lines that do are 1 and 4"),
+        ("shop.py:2", "shop.py:2 has no code; the nearest lines with code are 1 and 4"),
         ("Cart.prize", "did you mean Cart.price"),
-        ("Cart", "Cart is no function; there are Cart.__init__, Cart.add, Cart.price"),
-        ("shp.py:3", "there is no file shp.py: did you mean shop.py"),
+        ("Cart", "Cart is not a function; its functions are Cart.__init__, Cart.add, Cart.price"),
+        ("shp.py:3", "no file shp.py: did you mean shop.py"),
         ("12", "names no file"),
         ("", "nothing to trace: name a place (`at`) or an `exception`"),
     ],
@@ -384,4 +384,4 @@ def test_a_script_and_a_wrong_test(play: Play) -> None:
     )
     assert "there is no file" in step("snapshot", test="tests/test_none.py::test_b").text
     assert "ZeroDivisionError" in step("snapshot", test="python -c 'import tool'").text
-    assert "there is no test make test" in step("snapshot", test="make test").text
+    assert "no test make test" in step("snapshot", test="make test").text

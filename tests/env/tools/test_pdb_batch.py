@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from stackrank.env.normalise import normalise
-from stackrank.env.sandbox.guest.batch import commands_of
-from stackrank.env.sandbox.guest.commands import entry_point
-from stackrank.env.sandbox.guest.evaluation import run
-from stackrank.env.sandbox.guest.files import Refused
-from stackrank.env.sandbox.guest.output import shortened
-from stackrank.env.sandbox.guest.values import folded
+from stackrank.env.sandbox.guest.core.files import Refused
+from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
+from stackrank.env.sandbox.guest.debugging.evaluation import run
+from stackrank.env.sandbox.guest.debugging.pdb.batch import commands_of
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
+from stackrank.env.sandbox.guest.debugging.values import folded
 
 BATCHES = {
     "b cart.py:3, x > 1\nc\np total": ["b cart.py:3, x > 1", "c", "p total"],

@@ -21,8 +21,9 @@ from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Changes
+from stackrank.env.scoring.digest import scorer_digest
 from stackrank.env.scoring.judge import Score
-from stackrank.env.scoring.record import DamagedChange, pack, scorer_digest, unpack
+from stackrank.env.scoring.record import DamagedChange, pack, unpack
 from stackrank.env.task import Task
 from stackrank.flows.runs.afterwards import rescore as rescoring
 from tests.fixtures.calls import CommandLine

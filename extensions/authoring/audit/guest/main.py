@@ -17,8 +17,8 @@ from .swapping import Swapping
 
 _PATIENCE = 6
 """A run may take this many times its processor time, because the machine may be busy with other work."""
-_STEADY = f"{__package__}.steady"  # it comes from the sandbox's own files
-_OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", _STEADY, "-s"]
+_DETERMINISM = f"{__package__}.pytest_determinism"  # it comes from the sandbox's own files
+_OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", _DETERMINISM, "-s"]
 
 
 def each_change(job: dict[str, Any], arguments: list[str], plugin: Any, limits: tuple[float, float]) -> list[Any]:
